@@ -10,12 +10,12 @@ from pathlib import Path
 import botocore.session
 import pytest
 from hypothesis import HealthCheck, settings
-from support.arena import running_arena
-from support.arena_homes import Opened, in_cloud
-from support.cli import Cli, clean
+from support.arena_server import running_arena
+from support.cli import Cli, isolate_environment
+from support.cloud_arena import Opened, cloud_arena_factory
 
-from workbench.cloud.emulator import Emulator
-from workbench.show.loopback import direct_to_loopback
+from cardsharp_tools.local_cloud.emulator import Emulator
+from cardsharp_tools.loopback import direct_to_loopback
 
 # Speed is measured by benchmarks; a busy machine must not fail a property: neither an example of it
 # nor what makes them up has a limit on the clock.
@@ -50,7 +50,7 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Path) -> Cli:
     """The program, in this process, with a data folder of its own and no settings."""
-    clean(monkeypatch, home)
+    isolate_environment(monkeypatch, home)
     return Cli(capsys)
 
 
@@ -60,7 +60,7 @@ def opened(request: pytest.FixtureRequest) -> Iterator[Opened]:
     if request.param == "home":
         yield running_arena
         return
-    yield in_cloud(request.getfixturevalue("emulator"))
+    yield cloud_arena_factory(request.getfixturevalue("emulator"))
 
 
 DEPLOYED = {"test_aws_cloud.py", "test_aws_build.py"}
@@ -73,7 +73,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     What a worker begins with no other takes away; a stolen test of these would deploy anew. And
     nobody waits at the end for a test that takes long.
     """
-    items.sort(key=lambda item: (item.path.name not in DEPLOYED, item.path.parent.name != "world"))
+    items.sort(
+        key=lambda item: (
+            item.path.name not in DEPLOYED,
+            item.path.parent.name != "fault_simulation",
+        )
+    )
 
 
 def pytest_collection_finish() -> None:

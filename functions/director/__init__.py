@@ -1,1 +1,1 @@
-"""The director function."""
+"""Director function."""

@@ -10,43 +10,43 @@ from typing import Any
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.cloud.adapters import prepare
-from cardsharp.cloud.messages import records_of
-from cardsharp.cloud.telemetry import begin, logger, watch_retries
-from cardsharp.errors import Malformed
-from cardsharp.game import Direct
-from cardsharp.games import games
+from cardsharp.aws.telemetry import count_retries, logger, start_invocation
+from cardsharp.bot.bootstrap import warm_up_aws
+from cardsharp.bot.queueing.messages import queue_records
+from cardsharp.errors import InvalidInput
+from cardsharp.play.catalog import all_games
+from cardsharp.play.game import RunDirector
 
-STORE = "CARDSHARP_STORE"
+STORE_SETTING = "CARDSHARP_STORE"
 
-watch_retries()
+count_retries()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, bool]:
-    """Do what is due at the ticks of the event, or at the schedule's; whether more follow.
+    """Process the ticks of a queue event, or the schedule's tick; return if more follow.
 
-    A failure is the queue's to repeat. Raises `Malformed` if the event is no object or a message is
-    no tick, and `StoreError` if the table or the queue failed.
+    A failed tick is retried by the queue. Raises `InvalidInput` if the event is no object or a
+    message is no tick, and `StoreError` if the table or the queue failed.
     """
-    begin(context.aws_request_id)
+    start_invocation(context.aws_request_id)
     if not isinstance(event, dict):
-        raise Malformed("This function expects an event of its queue or schedule: an object.")
-    direct = directing()
+        raise InvalidInput("This function expects an event of its queue or schedule: an object.")
+    direct = load_director()
     if "Records" in event:
-        records = [SQSRecord(record) for record in records_of(event)]
-        follows = True in [direct(os.environ, one.body, one.message_id) for one in records]
+        records = [SQSRecord(record) for record in queue_records(event)]
+        follows = True in [direct(os.environ, record.body, record.message_id) for record in records]
     else:
         follows = direct(os.environ, None, context.aws_request_id)
     logger.info("ticked", extra={"follows": follows})
     return {"follows": follows}
 
 
-def directing() -> Direct:
-    """How the game is directed that has contests."""
-    return next(one.direct for one in games() if one.direct is not None).load()
+def load_director() -> RunDirector:
+    """Return the function that directs the game with contests."""
+    return next(game.run_director for game in all_games() if game.run_director is not None).load()
 
 
 # A function starts with a whole processor, and works with a part of one.
-if STORE in os.environ:
-    directing()
-prepare(os.environ)
+if STORE_SETTING in os.environ:
+    load_director()
+warm_up_aws(os.environ)

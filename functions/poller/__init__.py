@@ -1,1 +1,1 @@
-"""The poller function."""
+"""Poller function."""

@@ -5,35 +5,35 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.cloud.adapters import prepare
-from cardsharp.cloud.telemetry import begin, logger, meter, watch_retries
-from cardsharp.game import Listen
-from cardsharp.games import games, job_of
+from cardsharp.aws.telemetry import count_retries, logger, metrics_recorder, start_invocation
+from cardsharp.bot.bootstrap import warm_up_aws
+from cardsharp.play.catalog import all_games, invocation_context
+from cardsharp.play.game import RunPoller
 
-watch_retries()
+count_retries()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
-    """Listen until the time is nearly up; how many matches were offered to workers.
+    """Poll until the time is nearly up; return how many matches were offered to workers.
 
-    The event of the schedule says only that it is time, so nothing of it is read.
+    The schedule's event has no information besides being due, so it is not read.
     """
-    begin(context.aws_request_id)
+    start_invocation(context.aws_request_id)
     del event
-    job = job_of(context, os.environ, meter)
+    job = invocation_context(context, os.environ, metrics_recorder)
     try:
-        offered = listening()(job)
+        offered = load_poller()(job)
     finally:
-        meter.flush()
+        metrics_recorder.flush()
     logger.info("listened", extra={"offered": offered})
     return {"offered": offered}
 
 
-def listening() -> Listen:
-    """How the game listens that has an arena which names its matches."""
-    return next(one.listen for one in games() if one.listen is not None).load()
+def load_poller() -> RunPoller:
+    """Return the function that polls the arena of the game that has a poller."""
+    return next(game.run_poller for game in all_games() if game.run_poller is not None).load()
 
 
 # A function starts with a whole processor, and works with a part of one.
-listening()
-prepare(os.environ)
+load_poller()
+warm_up_aws(os.environ)

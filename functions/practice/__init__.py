@@ -1,1 +1,1 @@
-"""The practice function."""
+"""Practice function."""

@@ -5,57 +5,63 @@ from typing import Any, TypeGuard
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.cloud.adapters import prepare
-from cardsharp.cloud.telemetry import begin, logger, meter, watch_retries
-from cardsharp.errors import Malformed
-from cardsharp.game import Order
-from cardsharp.games import game, games, job_of
+from cardsharp.aws.telemetry import count_retries, logger, metrics_recorder, start_invocation
+from cardsharp.bot.bootstrap import warm_up_aws
+from cardsharp.errors import InvalidInput
+from cardsharp.play.catalog import all_games, get_game, invocation_context
+from cardsharp.play.game import PlaceOrder
 
 PLAY = "play"  # the key under which an order may name its game
 
-watch_retries()
+count_retries()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[str]]:
-    """Have the bot play what the event orders; the ids of the matches.
+    """Have the bot play what the event orders; return the ids of the matches.
 
-    Raises `Malformed`, which names each fault, if the order cannot be used. Raises `ArenaError` if
-    the arena refused, or failed after some matches were created.
+    Raises `InvalidInput`, which names each fault, if the order cannot be used. Raises
+    `ArenaError` if the arena rejected it, or failed after some matches were created.
     """
-    begin(context.aws_request_id)
-    job = job_of(context, os.environ, meter)
-    order = ordering(event)
-    wanted = {k: v for k, v in event.items() if k != PLAY} if _is_object(event) else event
+    start_invocation(context.aws_request_id)
+    job = invocation_context(context, os.environ, metrics_recorder)
+    order = load_order_handler(event)
+    payload = {k: v for k, v in event.items() if k != PLAY} if _is_object(event) else event
     try:
-        ids = list(order(wanted, job))
+        ids = list(order(payload, job))
     finally:
-        meter.flush()
+        metrics_recorder.flush()
     logger.info("ordered", extra={"match_ids": ids})
     return {"match_ids": ids}
 
 
-def ordering(event: object) -> Order:
-    """How the game is ordered that an event names, or else by whose keys it is known.
+def load_order_handler(event: object) -> PlaceOrder:
+    """Return the function that places an order of the event's game.
 
-    An event without either is for the first game that can be ordered. Raises `Malformed` if there
-    is no such game, or nothing of it can be ordered.
+    An event names its game under the key `play`, or is recognised by keys that only one game's
+    orders have. Without either it is for the first game that can be ordered. Raises
+    `InvalidInput` if there is no such game, or if nothing of it can be ordered.
     """
-    given = event if _is_object(event) else {}
-    if PLAY in given:
-        found = game(given[PLAY])
+    fields = event if _is_object(event) else {}
+    if PLAY in fields:
+        game = get_game(fields[PLAY])
     else:
-        able = [one for one in games() if one.order is not None]
-        found = next((one for one in able if one.order_keys & given.keys()), able[0])
-    if found.order is None:
-        raise Malformed(f"Nothing of {found.title} can be ordered: the game has no bot.")
-    return found.order.load()
+        able = [candidate for candidate in all_games() if candidate.place_order is not None]
+        game = next(
+            (candidate for candidate in able if candidate.order_keys & fields.keys()), able[0]
+        )
+    if game.place_order is None:
+        raise InvalidInput(f"Nothing of {game.title} can be ordered: the game has no bot.")
+    return game.place_order.load()
 
 
 def _is_object(event: object) -> TypeGuard[dict[str, Any]]:
-    """Whether an operator sent what an order is; the game says what is wrong with anything else."""
+    """Return True if the event is a JSON object, as an order must be.
+
+    The game itself explains what is wrong with anything else.
+    """
     return isinstance(event, dict)
 
 
 # A function starts with a whole processor, and works with a part of one.
-ordering({})
-prepare(os.environ)
+load_order_handler({})
+warm_up_aws(os.environ)

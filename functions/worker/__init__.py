@@ -1,1 +1,1 @@
-"""The worker function."""
+"""Worker function."""

@@ -17,86 +17,97 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.cloud.adapters import build_queue, prepare
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.messages import LookMessage, parse_look, parse_message, records_of
-from cardsharp.cloud.metrics import Meter
-from cardsharp.cloud.settings import Workplace
-from cardsharp.cloud.telemetry import begin, logger, meter, watch_retries
-from cardsharp.errors import CardsharpError, ConfigError, Malformed
-from cardsharp.game import Attend
-from cardsharp.games import game, games, job_of
+from cardsharp.aws.telemetry import count_retries, logger, metrics_recorder, start_invocation
+from cardsharp.bot.bootstrap import build_queue, warm_up_aws
+from cardsharp.bot.queueing.messages import (
+    PollMessage,
+    parse_match_message,
+    parse_poll_message,
+    queue_records,
+)
+from cardsharp.bot.settings import WorkerSettings
+from cardsharp.core.clock import SystemClock
+from cardsharp.core.metrics import Metrics
+from cardsharp.errors import CardsharpError, ConfigError, InvalidInput
+from cardsharp.play.catalog import all_games, get_game, invocation_context
+from cardsharp.play.game import RunSession
 
-AGAIN = timedelta(seconds=45)  # how long a message that failed is out of sight
+RETRY_DELAY = timedelta(seconds=45)  # how long a message that failed is out of sight
 
-_UNHEARD = Meter()
+_UNHEARD = Metrics()
 
-watch_retries()
+count_retries()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
-    """Play the match of each record; the ids of those that failed go back to the queue.
+    """Play the match of each record; return the ids of the failed ones to the queue.
 
-    Raises `Malformed` if the event is not one of SQS. Raises `ConfigError` if a setting cannot be
-    used, so that no match can be played: Lambda counts the error.
+    Raises `InvalidInput` if the event is not one of SQS. Raises `ConfigError` if a setting
+    cannot be used, so that no match can be played: Lambda counts the error.
     """
-    begin(context.aws_request_id)
-    if not records_of(event):
+    start_invocation(context.aws_request_id)
+    if not queue_records(event):
         return {"batchItemFailures": []}
     processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
     try:
         answer = process_partial_response(
             event=event,
-            record_handler=lambda record: attempt(record, context),
+            record_handler=lambda record: process_record(record, context),
             processor=processor,
             context=context,
         )
     finally:
-        meter.flush()
+        metrics_recorder.flush()
     for _, error, _ in processor.exceptions:
         if isinstance(error, ConfigError):
             raise error
     return answer
 
 
-def attempt(record: SQSRecord, context: LambdaContext) -> str:
-    """Attend the match that a record names, or look where one is due; how that ended.
+def process_record(record: SQSRecord, context: LambdaContext) -> str:
+    """Play the match that a record names, or poll the arena if it asks for that.
 
-    A failure is logged, for the batch answer itself tells only an id. Raises `Malformed` if the
-    record names no match or as `attending`, else `CardsharpError` if it could not be attended.
+    Return how that ended. A failure is logged, because the batch response itself has only an
+    id. Raises `InvalidInput` if the record names no match or `load_session_runner` raises it,
+    else `CardsharpError` if the match could not be played.
     """
     about = {"message_id": record.message_id}
     try:
-        if (due := parse_look(record.body)) is not None:
-            return look(due, context)
-        message = parse_message(record.body)
+        if (due := parse_poll_message(record.body)) is not None:
+            return poll_arena_once(due, context)
+        message = parse_match_message(record.body)
         about["match_id"] = message.match_id
-        job = job_of(context, os.environ, meter)
-        attended = attending(message.game)(message.match_id, job)
+        job = invocation_context(context, os.environ, metrics_recorder)
+        attended = load_session_runner(message.game)(message.match_id, job)
     except CardsharpError:
         logger.exception("a message failed", extra=about)
-        postpone(record, context)
+        return_to_queue(record, context)
         raise
     logger.info("attended", extra={"match_id": message.match_id, "attended": attended})
     return attended
 
 
-def postpone(record: SQSRecord, context: LambdaContext) -> None:
+def return_to_queue(record: SQSRecord, context: LambdaContext) -> None:
     """Have a message that failed received again soon, long before its worker would time out."""
     with suppress(CardsharpError):  # it comes back by itself, only later
-        queue = job_of(context, os.environ, meter).settings(Workplace).queue
-        build_queue(queue, SystemClock()).postpone(record.receipt_handle, AGAIN)
+        queue = (
+            invocation_context(context, os.environ, metrics_recorder)
+            .load_settings(WorkerSettings)
+            .queue
+        )
+        build_queue(queue, SystemClock()).change_visibility(record.receipt_handle, RETRY_DELAY)
 
 
-def look(due: LookMessage, context: LambdaContext) -> str:
-    """Look at the arena once; what came of it. A look that failed is not repeated: another follows.
+def poll_arena_once(message: PollMessage, context: LambdaContext) -> str:
+    """Poll the arena once and return the result.
 
-    Its figures are left out: the poller tells those of a minute, and each is paid for by the line.
+    A failed poll is not repeated, because another one follows. Its metrics are dropped: the
+    poller reports those of each minute, and every metric line costs money.
     """
-    job = job_of(context, os.environ, meter)._replace(meter=_UNHEARD)
-    looking = next(one.look for one in games() if one.look is not None).load()
+    job = invocation_context(context, os.environ, metrics_recorder)._replace(metrics=_UNHEARD)
+    looking = next(game.poll_once for game in all_games() if game.poll_once is not None).load()
     try:
-        return f"offered {looking(due, job)}"
+        return f"offered {looking(message, job)}"
     except ConfigError:
         raise
     except CardsharpError as error:
@@ -104,17 +115,17 @@ def look(due: LookMessage, context: LambdaContext) -> str:
         return "failed"
 
 
-def attending(name: str | None) -> Attend:
-    """How a match of the game of that name is attended; None is the first game.
+def load_session_runner(name: str | None) -> RunSession:
+    """Return the function that plays a match of the game with this name; None is the first game.
 
-    Raises `Malformed` if there is no such game, or its matches cannot be attended.
+    Raises `InvalidInput` if there is no such game, or if the game has no bot for its matches.
     """
-    found = game(name)
-    if found.attend is None:
-        raise Malformed(f"Matches of {found.title} cannot be attended: the game has no bot.")
-    return found.attend.load()
+    game = get_game(name)
+    if game.run_session is None:
+        raise InvalidInput(f"Matches of {game.title} cannot be attended: the game has no bot.")
+    return game.run_session.load()
 
 
 # A function starts with a whole processor, and works with a part of one.
-attending(None)
-prepare(os.environ)
+load_session_runner(None)
+warm_up_aws(os.environ)

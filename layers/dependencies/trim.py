@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 SERVICES = frozenset({"apigatewaymanagementapi", "dynamodb", "sqs", "ssm"})
-"""As `cardsharp.cloud` asks for clients (tests/unit/test_cloud_imports.py)."""
+"""As `cardsharp.aws` asks for clients (tests/unit/test_cloud_imports.py)."""
 
 _ENDPOINTS = SERVICES | {"execute-api"}
 """As `endpoints.json` calls them; the last is that of the feed."""

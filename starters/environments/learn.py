@@ -1,12 +1,12 @@
-"""A player that learns when to stop, by REINFORCE: docs/environments.md."""
+"""Train a player that learns when to stop, with REINFORCE (docs/environments.md)."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cardsharp.deadmansdraw.encoding import ENCODING
-from cardsharp.deadmansdraw.strategies import build
-from workbench.env.aec import CardEnv
-from workbench.env.batch import Lanes
+from cardsharp.games.deadmansdraw.encoding import ENCODING
+from cardsharp.games.deadmansdraw.strategies import build
+from cardsharp_tools.environments.aec_env import CardEnv
+from cardsharp_tools.environments.vector_env import CardVectorEnv
 
 MATCHES, SIDE_BY_SIDE, RATE = 2000, 64, 0.3
 DRAW, END_TURN = 0, 1
@@ -15,7 +15,7 @@ chance = np.random.default_rng(1)
 
 
 def features_of(observation: Numbers) -> Numbers:
-    """What is looked at: always 1, the chance to bust, cards on the table, and their values."""
+    """Return the features: 1, the bust probability, the cards in the play area, their values."""
     area, unseen = (
         observation[1:][ENCODING.block(name)].reshape(10, 6) for name in ("play area", "unseen")
     )
@@ -24,7 +24,7 @@ def features_of(observation: Numbers) -> Numbers:
 
 
 def chosen(weights: Numbers, observation: Numbers, mask: Numbers) -> tuple[int, Numbers]:
-    """An action, and the direction in which the weights make it likelier."""
+    """Return an action, and the gradient of its log-probability by the weights."""
     legal = np.flatnonzero(mask)
     if not mask[DRAW] or not mask[END_TURN]:
         return chance.choice(legal), np.zeros(len(weights))
@@ -36,8 +36,8 @@ def chosen(weights: Numbers, observation: Numbers, mask: Numbers) -> tuple[int, 
 
 
 def learn(weights: Numbers) -> Numbers:
-    """The weights after so many matches against itself."""
-    lanes, ended = Lanes(SIDE_BY_SIDE), 0
+    """Return the weights after MATCHES matches against itself."""
+    lanes, ended = CardVectorEnv(SIDE_BY_SIDE), 0
     seen, told = lanes.reset(seed=1)
     ways = np.zeros((SIDE_BY_SIDE, 2, len(weights)))
     while ended < MATCHES:
@@ -55,7 +55,7 @@ def learn(weights: Numbers) -> Numbers:
 
 
 def share(weights: Numbers, opponent: str, matches: int) -> float:
-    """The share of the points against a strategy, seat by seat in turn."""
+    """Return the share of the points against a strategy, with alternating seats."""
     match, other, won = CardEnv("deadmansdraw"), build(opponent, None), 0.0
     for number in range(matches):
         match.reset(seed=number)
@@ -69,7 +69,7 @@ def share(weights: Numbers, opponent: str, matches: int) -> float:
                 numbers, mask = observation["observation"], observation["action_mask"]
                 match.step(chosen(weights, numbers, mask)[0])
             else:
-                match.step(match.number(other.decide(match.position).action))
+                match.step(match.action_number(other.decide(match.position).action))
     return won / matches
 
 

@@ -1,9 +1,10 @@
-"""The same as train.py by a library, Stable-Baselines3's MaskablePPO: docs/environments.md.
+"""Train like train.py, but with Stable-Baselines3's MaskablePPO (docs/environments.md).
 
     pip install sb3-contrib
     python maskable_ppo.py [STEPS] [OPPONENT]
 
-writes `network.json`, which `network.py` beside it plays. The folder needs `train.py`, too.
+This writes `network.json`, which `network.py` in the same folder plays. It also needs `train.py`
+in this folder.
 """
 
 import sys
@@ -16,26 +17,26 @@ from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 from torch import nn
 from train import write_layers
 
-from workbench.env.batch import Lanes
+from cardsharp_tools.environments.vector_env import CardVectorEnv
 
 
 class LanesForSB3(VecEnv):
-    """`Lanes` with one learner in the interface of Stable-Baselines3, which has one of its own."""
+    """Adapter from `CardVectorEnv` with one learner to Stable-Baselines3's `VecEnv`."""
 
-    def __init__(self, lanes: Lanes) -> None:
+    def __init__(self, lanes: CardVectorEnv) -> None:
         self.lanes, space = lanes, lanes.single_observation_space["observation"]
         super().__init__(lanes.num_envs, space, lanes.single_action_space)
 
     def reset(self) -> Any:
-        """The first observation of each lane."""
+        """Return the first observation of each lane."""
         return self._observed(self.lanes.reset(seed=self._seeds[0])[0])
 
     def step_async(self, actions: Any) -> None:
-        """Keep the actions for `step_wait`."""
+        """Store the actions for `step_wait`."""
         self._actions = actions
 
     def step_wait(self) -> Any:
-        """What the actions bring; at an end `terminal_observation` is the last of the match."""
+        """Return the results; when a match ends, `terminal_observation` is its last one."""
         seen, rewards, ended, _, infos = self.lanes.step(self._actions)
         told: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for lane in np.flatnonzero(ended):
@@ -47,24 +48,24 @@ class LanesForSB3(VecEnv):
         return seen["observation"]
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> Any:
-        """MaskablePPO asks for the `action_masks` of all lanes, and for nothing else."""
+        """Return the `action_masks` of all lanes; MaskablePPO calls no other method."""
         del args, kwargs, indices
         return list(self._masks) if method_name == "action_masks" else [None] * self.num_envs
 
     def has_attr(self, attr_name: str) -> bool:
-        """Whether lanes have it: MaskablePPO asks for `action_masks`."""
+        """Return True for `action_masks`, which MaskablePPO looks for."""
         return attr_name == "action_masks"
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Nothing: lanes are no environments of their own."""
+        """Return None for each lane, because a lane is not an environment object."""
         del attr_name, indices
         return [None] * self.num_envs
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Do nothing, for the same reason."""
+        """Do nothing, because a lane is not an environment object."""
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """No lane is."""
+        """Return False for each lane."""
         del wrapper_class, indices
         return [False] * self.num_envs
 
@@ -74,8 +75,8 @@ class LanesForSB3(VecEnv):
 
 
 def train(steps: int, opponent: str, seed: int = 1) -> MaskablePPO:
-    """The model after so many steps; prints how it goes."""
-    lanes = VecMonitor(LanesForSB3(Lanes(128, opponents={1: opponent})))
+    """Train for `steps` steps, print the progress and return the model."""
+    lanes = VecMonitor(LanesForSB3(CardVectorEnv(128, opponents={1: opponent})))
     layers = {"net_arch": [64], "activation_fn": nn.Tanh}
     model = MaskablePPO(
         *("MlpPolicy", lanes),
@@ -93,7 +94,7 @@ def train(steps: int, opponent: str, seed: int = 1) -> MaskablePPO:
 
 
 def export(model: MaskablePPO, file: Path) -> None:
-    """Write the policy's two layers for `network.py`."""
+    """Write the two layers of the policy for `network.py`."""
     policy = model.policy
     layers = (policy.mlp_extractor.policy_net[0], policy.action_net)
     write_layers(

@@ -1,8 +1,8 @@
-"""A bot that plays the network in `network.json` beside it, which train.py writes.
+"""Play the network in `network.json` in the same folder, which train.py writes.
 
     cardsharp play --strategy network.py
 
-It needs nothing but Python, so it plays wherever a bot does.
+It needs only Python, so it plays wherever a bot can play.
 """
 
 import json
@@ -10,31 +10,31 @@ from math import tanh
 from pathlib import Path
 from random import Random
 
-from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies import Decision, Option, strategy
 from cardsharp.env import encode, legal_actions
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies import Decision, PointsOption, strategy
 
 LAYERS = json.loads(Path(__file__).with_name("network.json").read_text("utf-8"))
 
 
 @strategy("network")
 class NetworkBot:
-    """Takes the legal action that the network prefers."""
+    """Bot that takes the legal action with the highest preference."""
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng
 
     def decide(self, position: Position) -> Decision:
-        """The action of the highest preference."""
+        """Return the action with the highest preference."""
         actions = legal_actions(position)
         preferences = preferences_of([*encode(position)])
-        options = [Option(action, preferences[number]) for number, action in actions.items()]
+        options = [PointsOption(action, preferences[number]) for number, action in actions.items()]
         best = max(actions, key=preferences.__getitem__)
         return Decision(actions[best], "The network prefers it.", tuple(options))
 
 
 def preferences_of(numbers: list[float]) -> list[float]:
-    """The outputs of the network, which has tanh between its layers."""
+    """Return the outputs of the network, which has tanh between its layers."""
     for depth, layer in enumerate(LAYERS):
         inputs = [tanh(number) for number in numbers] if depth else numbers
         numbers = list(layer["bias"])

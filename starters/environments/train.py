@@ -1,13 +1,13 @@
-"""Train a network against a fixed opponent and export it as a bot: docs/environments.md.
+"""Train a network against a fixed opponent and export it as a bot (docs/environments.md).
 
     python train.py [STEPS] [OPPONENT]
 
-writes `network.json`, which `network.py` beside it plays:
+This writes `network.json`, which `network.py` in the same folder plays:
 
     cardsharp lab duel network.py draw-3 -n 200
 
-The method is PPO (Schulman et al., 2017), written out with numpy alone. A library such as
-Stable-Baselines3 or PyTorch takes the place of everything between `Lanes` and `export`.
+The method is PPO (Schulman et al., 2017), written with numpy only. With a library such as
+Stable-Baselines3 or PyTorch, you can replace everything between `CardVectorEnv` and `export`.
 """
 
 import json
@@ -18,36 +18,36 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.env.batch import Lanes
+from cardsharp_tools.environments.vector_env import CardVectorEnv
 
 LANES, STEPS_A_BATCH, HIDDEN = 128, 64, 64
 EPOCHS, MINIBATCHES, RATE = 3, 8, 1e-3
 CLIP, TRACE, ENTROPY = 0.2, 0.95, 0.005
-"""PPO's own: how far the policy may move at once, lambda of the advantages, and the entropy bonus.
+"""Parameters of PPO: clip range of the policy ratio, lambda of GAE, and entropy bonus.
 
-Rewards are not discounted, for a match won late is worth as much as one won soon.
+Rewards are not discounted, because a late win is worth as much as an early one.
 """
 
 Array = NDArray[Any]
 
 
 class Batch(NamedTuple):
-    """What was seen and done: a row a decision, or for all steps and lanes, in that order."""
+    """Transitions: one row per decision, or first with axes (step, lane)."""
 
     observations: Array
     legal: Array
     actions: Array
-    chances: Array  # of the actions, when they were taken
+    chances: Array  # probabilities of the actions when they were taken
     advantages: Array
     returns: Array
 
     def rows(self, chosen: Array) -> "Batch":
-        """The chosen rows."""
+        """Return the chosen rows."""
         return Batch(*(part[chosen] for part in self))
 
 
 class Network:
-    """One hidden layer of tanh; its outputs are a preference for each action, and a value."""
+    """Network with one tanh layer; it outputs a preference for each action and a value."""
 
     def __init__(self, observed: int, actions: int, seed: int) -> None:
         dice = np.random.default_rng(seed)
@@ -62,7 +62,7 @@ class Network:
         self._updates = 0
 
     def forward(self, observations: Array, legal: Array) -> tuple[Array, Array, Array]:
-        """The hidden layer, the chances of the actions, 0 of those that are illegal, and values."""
+        """Return the hidden layer, the action probabilities (0 if illegal) and the values."""
         first, first_bias, second, second_bias = self.weights
         hidden = np.tanh(observations @ first + first_bias)
         outputs = hidden @ second + second_bias
@@ -71,7 +71,7 @@ class Network:
         return hidden, odds / odds.sum(axis=1, keepdims=True), outputs[:, -1]
 
     def update(self, observations: Array, hidden: Array, slopes: Array) -> None:
-        """Take a step of Adam down the slopes of the loss by the outputs."""
+        """Take an Adam step; `slopes` are the gradients of the loss by the outputs."""
         back = (slopes @ self.weights[2].T) * (1 - hidden**2)
         found = [observations.T @ back, back.sum(axis=0), hidden.T @ slopes, slopes.sum(axis=0)]
         norm = np.sqrt(sum(float((slope**2).sum()) for slope in found))
@@ -86,13 +86,13 @@ class Network:
             weights -= rate * mean / (np.sqrt(square) + 1e-8)  # noqa: PLW2901
 
     def export(self, file: Path) -> None:
-        """Write the policy's weights, without the value's, for `network.py`."""
+        """Write the weights of the policy, without those of the value, for `network.py`."""
         first, first_bias, second, second_bias = self.weights
         write_layers(file, (first, first_bias), (second[:, :-1], second_bias[:-1]))
 
 
 def write_layers(file: Path, *layers: tuple[Array, Array]) -> None:
-    """Write layers of a network, each weights by input and output and a bias, in 5 decimals."""
+    """Write layers of a network: weights (inputs, outputs) and a bias each, to 5 decimals."""
     rows = [
         {
             "weights": weights.astype(float).round(5).tolist(),
@@ -104,10 +104,10 @@ def write_layers(file: Path, *layers: tuple[Array, Array]) -> None:
 
 
 class Learner:
-    """PPO in lanes against an opponent; `wins` are the results of its matches."""
+    """PPO learner in parallel lanes against an opponent; `wins` are its match results."""
 
     def __init__(self, opponent: str, seed: int) -> None:
-        self._lanes = Lanes(LANES, opponents={1: opponent})
+        self._lanes = CardVectorEnv(LANES, opponents={1: opponent})
         seen, _ = self._lanes.reset(seed=seed)
         self._observations, self._legal = seen["observation"], seen["action_mask"]
         observed, actions = self._observations.shape[1], self._legal.shape[1]
@@ -115,7 +115,7 @@ class Learner:
         self.wins: list[float] = []
 
     def learn(self) -> None:
-        """Play a batch, and move the network after it."""
+        """Play a batch, then update the network with it."""
         batch = self._play()
         advantages = batch.advantages
         spread = advantages.std() + 1e-8
@@ -126,7 +126,7 @@ class Learner:
                 self._move(batch.rows(chosen))
 
     def _play(self) -> Batch:
-        """The decisions of so many steps in each lane, with what came of them."""
+        """Play STEPS_A_BATCH steps in each lane and return the transitions."""
         steps: list[tuple[Array, ...]] = []
         for _ in range(STEPS_A_BATCH):
             observations, legal = self._observations, self._legal
@@ -144,7 +144,7 @@ class Learner:
         return Batch(*(part.reshape(-1, *part.shape[2:]) for part in parts))
 
     def _move(self, batch: Batch) -> None:
-        """Make good actions likelier, within the clip, and the value truer."""
+        """Update the policy within the clip range, and the value function."""
         rows = np.arange(len(batch.actions))
         hidden, chances, values = self.network.forward(batch.observations, batch.legal)
         ratio = chances[rows, batch.actions] / batch.chances
@@ -161,13 +161,13 @@ class Learner:
 
 
 def picked(chances: Array, dice: np.random.Generator) -> Array:
-    """An action a row, each as likely as its chance."""
+    """Sample one action per row from its probabilities."""
     sums = chances.cumsum(axis=1)
     return np.asarray((sums > dice.random((len(chances), 1)) * sums[:, -1:]).argmax(axis=1))
 
 
 def advantages_of(values: Array, rewards: Array, ended: Array) -> Array:
-    """What each action brought beyond the value before it (GAE), by step and lane."""
+    """Return the generalized advantage estimates (GAE), by step and lane."""
     advantages, later = np.zeros_like(rewards), np.zeros(rewards.shape[1])
     for step in reversed(range(len(rewards))):
         goes_on = ~ended[step]
@@ -177,7 +177,7 @@ def advantages_of(values: Array, rewards: Array, ended: Array) -> Array:
 
 
 def train(steps: int, opponent: str, seed: int = 1) -> Network:
-    """The network after so many steps; prints its share of the points on the way."""
+    """Train for `steps` steps, print the share of the points and return the network."""
     learner, batches = Learner(opponent, seed), -(-steps // (LANES * STEPS_A_BATCH))
     for number in range(1, batches + 1):
         learner.learn()

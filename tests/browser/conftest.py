@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
-from support.browser import MISSING, MOST_MILLISECONDS, chromium
+from support.browser import MISSING, MOST_MILLISECONDS, chromium_path
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -12,7 +12,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if hasattr(session.config, "workerinput"):
         return
     with sync_playwright() as playwright:
-        if chromium(playwright) is None:
+        if chromium_path(playwright) is None:
             raise pytest.UsageError(MISSING)
 
 
@@ -22,6 +22,6 @@ def browser() -> Iterator[Browser]:
     # Usual are 5 s, in which a busy machine has analysed no match.
     expect.set_options(timeout=MOST_MILLISECONDS)
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium(playwright))
+        running = playwright.chromium.launch(executable_path=chromium_path(playwright))
         yield running
         running.close()

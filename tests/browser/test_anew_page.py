@@ -12,21 +12,34 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
-from support.browser import asked, looked_at, picture, press_first, serious, too_wide, visited
-from support.cli import clean
-from support.stored import any_match
-from support.table import played
+from support.browser import (
+    check_page,
+    next_question_number,
+    open_page,
+    overflowing_elements,
+    play_first_choice,
+    save_screenshot,
+    serious_axe_violations,
+)
+from support.cli import isolate_environment
+from support.game_room import play_branch
+from support.stored_matches import sample_match
 
-from cardsharp.games import game
-from cardsharp.viewer.pages import match_file
-from cardsharp.viewer.shown import branches_of, shown
-from workbench.cli import main
-from workbench.cli.lesson import LessonOptions, begun
-from workbench.show.lookup import data_folder, keep_match, open_log, own_store
-from workbench.table.branch import branch_point
-from workbench.table.lesson import Lessons, lesson_routes
-from workbench.table.served import pages_over
-from workbench.watch.sources import source_of
+from cardsharp.pages.match_pages import standalone_match_page
+from cardsharp.pages.rendered_match import render_branches, render_match
+from cardsharp.play.catalog import get_game
+from cardsharp_tools.cli import main
+from cardsharp_tools.cli.commands.lesson import LessonOptions, start_lesson
+from cardsharp_tools.game_rooms.lessons import ExerciseDeck, lesson_routes
+from cardsharp_tools.game_rooms.match_branch import find_branch_point
+from cardsharp_tools.game_rooms.room_server import serve_match_pages
+from cardsharp_tools.match_sources.match_logs import (
+    data_folder,
+    default_store,
+    import_match,
+    open_log,
+)
+from cardsharp_tools.match_sources.sources import find_source
 
 
 @pytest.mark.parametrize("width", [390, 1280, 1920])
@@ -34,44 +47,44 @@ def test_a_step_is_decided_anew_and_taken_back(
     browser: Browser, width: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """By mouse to the seat, by keys to the end; then it is listed under its match."""
-    clean(monkeypatch, tmp_path)
-    record, moves = any_match("deadmansdraw")
-    with open_log(own_store()) as log:
-        keep_match(record, moves, log)
+    isolate_environment(monkeypatch, tmp_path)
+    record, moves = sample_match("deadmansdraw")
+    with open_log(default_store()) as log:
+        import_match(record, moves, log)
     screen = {"viewport": {"width": width, "height": 844}, "reduced_motion": "reduce"}
-    with pages_over(source_of(None)) as url, visited(browser, **screen) as page:
+    with serve_match_pages(find_source(None)) as url, open_page(browser, **screen) as page:
         page.goto(f"{url}/matches/{record.match_id}#{len(moves) - 12}")
         expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
         page.get_by_label("Cards").select_option("same")
         page.get_by_label("Against").select_option("draw-3")
-        assert too_wide(page) == {}
+        assert overflowing_elements(page) == {}
         page.get_by_role("button", name="Decide this step anew").click()
         expect(page.locator("#seat")).to_have_attribute("data-ready", "yes")
         expect(page.locator("#news")).to_contain_text("The same cards come.")
         expect(page.locator("#moves")).to_be_visible()
-        picture(page, f"branch-seat-{width}")
+        save_screenshot(page, f"branch-seat-{width}")
         page.keyboard.press("u")
         expect(page.locator("#news")).to_contain_text("take")
-        number = asked(page)
+        number = next_question_number(page)
         while number:
-            press_first(page)
-            number = asked(page, number)
-        assert serious(page) == []
+            play_first_choice(page)
+            number = next_question_number(page, number)
+        assert serious_axe_violations(page) == []
         page.goto(f"{url}/matches/{record.match_id}")
         expect(page.locator("#branches li")).to_contain_text("the same cards")
-        looked_at(page, f"branch-match-{width}")
+        check_page(page, f"branch-match-{width}")
 
 
 def test_branches_are_gone_through_in_a_file(browser: Browser, tmp_path: Path) -> None:
     """From where one begins it has its own steps; then the match as it was played again."""
-    record, moves = any_match("deadmansdraw")
-    branch = played(branch_point(record, moves, 9)).told()[0]
-    drawn = {branch[0].match_id: shown(*branch)}
+    record, moves = sample_match("deadmansdraw")
+    branch = play_branch(find_branch_point(record, moves, 9)).stored_parts()[0]
+    drawn = {branch[0].match_id: render_match(*branch)}
     ids = {record.match_id: [*drawn]}
-    branches = branches_of(record.match_id, lambda one: ids.get(one, ()), drawn.get)
+    branches = render_branches(record.match_id, lambda one: ids.get(one, ()), drawn.get)
     file = tmp_path / "match.html"
-    file.write_text(match_file(shown(record, moves), None, branches))
-    with visited(browser) as page:
+    file.write_text(standalone_match_page(render_match(record, moves), None, branches))
+    with open_page(browser) as page:
         page.goto(file.as_uri())
         expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
         page.locator("[data-branch]").last.click()
@@ -79,7 +92,7 @@ def test_branches_are_gone_through_in_a_file(browser: Browser, tmp_path: Path) -
         expect(page.locator("#count")).to_have_text(f"{step} of {total}")
         assert page.locator("#turns a").count() == total
         expect(page.locator("#happened")).to_contain_text(
-            branches[0].match.frames[step - 1].happened
+            branches[0].match.steps[step - 1].description
         )
         page.get_by_role("link", name="As it was played").click()
         expect(page.locator("#count")).to_have_text(f"1 of {len(moves)}")
@@ -94,11 +107,11 @@ OPPONENTS = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rules"}
 @contextmanager
 def lesson_of(name: str, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a lesson about a match in which a person took the first choices."""
-    clean(patch, folder)
+    isolate_environment(patch, folder)
     patch.setattr("sys.stdin", io.StringIO("1\n88\n" * 4000))
     assert main([name, "versus", OPPONENTS[name], "--seed", "3"]) == 0
-    lesson = begun(game(name), LessonOptions(number=3))
-    with pages_over(source_of(None), more=lesson_routes(lesson)) as address:
+    lesson = start_lesson(get_game(name), LessonOptions(count=3))
+    with serve_match_pages(find_source(None), extra_routes=lesson_routes(lesson)) as address:
         yield f"{address}/lesson/1"
 
 
@@ -111,12 +124,12 @@ def test_a_question_is_answered_and_explained(
 ) -> None:
     """On a card or pile where one is a choice, then by key; the match is a click away."""
     screen = {"viewport": {"width": width, "height": 844}, "reduced_motion": "reduce"}
-    with lesson_of(name, tmp_path, monkeypatch) as url, visited(browser, **screen) as page:
+    with lesson_of(name, tmp_path, monkeypatch) as url, open_page(browser, **screen) as page:
         page.goto(url)
         expect(page.locator(".choice:focus")).to_have_count(1)
         if name == "euchre":
             expect(page.locator("#headline")).to_contain_text(re.compile(r"core: you \d, they \d"))
-        looked_at(page, f"lesson-{name}-{width}-asked")
+        check_page(page, f"lesson-{name}-{width}-asked")
         if page.locator(".few").count():
             expect(page.locator("#moves .choice:not(:disabled)").last).to_be_in_viewport()
         offered = page.locator("#board .offered")
@@ -124,7 +137,7 @@ def test_a_question_is_answered_and_explained(
             (offered if offered.count() else page.locator("#moves .choice:visible")).first.click()
         expect(page.get_by_role("status")).to_contain_text("keeps")
         expect(page.locator("#ask")).to_contain_text("Then you chose")
-        looked_at(page, f"lesson-{name}-{width}-told")
+        check_page(page, f"lesson-{name}-{width}-told")
         with page.expect_navigation():
             page.get_by_role("link", name="Next question").click()
         expect(page.locator("h1")).to_contain_text("Question 2 of 3")
@@ -142,7 +155,7 @@ def test_a_lesson_goes_without_script_and_is_remembered(
     """The first answer to a question counts, in the file that the terminal's lesson has, too."""
     with (
         lesson_of("deadmansdraw", tmp_path, monkeypatch) as url,
-        visited(browser, java_script_enabled=False) as page,
+        open_page(browser, java_script_enabled=False) as page,
     ):
         page.goto(url)
         for _ in range(3):
@@ -153,7 +166,7 @@ def test_a_lesson_goes_without_script_and_is_remembered(
                 with page.expect_navigation():
                     page.get_by_role("link", name="Next question").click()
         expect(page.locator("#ask")).to_contain_text("of 3 answered well")
-        cards = Lessons.read(data_folder() / "lessons.json").cards
+        cards = ExerciseDeck.read(data_folder() / "lessons.json").cards
         assert sum(one.due.year > 1 for one in cards) == 3
         page.goto(url)
         assert page.locator("#moves").count() == 0

@@ -8,10 +8,16 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
-from support.arena import ALICE, BOB, PASSWORDS, running_arena
-from support.browser import looked_at, picture, serious, too_wide, visited
+from support.arena_server import ALICE, BOB, PASSWORDS, running_arena
+from support.browser import (
+    check_page,
+    open_page,
+    overflowing_elements,
+    save_screenshot,
+    serious_axe_violations,
+)
 
-from workbench.arena.server import ArenaServer
+from cardsharp_tools.local_server.arena_server import ArenaServer
 
 TIMED = re.compile(r"\d\d:\d\d:\d\d, \d+\.\d s")  # when a move was made, and after how long
 
@@ -33,7 +39,7 @@ def seen_by_alice(
 ) -> AbstractContextManager[Page]:
     """A page of somebody who has logged in as Alice."""
     login = {"username": ALICE, "password": PASSWORDS[ALICE]}
-    return visited(browser, http_credentials=login, **context)
+    return open_page(browser, http_credentials=login, **context)
 
 
 @pytest.mark.parametrize("width", [390, 1600])
@@ -55,7 +61,7 @@ def test_a_listed_match_is_opened_and_moves_on(
                 client.post(f"/api/matches/{match}", mover, {"etype": "Draw", "autopick": True})
                 expect(page.locator("#count")).to_have_text(f"{number} of {number}")
             expect(page.locator("#happened")).to_contain_text(TIMED)
-            looked_at(page, f"arena-match-{width}")
+            check_page(page, f"arena-match-{width}")
             page.go_back()
             expect(page.locator("tbody tr")).to_have_count(1)
 
@@ -95,10 +101,10 @@ def test_a_practice_match_is_begun_and_played_to_its_end_in_the_browser(
         seat = page.locator("#seat")
         expect(seat).to_contain_text("It is your turn.")
         expect(seat).to_contain_text("seed practice")
-        picture(page, f"arena-seat-{width}")
+        save_screenshot(page, f"arena-seat-{width}")
         if script:
-            assert serious(page) == []
-        assert too_wide(page) == {}
+            assert serious_axe_violations(page) == []
+        assert overflowing_elements(page) == {}
         seen: set[str] = set()
         while seat.count() and until not in seen:
             number = page.locator("#seat [name=number]").get_attribute("value")

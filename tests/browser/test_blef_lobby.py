@@ -13,19 +13,19 @@ from starlette.applications import Starlette
 from starlette.requests import Request as Asked
 from starlette.responses import JSONResponse
 from starlette.routing import Route
-from support.blef_next import next_rows
-from support.browser import faults, looked_at, visited
+from support.blef_v2_api import recorded_v2_requests
+from support.browser import check_page, layout_violations, open_page
 from support.waiting import HANG_SECONDS
 
-from cardsharp.games import game
-from workbench.blef.elsewhere import lobby_of
-from workbench.listening import Background
-from workbench.stage.serving import made
+from cardsharp.play.catalog import get_game
+from cardsharp_tools.games.blef.remote_lobby import remote_lobby_page
+from cardsharp_tools.local_play.game_service import game_service
+from cardsharp_tools.local_server.http_server import BackgroundServer
 
 
 @pytest.fixture(scope="module")
 def own() -> Iterator[str]:
-    with made(game("blef")) as front, front as running:
+    with game_service(get_game("blef")) as front, front as running:
         yield running.url
 
 
@@ -35,7 +35,7 @@ def service(request: pytest.FixtureRequest, own: str) -> Iterator[str]:
     if request.param == "its own page":
         yield own
         return
-    with Background("The page", lobby_of(own)) as server:
+    with BackgroundServer("The page", remote_lobby_page(own)) as server:
         yield server.url
 
 
@@ -61,12 +61,14 @@ def moved(page: Page) -> None:
 
 def in_order(page: Page, name: str) -> None:
     """Nobody is kept out, nothing is wider than its place, and nothing lies on another."""
-    looked_at(page, f"blef-lobby-{name}")
-    assert faults(page, touched=(page.viewport_size or {})["width"] < 600) == []
+    check_page(page, f"blef-lobby-{name}")
+    assert (
+        layout_violations(page, check_touch_targets=(page.viewport_size or {})["width"] < 600) == []
+    )
 
 
 def test_a_quick_game_is_played_against_bots(browser: Browser, service: str) -> None:
-    with visited(browser, viewport={"width": 390, "height": 844}) as page:
+    with open_page(browser, viewport={"width": 390, "height": 844}) as page:
         entered(page, service, "Quick game against bots")
         expect(page.locator("#players")).to_contain_text("Dazhbog")
         expect(page.locator("#hand .card")).to_have_count(1)
@@ -87,7 +89,7 @@ def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
     browser: Browser, own: str, service: str
 ) -> None:
     """One in a browser, the other by the API; the page never has the other's hand."""
-    with visited(browser, viewport={"width": 1280, "height": 720}) as page:
+    with open_page(browser, viewport={"width": 1280, "height": 720}) as page:
         page.goto(f"{service}/")
         expect(page.locator("#none")).to_be_visible()
         in_order(page, "1280")
@@ -125,7 +127,7 @@ def test_who_follows_the_link_joins_and_a_refusal_is_said(
 ) -> None:
     uuid = asked(f"{own}/games/create")["game_uuid"]
     asked(f"{own}/games/{uuid}/join", nickname="Alice")
-    with visited(browser, refused=True) as page:
+    with open_page(browser, expected_errors=True) as page:
         page.goto(f"{service}/#{uuid}")
         for name in ("Alice", "Bob"):
             page.locator("#guest").fill(name)
@@ -142,7 +144,7 @@ def test_what_was_asked_before_we_joined_does_not_ask_us_to_join_again(
     """A look without a seat is answered when we have one, and before the look with it."""
     uuid = asked(f"{own}/games/create")["game_uuid"]
     held: list[Held] = []
-    with visited(browser) as page:
+    with open_page(browser) as page:
         page.goto(f"{own}/#{uuid}")
         page.locator("#guest").fill("Bob")
         page.route(re.compile(rf"/games/{uuid}(\?|$)"), lambda route: held.append(route))  # noqa: PLW0108
@@ -160,7 +162,7 @@ def test_what_was_asked_before_we_joined_does_not_ask_us_to_join_again(
 @pytest.mark.parametrize("path", ["games/create", "openapi.json"])
 def test_another_page_changes_nothing_by_the_page_here(own: str, path: str) -> None:
     """A form of somebody else's can send no JSON, and only what the API documents is passed on."""
-    with Background("The page", lobby_of(own)) as server:
+    with BackgroundServer("The page", remote_lobby_page(own)) as server:
         assert requests.post(f"{server.url}/{path}", "{}", timeout=HANG_SECONDS).status_code == 404
         named = {"Host": "elsewhere.example"}
         assert (
@@ -170,7 +172,9 @@ def test_another_page_changes_nothing_by_the_page_here(own: str, path: str) -> N
 
 
 GAME = re.compile("/games/[0-9a-f-]{36}")
-VIEWS = [row for row in next_rows() if GAME.fullmatch(row["path"]) and row["status"] == 200]
+VIEWS = [
+    row for row in recorded_v2_requests() if GAME.fullmatch(row["path"]) and row["status"] == 200
+]
 """Every view of a game that the makers' service was recorded to give."""
 
 
@@ -188,14 +192,18 @@ def makers(now: list[dict[str, Any]]) -> Starlette:
 
 def test_the_page_here_draws_what_the_makers_service_answered(browser: Browser) -> None:
     """Each recorded view, as who asked for it sees it."""
-    joined = [row for row in next_rows() if row["path"].endswith("/join") and row["status"] == 200]
+    joined = [
+        row
+        for row in recorded_v2_requests()
+        if row["path"].endswith("/join") and row["status"] == 200
+    ]
     names = {row["body"]["player_uuid"]: row["query"]["nickname"] for row in joined}
     views, turns = [one for one in VIEWS if "round" not in one["query"]], 0
     now = views[:1]
     with (
-        Background("The service", makers(now)) as service,
-        Background("The page", lobby_of(service.url)) as server,
-        visited(browser) as page,
+        BackgroundServer("The service", makers(now)) as service,
+        BackgroundServer("The page", remote_lobby_page(service.url)) as server,
+        open_page(browser) as page,
     ):
         page.goto(server.url)
         for place, view in enumerate(views):

@@ -8,55 +8,61 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from support.browser import MOST_MILLISECONDS, looked_at, to_the_end, too_wide, visited
-from support.cli import written
-from support.contest_tables import FakeTables
-from support.contests import HOSTILE, Show, contest_shown, teams
+from support.browser import (
+    MOST_MILLISECONDS,
+    check_page,
+    open_page,
+    overflowing_elements,
+    scroll_to_end,
+)
+from support.cli import write_strategy_file
+from support.contests import HOSTILE, SpectatedContest, spectated_contest, team_names
+from support.fake_match_host import FakeMatchHost
 from support.submissions import sandbox_or_skip
 from support.waiting import until
 
-from cardsharp.contest.director import Director
-from cardsharp.contest.entries import Settings
-from cardsharp.contest.pages import file_page
-from cardsharp.contest.sqlite import found_in, kept_in
-from workbench.contest.home import opened
-from workbench.contest.organiser_site import organiser_served
-from workbench.contest.venue import Venue
-from workbench.show.options import ArenaPlace
-from workbench.submission import SANDBOXED
+from cardsharp.contest.contest_file import create_in, open_in
+from cardsharp.contest.director import ContestDirector
+from cardsharp.contest.models import ContestSettings
+from cardsharp.contest.view.pages import contest_file_page
+from cardsharp_tools.cli.options import ListenOptions
+from cardsharp_tools.contest.admin_pages import serve_admin_pages
+from cardsharp_tools.contest.contest_arena import open_arena
+from cardsharp_tools.contest.contest_manager import ContestManager
+from cardsharp_tools.executors.submission import SANDBOXED
 
 
 @pytest.fixture(scope="module")
-def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Show]:
+def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SpectatedContest]:
     """Twelve teams, of which the first are what somebody hostile would call theirs."""
-    yield from contest_shown(tmp_path_factory.mktemp("cup"), [*HOSTILE, *teams(2)], 11)
+    yield from spectated_contest(tmp_path_factory.mktemp("cup"), [*HOSTILE, *team_names(2)], 11)
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Iterator[Show]:
+def small(tmp_path: Path) -> Iterator[SpectatedContest]:
     """Eight teams; the second pairing runs."""
-    yield from contest_shown(tmp_path, teams(8), 1)
+    yield from spectated_contest(tmp_path, team_names(8), 1)
 
 
 def test_sixty_four_teams_scroll_in_a_region_of_their_own(browser: Browser, tmp_path: Path) -> None:
     """By the keyboard, too; the page itself does not."""
-    for show in contest_shown(tmp_path, teams(64), 70):
-        with visited(browser) as page:
+    for show in spectated_contest(tmp_path, team_names(64), 70):
+        with open_page(browser) as page:
             for width in (390, 1600):
                 page.set_viewport_size({"width": width, "height": 800})
                 page.goto(show.address)
                 region = page.get_by_role("region", name="Bracket")
                 assert region.evaluate("one => one.scrollHeight > one.clientHeight")
-                assert too_wide(page) == {}
-                to_the_end(region)
+                assert overflowing_elements(page) == {}
+                scroll_to_end(region)
                 boxes = page.locator("svg.box")
                 lowest = boxes.evaluate_all("all => all.map((one) => one.y.baseVal.value)")
                 expect(boxes.nth(lowest.index(max(lowest)))).to_be_in_viewport()
 
 
-def test_it_is_read_without_script(browser: Browser, cup: Show) -> None:
+def test_it_is_read_without_script(browser: Browser, cup: SpectatedContest) -> None:
     """And loads itself anew, as long as the contest runs."""
-    with visited(browser, java_script_enabled=False) as page:
+    with open_page(browser, java_script_enabled=False) as page:
         page.goto(cup.address)
         assert page.locator("svg.running").count() == 1
         assert page.locator("tr[id^=team-]").count() == 12
@@ -66,12 +72,12 @@ def test_it_is_read_without_script(browser: Browser, cup: Show) -> None:
         assert page.get_by_text("left to draw").is_visible()
 
 
-def test_a_running_contest_moves_on_by_itself(browser: Browser, small: Show) -> None:
+def test_a_running_contest_moves_on_by_itself(browser: Browser, small: SpectatedContest) -> None:
     """Moves at the bottom, then what a match's end changes; the page stays, with where one is.
 
     Nothing is loaded again that has not changed: the running matches alone are asked for.
     """
-    with visited(browser) as page:
+    with open_page(browser) as page:
         page.clock.install()
         asked: list[str] = []
         page.on("response", lambda one: asked.append(one.url.rpartition("/")[2]))
@@ -85,12 +91,12 @@ def test_a_running_contest_moves_on_by_itself(browser: Browser, small: Show) -> 
         to_move = running.locator("tr.active .team").inner_text()
         link = page.locator(f"#running a[href='/matches/{small.match}']")
         link.focus()
-        small.late()
+        small.time_out_turn()
         page.clock.run_for(2_100)
         expect(running.locator("tr.active .team")).not_to_have_text(to_move)
         expect(link).to_be_focused()
         expect(page.locator("svg.box.decided")).to_have_count(1)
-        small.decide()
+        small.finish_pairing()
         page.clock.run_for(2_100)
         expect(page.locator("svg.box.decided")).to_have_count(2)
         expect(page.get_by_text("Decided by the organiser: it was late")).to_be_visible()
@@ -98,7 +104,7 @@ def test_a_running_contest_moves_on_by_itself(browser: Browser, small: Show) -> 
         assert page.evaluate("window.stayed")
 
 
-def test_an_arena_that_is_gone_is_told(browser: Browser, small: Show) -> None:
+def test_an_arena_that_is_gone_is_told(browser: Browser, small: SpectatedContest) -> None:
     """Until it answers again."""
     context = browser.new_context()
     context.set_default_timeout(MOST_MILLISECONDS)
@@ -114,18 +120,18 @@ def test_an_arena_that_is_gone_is_told(browser: Browser, small: Show) -> None:
     context.close()
 
 
-def test_a_file_opens_from_disk(browser: Browser, cup: Show, tmp_path: Path) -> None:
+def test_a_file_opens_from_disk(browser: Browser, cup: SpectatedContest, tmp_path: Path) -> None:
     """With its style, without any request, and whatever teams are called."""
     file = tmp_path / "cup.html"
-    file.write_text(file_page(cup.records), encoding="utf-8")
-    with visited(browser) as page:
+    file.write_text(contest_file_page(cup.records), encoding="utf-8")
+    with open_page(browser) as page:
         asked: list[str] = []
         page.on("request", lambda one: asked.append(one.url))
         page.goto(file.as_uri())
         assert asked == [file.as_uri()]
         style = "one => getComputedStyle(one).borderCollapse"
         assert page.locator("table.figures").first.evaluate(style) == "collapse"
-        looked_at(page, "contest-file")
+        check_page(page, "contest-file")
 
 
 # --- what an organiser does by forms -------------------------------------------------------------
@@ -136,7 +142,7 @@ def looked(page: Page, name: str) -> None:
     page.wait_for_load_state()
     for width in (1920, 1280, 390):
         page.set_viewport_size({"width": width, "height": 900})
-        looked_at(page, f"{name}-{width}")
+        check_page(page, f"{name}-{width}")
     assert page.locator("script").count() == 0
 
 
@@ -149,8 +155,8 @@ def test_a_contest_is_organised_by_forms(browser: Browser, tmp_path: Path) -> No
     """Every act asks once, and can be thought better of or taken back; each page fits."""
     login = {"username": "admin", "password": "secret"}
     with (
-        organiser_served(Venue(tmp_path), login["password"], 0) as url,
-        visited(browser, http_credentials=login) as page,
+        serve_admin_pages(ContestManager(tmp_path), login["password"], 0) as url,
+        open_page(browser, http_credentials=login) as page,
     ):
         page.goto(url)
         page.get_by_label("Name").fill("cup")
@@ -171,8 +177,8 @@ def test_a_contest_is_organised_by_forms(browser: Browser, tmp_path: Path) -> No
         row.get_by_label("New name").fill("Monday Apples")
         row.get_by_role("button", name="Rename…").click()
         confirmed(page)
-        with kept_in(tmp_path / "cup") as records:
-            any(Director(records, FakeTables()).step() for _ in range(6))
+        with open_in(tmp_path / "cup") as records:
+            any(ContestDirector(records, FakeMatchHost()).step() for _ in range(6))
         page.reload()
         pairing = page.get_by_role("region", name="Pairings").locator("tbody tr").last
         pairing.get_by_text("Rule").click()
@@ -200,15 +206,15 @@ PLAYS = "return Decision(position.legal_actions()[0], 'the first')"
 def test_a_team_submits_in_its_browser(browser: Browser, tmp_path: Path) -> None:
     """What it is told fits every screen; what is wrong with a file is said, and that plays not."""
     sandbox_or_skip()
-    good = written(tmp_path, "bot", PLAYS)
+    good = write_strategy_file(tmp_path, "bot", PLAYS)
     bad = tmp_path / f"{'W' * 60}.py"
     bad.write_text("1 / 0")
-    with found_in(tmp_path / "cup", Settings("cup", matches=1)) as records:
-        (team, word), _ = records.enter("One", SANDBOXED), records.enter("Two", "steady")
+    with create_in(tmp_path / "cup", ContestSettings("cup", matches=1)) as records:
+        (team, word), _ = records.add_team("One", SANDBOXED), records.add_team("Two", "steady")
         login = {"username": team.id, "password": word}
         with (
-            opened(records, tmp_path / "cup", ArenaPlace(port=0)) as (url, _),
-            visited(browser, http_credentials=login, refused=True) as page,
+            open_arena(records, tmp_path / "cup", ListenOptions(port=0)) as (url, _),
+            open_page(browser, http_credentials=login, expected_errors=True) as page,
         ):
             until(lambda: (page.goto(f"{url}/submit") or page).url.endswith("/submit"))
             expect(page.get_by_text("Nothing has been submitted yet")).to_be_visible()

@@ -19,19 +19,26 @@ from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from support.arena import ADMIN, ALICE, BOB, PASSWORDS, running_arena
-from support.browser import faults, picture, serious, sketch, too_wide, visited
-from support.contests import contest_shown, teams
-from support.recorded import SAMPLE
-from support.stored import PLAYERS, any_match, named, watched
+from support.arena_server import ADMIN, ALICE, BOB, PASSWORDS, running_arena
+from support.browser import (
+    layout_sketch,
+    layout_violations,
+    open_page,
+    overflowing_elements,
+    save_screenshot,
+    serious_axe_violations,
+)
+from support.contests import spectated_contest, team_names
+from support.recordings import SAMPLE
+from support.stored_matches import PLAYERS, sample_match, serve_matches, with_names
 
-from cardsharp.contest.pages import file_page
-from cardsharp.games import game
-from cardsharp.viewer.explained import explained
-from cardsharp.viewer.pages import match_file
-from cardsharp.viewer.shown import shown
-from workbench.cli import main
-from workbench.stage.serving import made
+from cardsharp.contest.view.pages import contest_file_page
+from cardsharp.pages.analysis_view import build_analysis_view
+from cardsharp.pages.match_pages import standalone_match_page
+from cardsharp.pages.rendered_match import render_match
+from cardsharp.play.catalog import get_game
+from cardsharp_tools.cli import main
+from cardsharp_tools.local_play.game_service import game_service
 
 KEPT = Path(__file__).with_name("layout.txt")
 WRITE = os.environ.get("LAYOUT") == "write"
@@ -57,21 +64,24 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Maker]
 @contextmanager
 def matches(folder: Path) -> Iterator[str]:
     """The pages of a log with matches of all games, one of which is still played."""
-    found = {name: any_match(name) for name in PLAYERS}
-    found["long"] = named(found["deadmansdraw"], LONG, UNBROKEN)
+    found = {name: sample_match(name) for name in PLAYERS}
+    found["long"] = with_names(found["deadmansdraw"], LONG, UNBROKEN)
     found |= {f"{name}-{number}": found[name] for number in range(5) for name in PLAYERS}
     for place, (name, (record, moves)) in enumerate(found.items()):
-        found[name] = replace(record, started=record.started + timedelta(minutes=place)), moves
-    record, moves = any_match("deadmansdraw", 3)
-    with watched(folder, found) as (log, address):
-        lease = log.take("live", "test", timedelta(minutes=5), record.header)
-        log.record(lease, {move.sequence: move.facts for move in moves[:30] if move.facts})
+        found[name] = (
+            replace(record, started_at=record.started_at + timedelta(minutes=place)),
+            moves,
+        )
+    record, moves = sample_match("deadmansdraw", 3)
+    with serve_matches(folder, found) as (log, address):
+        lease = log.acquire_lease("live", "test", timedelta(minutes=5), record.header)
+        log.write_facts(lease, {move.sequence: move.facts for move in moves[:30] if move.facts})
         yield address
 
 
 @contextmanager
 def no_matches(folder: Path) -> Iterator[str]:
-    with watched(folder, {}) as (_, address):
+    with serve_matches(folder, {}) as (_, address):
         yield address
 
 
@@ -86,14 +96,16 @@ def arena(folder: Path) -> Iterator[str]:
                 for player in (ALICE, BOB):
                     client.post(f"/api/matches/{match}", player, {"etype": "Draw", "autopick": 1})
             if number > 5:
-                client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {"winnerId": ALICE})
+                client.request(
+                    "DELETE", f"/api/matches/{match}/terminate", ADMIN, {"winnerId": ALICE}
+                )
         yield server.url
 
 
 def contest(number: int, decided: int | None, practice: int = 0) -> Maker:
     @contextmanager
     def made(folder: Path) -> Iterator[str]:
-        for show in contest_shown(folder, teams(number), decided, practice):
+        for show in spectated_contest(folder, team_names(number), decided, practice):
             yield show.address
 
     return made
@@ -101,7 +113,7 @@ def contest(number: int, decided: int | None, practice: int = 0) -> Maker:
 
 @contextmanager
 def blef(_folder: Path) -> Iterator[str]:
-    with made(game("blef")) as front, front as running:
+    with game_service(get_game("blef")) as front, front as running:
         yield running.url
 
 
@@ -110,10 +122,10 @@ def files(folder: Path) -> Iterator[str]:
     """The pages that are files: of matches, of a contest, and statistics."""
     texts = {}
     for name in ("deadmansdraw", "euchre"):
-        match = shown(*any_match(name))
-        texts[name] = match_file(match, explained(match))
-    for show in contest_shown(folder, teams(8), None):
-        texts["contest"] = file_page(show.records)
+        match = render_match(*sample_match(name))
+        texts[name] = standalone_match_page(match, build_analysis_view(match))
+    for show in spectated_contest(folder, team_names(8), None):
+        texts["contest"] = contest_file_page(show.records)
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
     statistics = folder / "statistics.html"
@@ -167,10 +179,12 @@ def test_a_page_is_in_order_on_every_screen(
     login = {"username": who, "password": PASSWORDS[who]}
     (make, path), missing = PAGES[name], name == "no-such-match"
     address = place(make) + path
-    with visited(browser, http_credentials=login, reduced_motion="reduce", refused=missing) as page:
+    with open_page(
+        browser, http_credentials=login, reduced_motion="reduce", expected_errors=missing
+    ) as page:
         whole(page, address)
         looks = {width: looked_at(page, name, width) for width in WIDTHS}
-        assert too_wide(page) == {}
+        assert overflowing_elements(page) == {}
     assert {width: wrong for width, (_, wrong) in looks.items() if wrong} == {}
     sketches = {f"{name} {width}": found for width, (found, _) in looks.items()}
     if WRITE:
@@ -192,13 +206,13 @@ def whole(page: Page, address: str) -> None:
 def looked_at(page: Page, name: str, width: int) -> tuple[str, list[str]]:
     """The sketch of the page at that width, and what is wrong with it in either scheme."""
     page.set_viewport_size({"width": width, "height": 900})
-    wrong = faults(page, touched=width == WIDTHS[0])
+    wrong = layout_violations(page, check_touch_targets=width == WIDTHS[0])
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        picture(page, f"{name}-{width}-{scheme}")
+        save_screenshot(page, f"{name}-{width}-{scheme}")
         if (width, scheme) in AXE:
-            wrong += serious(page)
-    return sketch(page), wrong
+            wrong += serious_axe_violations(page)
+    return layout_sketch(page), wrong
 
 
 def keep(sketches: dict[str, str]) -> None:
@@ -216,10 +230,10 @@ def test_nothing_is_kept_of_pages_that_are_gone() -> None:
 
 
 def test_what_is_wrong_with_a_page_is_found(browser: Browser) -> None:
-    with visited(browser, viewport={"width": 390, "height": 600}) as page:
+    with open_page(browser, viewport={"width": 390, "height": 600}) as page:
         page.set_content("<html lang=en><title>x</title><button></button></html>")
-        assert [found.split(" ")[0] for found in serious(page)] == ["button-name"]
+        assert [found.split(" ")[0] for found in serious_axe_violations(page)] == ["button-name"]
         page.set_content("<p style='width: 500px'>wide</p>")
-        assert 390 in too_wide(page)
-    with pytest.raises(AssertionError, match="no such thing"), visited(browser) as page:
+        assert 390 in overflowing_elements(page)
+    with pytest.raises(AssertionError, match="no such thing"), open_page(browser) as page:
         page.set_content("<script>throw new Error('no such thing')</script>")

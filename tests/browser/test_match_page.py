@@ -11,18 +11,25 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from support.browser import looked_at, serious, visited
-from support.recorded import SAMPLE, Matches, sample_and_whole
-from support.stored import HOSTILE, PLAYERS, any_match, named, recorded_matches, watched
-from support.viewer_cloud import WORD, deployed
+from support.browser import check_page, open_page, serious_axe_violations
+from support.deployed_viewer import VIEWER_PASSWORD, deployed_viewer
+from support.recordings import SAMPLE, RecordedMatches, parametrize_sample_and_all
+from support.stored_matches import (
+    HOSTILE,
+    PLAYERS,
+    recorded_matches,
+    sample_match,
+    serve_matches,
+    with_names,
+)
 
-import viewer.app
-from cardsharp.viewer.pages import match_file
-from cardsharp.viewer.shown import shown
-from workbench.cloud.emulator import Emulator
-from workbench.cloud.events import Function
-from workbench.cloud.http_front import HttpFront
-from workbench.show.lookup import keep_match
+import pages.app
+from cardsharp.pages.match_pages import standalone_match_page
+from cardsharp.pages.rendered_match import render_match
+from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
+from cardsharp_tools.local_cloud.emulator import Emulator
+from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
+from cardsharp_tools.match_sources.match_logs import import_match
 
 TTL = timedelta(minutes=1)
 
@@ -30,8 +37,8 @@ TTL = timedelta(minutes=1)
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The page of a match."""
-    matches = {"deadmansdraw": any_match("deadmansdraw")}
-    with watched(tmp_path_factory.mktemp("log"), matches) as (_, address):
+    matches = {"deadmansdraw": sample_match("deadmansdraw")}
+    with serve_matches(tmp_path_factory.mktemp("log"), matches) as (_, address):
         yield f"{address}/matches/deadmansdraw"
 
 
@@ -49,9 +56,9 @@ def count(page: Page) -> tuple[int, int]:
 
 def test_steps_go_by_button_key_slider_list_and_address(browser: Browser, url: str) -> None:
     """One by one and a turn at a time; seats are flipped, and our decisions explained."""
-    with visited(browser) as page:
+    with open_page(browser) as page:
         opened(page, f"{url}#5")
-        total = len(any_match("deadmansdraw")[1])
+        total = len(sample_match("deadmansdraw")[1])
         assert count(page) == (5, total)
         page.locator("#forward").click()
         assert count(page)[0] == 6
@@ -97,10 +104,12 @@ def test_cards_move_from_where_they_were_unless_motion_is_unwelcome(
 ) -> None:
     """Within 200 ms; on a page that is served and in a file."""
     file = tmp_path / "match.html"
-    file.write_text(match_file(shown(*any_match("deadmansdraw"))), encoding="utf-8")
+    file.write_text(
+        standalone_match_page(render_match(*sample_match("deadmansdraw"))), encoding="utf-8"
+    )
     for address in (url, file.as_uri()):
         for motion in ("no-preference", "reduce"):
-            with visited(browser, reduced_motion=motion) as page:
+            with open_page(browser, reduced_motion=motion) as page:
                 opened(page, f"{address}#1")
                 durations = [one for _ in range(6) for one in page.evaluate(MOVING)]
             assert bool(durations) is (motion == "no-preference")
@@ -109,18 +118,18 @@ def test_cards_move_from_where_they_were_unless_motion_is_unwelcome(
 
 def test_the_table_is_what_the_server_draws(browser: Browser, url: str) -> None:
     """Stepping there and asking for the step without script come to the same."""
-    with visited(browser) as page:
+    with open_page(browser) as page:
         opened(page, f"{url}#1")
         for number in (2, 9, 30, 12):
             page.locator("#slider").fill(str(number))
             stepped = page.locator("#board").inner_text()
-            with visited(browser, java_script_enabled=False) as plain:
+            with open_page(browser, java_script_enabled=False) as plain:
                 plain.goto(f"{url}?step={number}")
                 assert plain.locator("#board").inner_text() == stepped
 
 
 def test_it_plays_by_itself_and_stops(browser: Browser, url: str) -> None:
-    with visited(browser) as page:
+    with open_page(browser) as page:
         page.clock.install(time=0)
         opened(page, f"{url}#5")
         page.clock.pause_at(3600)  # from here on it goes as far as it is told
@@ -135,7 +144,7 @@ def test_it_plays_by_itself_and_stops(browser: Browser, url: str) -> None:
 
 def test_what_decisions_cost_is_there_and_leads_to_them(browser: Browser, url: str) -> None:
     """A curve that follows the step and jumps, both players' accuracy, the worst decisions."""
-    with visited(browser) as page:
+    with open_page(browser) as page:
         opened(page, f"{url}#1")
         expect(page.locator("#summary tbody tr")).to_have_count(2)
         expect(page.locator("#worth")).to_contain_text("%")
@@ -145,14 +154,14 @@ def test_what_decisions_cost_is_there_and_leads_to_them(browser: Browser, url: s
         assert count(page)[0] == number
         expect(page.locator("#judged .mark")).to_have_count(1)
         expect(page.locator("#cursor")).to_have_attribute("transform", f"translate({number})")
-        looked_at(page, "analysis")
+        check_page(page, "analysis")
         page.locator("#curve").click(position={"x": 1, "y": 5})
         assert count(page)[0] == 1
 
 
 def test_without_script_links_lead_from_step_to_step(browser: Browser, url: str) -> None:
     """And to the analysis."""
-    with visited(browser, java_script_enabled=False) as page:
+    with open_page(browser, java_script_enabled=False) as page:
         page.goto(f"{url}?step=2")
         page.get_by_role("link", name="Analysis of the match").click()
         expect(page.locator("#summary tbody tr")).to_have_count(2)
@@ -166,13 +175,13 @@ def test_without_script_links_lead_from_step_to_step(browser: Browser, url: str)
 
 def test_a_live_match_moves_on_by_itself(browser: Browser, tmp_path: Path) -> None:
     """For whoever looks at its last step; whoever looks back is left there."""
-    record, moves = any_match("deadmansdraw")
+    record, moves = sample_match("deadmansdraw")
     facts = {move.sequence: move.facts for move in moves if move.facts is not None}
-    with watched(tmp_path, {}) as (log, address), visited(browser) as page:
-        lease = log.take("live", "test", TTL, record.header)
+    with serve_matches(tmp_path, {}) as (log, address), open_page(browser) as page:
+        lease = log.acquire_lease("live", "test", TTL, record.header)
 
         def told(start: int, end: int) -> None:
-            log.record(lease, {number: facts[number] for number in range(start, end)})
+            log.write_facts(lease, {number: facts[number] for number in range(start, end)})
 
         told(0, 4)
         opened(page, f"{address}/matches/live")
@@ -186,7 +195,7 @@ def test_a_live_match_moves_on_by_itself(browser: Browser, tmp_path: Path) -> No
         log.finish(lease, record.outcome or {})
         expect(page.locator("#facts")).to_contain_text("won")
         assert page.locator("#turns > li").count() == len(
-            {str(frame.step.turn) for frame in shown(record, moves).frames}
+            {str(frame.step.turn) for frame in render_match(record, moves).steps}
         )
 
 
@@ -195,23 +204,23 @@ def test_who_knows_the_password_watches_a_match_of_the_cloud_live(
     browser: Browser, width: int
 ) -> None:
     """A step is there within moments of its move, and the analysis with the end."""
-    function = Function("viewer", viewer.app.handler, timedelta(seconds=29))
-    _, moves = any_match("deadmansdraw")
+    function = LambdaFunction("viewer", pages.app.handler, timedelta(seconds=29))
+    _, moves = sample_match("deadmansdraw")
     screen = {"viewport": {"width": width, "height": 900}}
     with (
         Emulator() as emulator,
-        deployed(emulator, public=False) as cloud,
-        HttpFront(function) as front,
-        visited(browser, refused=True, **screen) as page,
+        deployed_viewer(emulator, public=False) as cloud,
+        ApiGatewayServer(function) as front,
+        open_page(browser, expected_errors=True, **screen) as page,
     ):
         lease = cloud.play("live", moves[:9])
         # A browser keeps a cookie for TLS only where the host is certainly this machine.
         page.goto(f"{front.url.replace('127.0.0.1', 'localhost')}/matches/live")
-        looked_at(page, f"door-{width}")
+        check_page(page, f"door-{width}")
         page.get_by_label("Password").fill("wrong")
         page.get_by_role("button", name="Enter").click()
         expect(page.get_by_role("alert")).to_have_text("That is not the password.")
-        page.get_by_label("Password").fill(WORD)
+        page.get_by_label("Password").fill(VIEWER_PASSWORD)
         page.get_by_role("button", name="Enter").click()
         expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
         expect(page.locator("#count")).to_have_text("9 of 9")
@@ -225,42 +234,44 @@ def test_who_knows_the_password_watches_a_match_of_the_cloud_live(
 
 
 def test_a_list_renews_itself(browser: Browser, tmp_path: Path) -> None:
-    with watched(tmp_path, {}) as (log, address), visited(browser) as page:
+    with serve_matches(tmp_path, {}) as (log, address), open_page(browser) as page:
         page.clock.install()
         page.goto(f"{address}/matches")
         expect(page.get_by_text("No match fits")).to_be_visible()
-        keep_match(*any_match("euchre"), log)
+        import_match(*sample_match("euchre"), log)
         page.clock.run_for(5000)
         expect(page.locator("tbody tr")).to_have_count(1)
-        assert serious(page) == []
+        assert serious_axe_violations(page) == []
 
 
 @pytest.mark.parametrize("name", [*PLAYERS, "hostile"])
 def test_a_file_opens_from_disk_without_a_network(
     browser: Browser, name: str, tmp_path: Path
 ) -> None:
-    hostile = named(any_match("deadmansdraw", 7), HOSTILE, "b")
+    hostile = with_names(sample_match("deadmansdraw", 7), HOSTILE, "b")
     file = tmp_path / "match.html"
-    match = hostile if name == "hostile" else any_match(name)
-    file.write_text(match_file(shown(*match)), encoding="utf-8")
-    with visited(browser, offline=True) as page:
+    match = hostile if name == "hostile" else sample_match(name)
+    file.write_text(standalone_match_page(render_match(*match)), encoding="utf-8")
+    with open_page(browser, offline=True) as page:
         opened(page, f"{file.as_uri()}#4")
         assert count(page)[0] == 4
         page.locator("body").press("ArrowRight")
         assert count(page)[0] == 5
-        assert serious(page) == []
+        assert serious_axe_violations(page) == []
 
 
-@sample_and_whole(pytest.mark.slow, pytest.mark.timeout(3600))
-def test_recorded_matches_render(browser: Browser, matches: Matches, tmp_path: Path) -> None:
+@parametrize_sample_and_all(pytest.mark.slow, pytest.mark.timeout(3600))
+def test_recorded_matches_render(
+    browser: Browser, matches: RecordedMatches, tmp_path: Path
+) -> None:
     """Each step of each, without an error of the script, the policy or the console.
 
     A dozen stand for the matches that are kept: a renderer without a graphics card is slow.
     """
     file, seen = tmp_path / "match.html", 0
-    with visited(browser, offline=True, reduced_motion="reduce") as page:
+    with open_page(browser, offline=True, reduced_motion="reduce") as page:
         for match in islice(recorded_matches(matches), 12 if matches is SAMPLE else None):
-            file.write_text(match_file(shown(*match)), encoding="utf-8")
+            file.write_text(standalone_match_page(render_match(*match)), encoding="utf-8")
             opened(page, file.as_uri())
             total = count(page)[1]
             page.evaluate(

@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from support.browser import (
-    FINGER,
+    MIN_TOUCH_TARGET,
     MOST_MILLISECONDS,
-    asked,
-    looked_at,
-    picture,
-    press_first,
-    serious,
-    too_wide,
-    visited,
+    check_page,
+    next_question_number,
+    open_page,
+    overflowing_elements,
+    play_first_choice,
+    save_screenshot,
+    serious_axe_violations,
 )
-from support.cli import clean
-from support.stored import HOSTILE
-from support.table import Seat, playing, setting
+from support.cli import isolate_environment
+from support.game_room import SeatClient, match_config, serve_test_room
+from support.stored_matches import HOSTILE
 
-from workbench.table.room import Room
+from cardsharp_tools.game_rooms.game_room import GameRoom
 
 GAMES = ("deadmansdraw", "blef", "euchre")
 SCREENS = [
@@ -55,17 +55,17 @@ PRESSED = {"mouse": Locator.click, "touch": Locator.tap}
 @pytest.fixture(autouse=True)
 def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A data folder of its own."""
-    clean(monkeypatch, tmp_path)
+    isolate_environment(monkeypatch, tmp_path)
 
 
 @contextmanager
-def seated(game: str, people: int = 1) -> Iterator[list[Seat]]:
+def seated(game: str, people: int = 1) -> Iterator[list[SeatClient]]:
     """The seats of a table of that game."""
-    with playing(Room(setting(game, people=people), "Ann")) as seats:
+    with serve_test_room(GameRoom(match_config(game, human_count=people), "Ann")) as seats:
         yield seats
 
 
-def opened(page: Page, seat: Seat) -> None:
+def opened(page: Page, seat: SeatClient) -> None:
     """The page once its script works."""
     page.goto(seat.link)
     expect(page.locator("#seat")).to_have_attribute("data-ready", "yes")
@@ -74,14 +74,14 @@ def opened(page: Page, seat: Seat) -> None:
 @contextmanager
 def at_the_seat(browser: Browser, game: str, **context: object) -> Iterator[Page]:
     """The page of a table's only seat, once its script works."""
-    with seated(game) as (seat,), visited(browser, **STILL, **context) as page:
+    with seated(game) as (seat,), open_page(browser, **STILL, **context) as page:
         opened(page, seat)
         yield page
 
 
 def of_size(width: int, height: int = 844) -> dict[str, object]:
     """A screen; a narrow one is a telephone's."""
-    phone = width < FINGER * 10
+    phone = width < MIN_TOUCH_TARGET * 10
     size = {"width": width, "height": height}
     return {"viewport": size, "has_touch": phone, "is_mobile": phone}
 
@@ -95,7 +95,7 @@ def choose(page: Page, game: str, turn: int) -> None:
         page.keyboard.press("ArrowLeft")  # from the first to the last
         page.keyboard.press("Enter")
     else:
-        press_first(page)
+        play_first_choice(page)
 
 
 def point(page: Page, turn: int, means: str) -> None:
@@ -116,22 +116,22 @@ def test_a_whole_match_by_one_means_alone(browser: Browser, game: str, means: st
     """To the end and into the next; the bets of Blef are on no card, all else mostly is."""
     by_keys, touched = means == "keys", means == "touch"
     with at_the_seat(browser, game, has_touch=touched) as page:
-        number, turn, on_the_table = asked(page), 1, 0
+        number, turn, on_the_table = next_question_number(page), 1, 0
         if by_keys:
             assert page.locator(".choice:focus").count() == 1
             page.keyboard.press("h")
             expect(page.get_by_role("status", name="Hint")).to_be_visible()
-            picture(page, f"seat-{game}-hint")
+            save_screenshot(page, f"seat-{game}-hint")
         while number:
             on_the_table += page.locator("#board .offered").count() > 0
             choose(page, game, turn) if by_keys else point(page, turn, means)
-            number, turn = asked(page, number), turn + 1
+            number, turn = next_question_number(page, number), turn + 1
         assert (on_the_table > turn / 2) is (game != "blef")
         expect(page.locator(".over h2").first).to_contain_text("won")
         expect(page.get_by_role("link", name=re.compile("step by step|^1$"))).to_be_visible()
         again = page.get_by_role("button", name="Play again")
         if by_keys:
-            looked_at(page, f"seat-{game}-over")
+            check_page(page, f"seat-{game}-over")
             expect(again).to_be_focused()
             page.keyboard.press("Enter")
         else:
@@ -143,19 +143,19 @@ def test_a_whole_match_by_one_means_alone(browser: Browser, game: str, means: st
 def test_nobody_is_kept_out_anywhere(browser: Browser, game: str, width: int, scheme: str) -> None:
     """On a telephone whatever is to be touched is as large as a finger."""
     with at_the_seat(browser, game, color_scheme=scheme, **of_size(width)) as page:
-        number = asked(page)
-        picture(page, f"seat-{game}-{width}-{scheme}")
-        assert serious(page) == []
+        number = next_question_number(page)
+        save_screenshot(page, f"seat-{game}-{width}-{scheme}")
+        assert serious_axe_violations(page) == []
         assert page.locator("script:not([src])").count() == 0
         suits = page.locator("#board").get_by_role("img", name=SUITS)
         expect(suits.first).to_be_visible()
-        for _ in range(3 if width < FINGER * 10 else 0):
+        for _ in range(3 if width < MIN_TOUCH_TARGET * 10 else 0):
             buttons = page.locator(".ask button:visible, summary:visible").all()
             boxes = [one for one in map(Locator.bounding_box, buttons) if one is not None]
-            assert min(min(one["width"], one["height"]) for one in boxes) >= FINGER
+            assert min(min(one["width"], one["height"]) for one in boxes) >= MIN_TOUCH_TARGET
             page.locator("#moves .choice:not(:disabled)").first.tap()
-            number = asked(page, number)
-        assert too_wide(page) == {}
+            number = next_question_number(page, number)
+        assert overflowing_elements(page) == {}
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844), (768, 1024)])
@@ -164,23 +164,23 @@ def test_hand_bets_and_choices_of_blef_are_in_view_at_once(
 ) -> None:
     """In each round, with the bet to beat; of the bets one kind is there at a time."""
     with at_the_seat(browser, "blef", **of_size(width, height)) as page:
-        number, most, turn = asked(page), 0, 0
+        number, most, turn = next_question_number(page), 0, 0
         while number:
             looked_at = page.evaluate(IN_VIEW)
             assert looked_at["cards"] > 0
             assert looked_at["away"] == []
             most = max(most, page.locator(".choice:visible").count())
             if turn in {0, 12, 24}:
-                picture(page, f"seat-blef-{width}x{height}-{turn}")
+                save_screenshot(page, f"seat-blef-{width}x{height}-{turn}")
             choose(page, "blef", turn)
-            number, turn = asked(page, number), turn + 1
+            number, turn = next_question_number(page, number), turn + 1
         assert 6 <= most <= 31
 
 
 def test_a_kind_of_bets_is_picked_and_then_its_rank(browser: Browser) -> None:
     """By the mouse, and by a number that is typed, which shows its kind."""
     with at_the_seat(browser, "blef") as page:
-        number = asked(page)
+        number = next_question_number(page)
         visible = page.locator("#moves .choice:visible")
         assert visible.count() == 6
         page.get_by_role("button", name="Pair", exact=True).click()
@@ -190,7 +190,7 @@ def test_a_kind_of_bets_is_picked_and_then_its_rank(browser: Browser) -> None:
         expect(page.get_by_role("button", name="High card, 10")).to_be_focused()
         page.get_by_role("button", name="Pair", exact=True).click()
         page.get_by_role("button", name="Pair of aces", exact=True).click()
-        asked(page, number)
+        next_question_number(page, number)
         expect(page.locator("#news, .recap").first).to_contain_text("Pair of aces")
         last = page.locator("#moves [data-digits]:not(:disabled)").last
         with page.expect_request("**/move") as sent:  # the 1 of before is forgotten
@@ -201,25 +201,28 @@ def test_a_kind_of_bets_is_picked_and_then_its_rank(browser: Browser) -> None:
 @pytest.mark.parametrize("script", [True, False])
 def test_chances_by_ones_own_cards_stand_beside_bets(browser: Browser, script: bool) -> None:
     """One card in hand and one unseen; by script they are there for the next question, too."""
-    with seated("blef") as (seat,), visited(browser, **STILL, java_script_enabled=script) as page:
+    with seated("blef") as (seat,), open_page(browser, **STILL, java_script_enabled=script) as page:
         page.goto(seat.link)
-        number, asides = asked(page), page.locator("fieldset[data-kind='High card'] .aside")
+        number, asides = (
+            next_question_number(page),
+            page.locator("fieldset[data-kind='High card'] .aside"),
+        )
         assert asides.count() == 6
         expect(asides.first).to_be_hidden()
         page.get_by_text("Chances by your own cards").click()
         expect(asides.first).to_be_visible()
         assert sorted(asides.all_inner_texts()) == [*["17 %"] * 5, "certain"]
-        picture(page, f"seat-blef-chances-{script}")
+        save_screenshot(page, f"seat-blef-chances-{script}")
         if script:
             page.keyboard.type("0")
-            asked(page, number)
+            next_question_number(page, number)
             expect(page.locator("#moves .aside").first).to_be_attached()
             expect(page.locator("#moves .asides")).to_have_attribute("open", "")
 
 
 def test_it_is_played_without_script(browser: Browser) -> None:
     """To the end, by forms alone."""
-    with seated("blef") as (seat,), visited(browser, java_script_enabled=False) as page:
+    with seated("blef") as (seat,), open_page(browser, java_script_enabled=False) as page:
         page.goto(seat.link)
         for _ in range(200):
             if page.locator(".over").count():
@@ -238,15 +241,15 @@ def test_two_play_by_a_link(browser: Browser) -> None:
     """Whatever the one is called, the other reads it; who leaves is missed and replaced."""
     with (
         seated("blef", people=2) as (host, guest),
-        visited(browser, **STILL) as ann,
-        visited(browser, **of_size(390), **STILL) as other,
+        open_page(browser, **STILL) as ann,
+        open_page(browser, **of_size(390), **STILL) as other,
     ):
         opened(ann, host)
         link = ann.locator("input.link").input_value()
         assert link == guest.link
-        looked_at(ann, "seat-waiting")
+        check_page(ann, "seat-waiting")
         other.goto(link)
-        picture(other, "seat-invited")
+        save_screenshot(other, "seat-invited")
         other.get_by_label("Your name").fill(HOSTILE)
         other.get_by_role("button", name="Take the seat").click()
         expect(ann.locator("h1")).to_contain_text(HOSTILE[:24])
@@ -259,7 +262,7 @@ def test_two_play_by_a_link(browser: Browser) -> None:
         other.get_by_text("Leave the table").click()
         other.get_by_role("button", name="Leave").click()
         expect(ann.get_by_text("has left the table")).to_be_visible()
-        looked_at(ann, "seat-left")
+        check_page(ann, "seat-left")
         ann.get_by_role("button", name="Let a bot play").click()
         expect(ann.locator("#moves")).to_be_visible()
         expect(other.get_by_role("button", name="Take the seat again")).to_be_visible()
@@ -268,9 +271,9 @@ def test_two_play_by_a_link(browser: Browser) -> None:
 def test_an_old_form_plays_nothing_and_says_so(browser: Browser) -> None:
     """From a second window that has been asleep."""
     with at_the_seat(browser, "blef") as page:
-        number = asked(page)
-        assert Seat(page.url).tell("move", number=number, key="0") == ""
-        asked(page, number)
+        number = next_question_number(page)
+        assert SeatClient(page.url).post_from_script("move", number=number, key="0") == ""
+        next_question_number(page, number)
         page.locator("#moves input[name=number]").evaluate(f"one => one.value = '{number}'")
         page.locator("#moves .choice:not(:disabled)").first.click()
         expect(page.get_by_role("alert")).to_contain_text("nothing was played")
@@ -283,11 +286,11 @@ def test_a_choice_goes_by_the_whole_page_where_its_request_is_lost(browser: Brow
     page = context.new_page()
     with seated("blef") as (seat,):
         opened(page, seat)
-        number = asked(page)
+        number = next_question_number(page)
         page.route("**/move", lambda route: route.abort(), times=1)
         with page.expect_navigation():
             page.locator("#moves .choice:visible").first.click()
-        assert asked(page, number) != number
+        assert next_question_number(page, number) != number
         expect(page.get_by_text("nothing was played")).to_have_count(0)
     expect(page.get_by_role("alert")).to_contain_text("does not answer")
     context.close()

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from openapi_schema_validator import OAS30Validator
 from openapi_spec_validator import OpenAPIV30SpecValidator, validate
 from schemathesis import GenerationMode
-from support.arena import ADMIN, ALICE, Client, basic, running_arena
-from support.recorded import recording
-from support.size import cases
+from support.arena_server import ADMIN, ALICE, ArenaHttpClient, basic_auth, running_arena
+from support.case_counts import case_count
+from support.recordings import recording
 
-from cardsharp.deadmansdraw.arena import app
+from cardsharp.games.deadmansdraw.arena import app, pages
 
 Json = dict[str, Any]
 
-DOCUMENT: Json = json.loads(Path(app.__file__).with_name("openapi.json").read_text("utf-8"))
+DOCUMENT: Json = json.loads(Path(pages.__file__).with_name("openapi.json").read_text("utf-8"))
 METHODS = ("get", "head", "post", "put", "patch", "delete")
 CREATED = re.compile(r"{match(\d+)}")
 
@@ -88,17 +88,17 @@ def test_whatever_the_original_answered_is_in_it() -> None:
 
 
 @pytest.fixture(scope="module")
-def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, str]]:
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ArenaHttpClient, str]]:
     """An arena with a match that has the nulls of its request, one that ended, and a short wait."""
-    with running_arena(tmp_path_factory.mktemp("arena"), poll_timeout=0.05) as (_, client):
+    with running_arena(tmp_path_factory.mktemp("arena"), long_poll_timeout=0.05) as (_, client):
         nulls = dict.fromkeys(("tags", "playArea", "drawPile", "discardPile", "banks", "timeout"))
         match = client.post("/api/matches", ALICE, {**nulls, "randomSeed": None}).json()["id"]
         ended = client.post("/api/matches", ALICE, {"randomSeed": {"a": None}}).json()["id"]
-        client.ask("DELETE", f"/api/matches/{ended}/terminate", ALICE, {"comment": "over"})
+        client.request("DELETE", f"/api/matches/{ended}/terminate", ALICE, {"comment": "over"})
         yield client, match
 
 
-def test_nulls_are_echoed_and_in_the_document(arena: tuple[Client, str]) -> None:
+def test_nulls_are_echoed_and_in_the_document(arena: tuple[ArenaHttpClient, str]) -> None:
     client, match = arena
     path = f"/api/matches/{match}"
     answer = client.get(f"{path}?showevents=1&showdebug=1")
@@ -109,22 +109,22 @@ def test_nulls_are_echoed_and_in_the_document(arena: tuple[Client, str]) -> None
 
 
 def test_a_path_advertises_and_answers_the_methods_that_the_document_has(
-    arena: tuple[Client, str],
+    arena: tuple[ArenaHttpClient, str],
 ) -> None:
     """A path that fits two templates has the methods of both, as in the original's router."""
     client, match = arena
     for template in DOCUMENT["paths"]:
         path = template.replace("{id}", match)
-        answer = client.ask("OPTIONS", path)
+        answer = client.request("OPTIONS", path)
         assert answer.status == 200
         assert set(answer.text.split(",")) == methods_of(fitting(path)), path
         assert answer.headers["allow"] == [answer.text]
         for method in METHODS:
-            status = client.ask(method.upper(), path, ALICE).status
+            status = client.request(method.upper(), path, ALICE).status
             missing = method.upper() not in methods_of(fitting(path))
             assert not missing or status == 404, (method, path)
             assert method != "head" or missing or status == client.get(path).status
-    nowhere = client.ask("OPTIONS", "/api/nowhere")
+    nowhere = client.request("OPTIONS", "/api/nowhere")
     assert (nowhere.status, nowhere.headers.get("allow")) == (404, None)
 
 
@@ -144,19 +144,18 @@ OPERATIONS = [
 ]
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize("user", [ALICE, ADMIN])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_every_made_up_request_is_answered_as_the_document_says(
     operation: Any,  # noqa: ANN401 - schemathesis's own
     user: str,
-    arena: tuple[Client, str],
+    arena: tuple[ArenaHttpClient, str],
 ) -> None:
     client, match = arena
     modes = [operation.as_strategy(generation_mode=mode) for mode in GenerationMode]
 
     @settings(
-        max_examples=cases(5, every=300),
+        max_examples=case_count(5, full=300),
         deadline=None,
         derandomize=True,
         suppress_health_check=list(HealthCheck),
@@ -168,13 +167,13 @@ def test_every_made_up_request_is_answered_as_the_document_says(
         for name in ("wait", "waitactive", "repeat"):  # by the real clock
             if isinstance(case.query, dict):
                 case.query.pop(name, None)
-        headers = {"Authorization": basic(user)}
+        headers = {"Authorization": basic_auth(user)}
         case.call_and_validate(base_url=client.url, headers=headers, checks=CHECKS)
 
     ask()
 
 
-def test_every_route_of_the_api_is_in_the_document(arena: tuple[Client, str]) -> None:
+def test_every_route_of_the_api_is_in_the_document(arena: tuple[ArenaHttpClient, str]) -> None:
     del arena
     routes = app.api_routes(*_nobody())
     ours = {(route.path, method) for route in routes for method in route.methods or ()}

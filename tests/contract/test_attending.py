@@ -4,7 +4,7 @@ A whole match of every game that has a bot, against its real server in this proc
 of whoever orders it, of the poller and of every worker numbered. A fault hits each of them in turn;
 workers that die leave a lease that runs out, and the match is found again. One judge
 (`Bench.faults_found`) compares the server's own record with the match log. Here is a sample of what
-`make faults-all` plays.
+`make evidence-fault-matrix` plays.
 """
 
 import logging
@@ -18,22 +18,37 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fault_simulation.fault_matrix import (
+    SERVERS,
+    STORES,
+    count_faults,
+    fault_pairs,
+    recorded_totals,
+    run_match,
+    single_faults,
+)
+from fault_simulation.faults import (
+    AWS_REQUESTS,
+    STORE_CALLS,
+    STORE_FAULTS,
+    FaultKind,
+    faults_for,
+    steps_with_fault,
+)
+from fault_simulation.match_harness import MatchHarness
+from support.case_counts import ALL, case_count
 from support.games import GAMES
-from support.size import ALL, cases
-from world.bench import Bench
-from world.faults import CALLS, REQUESTS, STORE_KINDS, Kind, kinds_for, suffering
-from world.kit import HOMES, PLACES, counted, pairs, run, shown, singles
 
-from cardsharp.cloud.attended import Attended
-from cardsharp.cloud.timing import Timing
+from cardsharp.bot.bot_match import SessionResult
+from cardsharp.bot.timing import SessionTiming
 
 SOON = timedelta(seconds=5)
 
 HOUR = timedelta(hours=1)
 SKEWS = [(HOUR, -HOUR), (timedelta(0), SOON), (SOON, timedelta(0))]
-PAIRS = cases(5, every=100)
+PAIRS = case_count(5, full=100)
 
-BOTS = [game for game in PLACES if ALL or game != "nim"]
+BOTS = [game for game in SERVERS if ALL or game != "nim"]
 """In the sample Kuhn poker stands for Nim, too: the house hosts both, and it hides cards."""
 
 SKEWED = [*product(BOTS, SKEWS)] if ALL else [*zip(BOTS, cycle(SKEWS), strict=False)]
@@ -46,7 +61,7 @@ def nothing_secret_is_said(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """R09, S12: no line that is logged in this suite has a password, a seed or a seat's secret."""
     caplog.set_level(logging.INFO)
     yield
-    for place in PLACES.values():
+    for place in SERVERS.values():
         assert not [secret for secret in place.secrets if secret in caplog.text]
 
 
@@ -58,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def steps(folder: Path, game: str) -> list[str]:
     """The names of the I/O steps of a match in which nothing goes wrong."""
-    return run(game, folder, {}).plan.steps
+    return run_match(game, folder, {}).plan.steps
 
 
 def harm(found: Iterable[tuple[object, Sequence[object]]]) -> list[object]:
@@ -69,53 +84,63 @@ def harm(found: Iterable[tuple[object, Sequence[object]]]) -> list[object]:
 @every_game
 def test_the_match_of_this_suite_is_worth_it(game: str, folder: Path) -> None:
     """Several actions of ours, each sent once, and no fault found."""
-    bench = run(game, folder, {})
+    bench = run_match(game, folder, {})
     assert bench.found == []
     steps, actions = Counter(bench.plan.steps), len(bench.gate.accepted)
     assert steps["act"] == actions >= 2
-    assert {"match", "take", "view", "intend", "record", "finish", "release"} <= steps.keys()
+    assert {
+        "match",
+        "acquire_lease",
+        "view",
+        "write_intent",
+        "write_facts",
+        "finish",
+        "release_lease",
+    } <= steps.keys()
     assert len({one.sequence for one in bench.gate.accepted}) == actions
 
 
 @pytest.fixture(scope="module")
-def shares(folder: Path) -> dict[str, list[tuple[Kind, int]]]:
+def shares(folder: Path) -> dict[str, list[tuple[FaultKind, int]]]:
     """Of each game the faults that it suffers: each kind at each name of a step, dealt to them all.
 
     What befalls a store is the same for all games: in the sample one has every second kind of it.
     """
-    found: dict[tuple[Kind, str], dict[str, int]] = defaultdict(dict)
+    found: dict[tuple[FaultKind, str], dict[str, int]] = defaultdict(dict)
     for game in BOTS:
-        steps = run(game, folder, {}).plan.steps
-        for at, kind in singles(steps):
+        steps = run_match(game, folder, {}).plan.steps
+        for at, kind in single_faults(steps):
             found[kind, steps[at]][game] = at
-    every = cases(2, every=1)
+    every = case_count(2, full=1)
     chosen = {
         (kind, step): places
         for (kind, step), places in sorted(found.items())
-        if {kind, step} - {*STORE_KINDS, *CALLS}
-        or (STORE_KINDS.index(kind) + sorted(CALLS).index(step)) % every == 0
+        if {kind, step} - {*STORE_FAULTS, *STORE_CALLS}
+        or (STORE_FAULTS.index(kind) + sorted(STORE_CALLS).index(step)) % every == 0
     }
     assert [*map(set, zip(*chosen, strict=True))] == [*map(set, zip(*found, strict=True))]
-    dealt: dict[str, list[tuple[Kind, int]]] = defaultdict(list)
+    dealt: dict[str, list[tuple[FaultKind, int]]] = defaultdict(list)
     for number, ((kind, step), places) in enumerate(chosen.items()):
-        game = [*places][-1 if step in CALLS and not ALL else number % len(places)]
+        game = [*places][-1 if step in STORE_CALLS and not ALL else number % len(places)]
         dealt[game].append((kind, places[game]))
     return dealt
 
 
 @every_game
 def test_r01_r03_r17_one_fault_harms_nothing(
-    game: str, folder: Path, shares: dict[str, list[tuple[Kind, int]]]
+    game: str, folder: Path, shares: dict[str, list[tuple[FaultKind, int]]]
 ) -> None:
-    assert harm((one, run(game, folder, {one[1]: one[0]}).found) for one in shares[game]) == []
+    assert (
+        harm((one, run_match(game, folder, {one[1]: one[0]}).found) for one in shares[game]) == []
+    )
 
 
 def test_what_can_go_wrong_in_the_cloud_alone_harms_nothing_at_some_step(folder: Path) -> None:
-    with HOMES["DynamoDB and SQS"]() as stores:
-        play = partial(run, "nim", folder, home=stores)
+    with STORES["DynamoDB and SQS"]() as stores:
+        play = partial(run_match, "nim", folder, store_factory=stores)
         steps = play({}).plan.steps
-        hit = {kind: at for at, kind in singles(steps) if steps[at] in REQUESTS}
-        alone = hit.keys() - STORE_KINDS
+        hit = {kind: at for at, kind in single_faults(steps) if steps[at] in AWS_REQUESTS}
+        alone = hit.keys() - STORE_FAULTS
         assert len(alone) > 5
         assert harm((kind, play({hit[kind]: kind}).found) for kind in alone) == []
 
@@ -124,48 +149,57 @@ def test_the_bench_has_every_bot_and_the_page_lists_its_faults(
     folder: Path,
 ) -> None:
     """Those of a match at home as they are now; of the cloud, every kind but of a transaction."""
-    assert PLACES.keys() == {game.name for game in GAMES if game.attend is not None}
-    home, cloud = HOMES
-    counts = sum((counted(run(game, folder, {}).plan.steps) for game in PLACES), Counter[Any]())
-    listed = shown()
-    assert listed[home] == {(str(kind), step) for kind, step in counts}, "run make faults-all"
+    assert SERVERS.keys() == {game.name for game in GAMES if game.run_session is not None}
+    home, cloud = STORES
+    counts = sum(
+        (count_faults(run_match(game, folder, {}).plan.steps) for game in SERVERS), Counter[Any]()
+    )
+    listed = recorded_totals()
+    assert listed[home] == {(str(kind), step) for kind, step in counts}, (
+        "run make evidence-fault-matrix"
+    )
     assert {kind for kind, _ in listed[cloud]} >= {
-        str(kind) for step in REQUESTS - {"transact_write_items"} for kind in kinds_for(step)
+        str(kind) for step in AWS_REQUESTS - {"transact_write_items"} for kind in faults_for(step)
     }
 
 
-DEATHS = (Kind.CRASH_AFTER, Kind.CRASH_LATE_BY_CALLS, Kind.PAGE, Kind.DENIED)
+DEATHS = (
+    FaultKind.CRASH_AFTER,
+    FaultKind.CRASH_LATE_BY_VIEWS,
+    FaultKind.PROXY_PAGE,
+    FaultKind.NOT_FOUND_ONCE,
+)
 
 
 @every_game
 @pytest.mark.parametrize("kind", DEATHS)
 def test_r01_r23_a_match_goes_on_within_five_seconds_of_a_death_or_a_false_denial(
-    game: str, folder: Path, kind: Kind
+    game: str, folder: Path, kind: FaultKind
 ) -> None:
     """With the timing of production: to the next accepted action, or to the closed log."""
-    assert slow_or_wrong(game, folder, kind, cases(7, every=1)) == {}
+    assert slow_or_wrong(game, folder, kind, case_count(7, full=1)) == {}
 
 
 @pytest.mark.parametrize(("game", "skews"), SKEWED)
-@pytest.mark.parametrize("kind", [Kind.CRASH_AFTER, Kind.CRASH_LATE])
+@pytest.mark.parametrize("kind", [FaultKind.CRASH_AFTER, FaultKind.CRASH_LATE])
 def test_r30_clocks_that_are_wrong_harm_nothing_and_delay_nothing(
-    game: str, folder: Path, kind: Kind, skews: Sequence[timedelta]
+    game: str, folder: Path, kind: FaultKind, skews: Sequence[timedelta]
 ) -> None:
     """Those of the workers, from one to the next; that of the onlooker is right."""
-    sample = cases(13, every=1)
-    assert slow_or_wrong(game, folder, kind, sample, skews=skews) == {}
+    sample = case_count(13, full=1)
+    assert slow_or_wrong(game, folder, kind, sample, clock_skews=skews) == {}
 
 
 def slow_or_wrong(
-    game: str, folder: Path, kind: Kind, sample: int, **settings: object
+    game: str, folder: Path, kind: FaultKind, sample: int, **settings: object
 ) -> dict[object, object]:
     """After which of every `sample` steps a fault did harm, or how long the match stood still."""
-    steps = run(game, folder, {}, timing=Timing(), **settings).plan.steps
+    steps = run_match(game, folder, {}, timing=SessionTiming(), **settings).plan.steps
     bad: dict[object, object] = {}
-    for at in suffering(steps, kind)[::sample]:
-        bench = run(game, folder, {at: kind}, timing=Timing(), **settings)
-        ((hit, *_),) = bench.plan.hits
-        later = [one.at for one in bench.gate.accepted if one.at > hit]
+    for at in steps_with_fault(steps, kind)[::sample]:
+        bench = run_match(game, folder, {at: kind}, timing=SessionTiming(), **settings)
+        ((hit, *_),) = bench.plan.injected
+        later = [one.accepted_at for one in bench.gate.accepted if one.accepted_at > hit]
         still = min([*later, bench.clock.now()]) - hit
         if bench.found or still > SOON:
             bad[at, steps[at]] = bench.found or still
@@ -178,25 +212,30 @@ def test_r03_a_worker_that_wakes_harms_nothing(game: str, folder: Path, steps: l
 
     Only in the sending of an action itself nothing can help but its limit, see `Kind.LATE`.
     """
-    woken = [(at, {at: Kind.PAUSE_AFTER}) for at in range(0, len(steps), cases(5, every=1))]
-    assert harm((at, run(game, folder, one, successor_steps=9).found) for at, one in woken) == []
+    woken = [
+        (at, {at: FaultKind.PAUSE_AFTER}) for at in range(0, len(steps), case_count(5, full=1))
+    ]
+    assert (
+        harm((at, run_match(game, folder, one, steps_while_paused=9).found) for at, one in woken)
+        == []
+    )
 
 
 @every_game
 def test_r01_two_faults_harm_nothing(game: str, folder: Path, steps: list[str]) -> None:
     """A seeded sample of pairs: the second befalls one of the next dozen steps."""
-    benches = (run(game, folder, faults) for faults in pairs(steps, PAIRS, seed=2))
-    assert harm((bench.plan.hits, bench.found) for bench in benches) == []
+    benches = (run_match(game, folder, faults) for faults in fault_pairs(steps, PAIRS, seed=2))
+    assert harm((bench.plan.injected, bench.found) for bench in benches) == []
 
 
 @every_game
 def test_r02_r11_a_message_that_comes_again_changes_nothing(game: str, folder: Path) -> None:
     """Nor does the same order."""
-    with closing(Bench(PLACES[game], folder)) as bench:
-        bench.play()
-        before = bench.everything()
+    with closing(MatchHarness(SERVERS[game], folder)) as bench:
+        bench.run_match()
+        before = bench.stored_contents()
         for _ in range(3):
-            assert bench.attend(bench.match_id) is Attended.ELSEWHERE
-            bench.order()
-        assert bench.everything() == before
-        assert bench.faults_found() == []
+            assert bench.run_session(bench.match_id) is SessionResult.LEASED_BY_OTHER
+            bench.order_match()
+        assert bench.stored_contents() == before
+        assert bench.violations() == []

@@ -20,24 +20,24 @@ from hypothesis import strategies as st
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from rich.console import Console
 from schemathesis import GenerationMode
-from support.blef import Client
-from support.bot_events import EVENTS, context
-from support.games import GAMES, id_of, simulated
-from support.size import ALL, cases
+from support.blef_service import BlefHandlerClient
+from support.case_counts import ALL, case_count
+from support.games import GAMES, game_id, game_simulation
+from support.lambda_events import EVENTS, context
 from support.waiting import HANG_SECONDS
 
-import web.app
-from cardsharp.blef.store import GAME_STORE
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.game import Game, Part
-from cardsharp.web.api import DOCUMENT, PAGE
-from cardsharp.web.events import Handler
-from cardsharp.web.service import Service
-from workbench.cloud.http_events import WireRequest, http_event, read_answer
-from workbench.euchre.probe import KINDS, met
-from workbench.euchre.remote import RemotePlayer
-from workbench.show.screen import SCREEN, matching
-from workbench.stage.serving import made
+import game_api.app
+from cardsharp.core.clock import SystemClock
+from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
+from cardsharp.play.game import Game, LazyImport
+from cardsharp.server.api import DOCS_PATH, OPENAPI_PATH
+from cardsharp.server.gateway_events import LambdaHandler
+from cardsharp.server.http_service import HttpService
+from cardsharp_tools.games.euchre.leak_probe import DECISION_KINDS, deal_with_decision
+from cardsharp_tools.games.euchre.remote_player import RemotePlayer
+from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
+from cardsharp_tools.local_play.game_service import game_service
+from cardsharp_tools.terminal.screen import SCREEN_LINES, matching_choices
 
 BODIES = (
     b"",
@@ -55,32 +55,34 @@ BODIES = (
 QUERIES = ("", "?x=1", "?game=%00&token=%FF&player_uuid=1&pos=-1&round=x&wait=&heap=9")
 
 SERVED = [
-    game for game in GAMES if game.service is not None and isinstance(game.service.load(), Service)
+    game
+    for game in GAMES
+    if game.http_service is not None and isinstance(game.http_service.load(), HttpService)
 ]
 """Those whose API is a table of routes; an application of its own has tests of its own."""
 
-every_service = pytest.mark.parametrize("game", SERVED, ids=id_of)
+every_service = pytest.mark.parametrize("game", SERVED, ids=game_id)
 
 
-@pytest.mark.parametrize("game", GAMES, ids=id_of)
+@pytest.mark.parametrize("game", GAMES, ids=game_id)
 def test_every_part_is_where_it_is_said_to_be(game: Game) -> None:
     parts = game._asdict()
-    loaded = {name: part.load() for name, part in parts.items() if isinstance(part, Part)}
+    loaded = {name: part.load() for name, part in parts.items() if isinstance(part, LazyImport)}
     assert loaded.keys() >= {"simulation", "replay"}
     for name in {"attend", "order", "listen", "replay", "simulation", "archive"} & loaded.keys():
         assert callable(loaded[name]), name
 
 
 @cache
-def handler_of(game: Game) -> Handler:
+def handler_of(game: Game) -> LambdaHandler:
     """A service of that game which keeps its matches in this process."""
-    service = game.service.load()
-    return service.build({service.store: "sqlite::memory:"})
+    service = game.http_service.load()
+    return service.build_handler({service.store_setting: "sqlite::memory:"})
 
 
-def asked(game: Game, request: WireRequest) -> Any:  # noqa: ANN401 - whatever is answered
-    event = http_event(request, datetime(2026, 11, 22, tzinfo=UTC))
-    return read_answer(handler_of(game)(event, context()))
+def asked(game: Game, request: HttpRequest) -> Any:  # noqa: ANN401 - whatever is answered
+    event = to_event(request, datetime(2026, 11, 22, tzinfo=UTC))
+    return parse_response(handler_of(game)(event, context()))
 
 
 @pytest.mark.parametrize(("name", "statuses"), [("blef", {200, 400}), ("euchre", {200})])
@@ -88,46 +90,48 @@ def test_the_entry_point_answers_every_sample_event(
     name: str, statuses: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In their order, for those of Euchre are a deal; games that Blef's name are not there."""
-    monkeypatch.setenv(web.app.GAME, name)
+    monkeypatch.setenv(game_api.app.GAME_SETTING, name)
     monkeypatch.setenv(f"{name.upper()}_STORE", f"sqlite:{tmp_path}/deep/games.db")
-    web.app.api.cache_clear()
+    game_api.app.build_handler.cache_clear()
     files = sorted(EVENTS.glob(f"{name}_*.json"))
     assert len(files) >= 5
     for file in files:
-        answer = web.app.handler(json.loads(file.read_text()), context())
+        answer = game_api.app.handler(json.loads(file.read_text()), context())
         assert answer["statusCode"] in statuses, (file.name, answer)
-    web.app.api.cache_clear()
+    game_api.app.build_handler.cache_clear()
 
 
 @every_service
 def test_whatever_is_sent_is_answered_and_garbage_is_refused(game: Game) -> None:
     """Every route with every kind of nonsense: 4xx with a reason in JSON, never 5xx."""
-    api = game.service.load().api
+    api = game.http_service.load().api
     for route in api.routes:
-        path = api.base + re.sub(r"{\w+}", "nonsense", route.path)
+        path = api.base_path + re.sub(r"{\w+}", "nonsense", route.path)
         for method, body, query in product(route.methods, BODIES, QUERIES):
-            answer = asked(game, WireRequest(method, path + query, body=body))
+            answer = asked(game, HttpRequest(method, path + query, body=body))
             assert answer.status < 500, (route.name, method, body, query)
             assert isinstance(json.loads(answer.body), dict | list)
-    assert asked(game, WireRequest("GET", f"{api.base}/nowhere")).status == 404
-    assert asked(game, WireRequest("DELETE", f"{api.base}{api.routes[0].path}")).status == 405
+    assert asked(game, HttpRequest("GET", f"{api.base_path}/nowhere")).status == 404
+    assert asked(game, HttpRequest("DELETE", f"{api.base_path}{api.routes[0].path}")).status == 405
 
 
 @every_service
 def test_document_and_page_have_every_operation_and_refer_to_what_is_there(game: Game) -> None:
-    service = game.service.load()
-    served = json.loads(asked(game, WireRequest("GET", f"{service.api.base}{DOCUMENT}")).body)
-    assert served == json.loads(json.dumps(service.documents()[service.api.name]))
+    service = game.http_service.load()
+    served = json.loads(
+        asked(game, HttpRequest("GET", f"{service.api.base_path}{OPENAPI_PATH}")).body
+    )
+    assert served == json.loads(json.dumps(service.openapi_documents()[service.api.name]))
     assert served["openapi"].startswith("3.1")
     for route in service.api.routes:
-        operations = served["paths"][f"{service.api.base}{route.path}"]
+        operations = served["paths"][f"{service.api.base_path}{route.path}"]
         assert {method.upper() for method in operations} >= set(route.methods)
         assert all(operation["responses"] for operation in operations.values())
     named = re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(served))
     assert named
     assert set(named) <= served["components"]["schemas"].keys()
     validate(served, cls=OpenAPIV31SpecValidator)
-    answer = asked(game, WireRequest("GET", service.api.base + PAGE))
+    answer = asked(game, HttpRequest("GET", service.api.base_path + DOCS_PATH))
     page = answer.body.decode()
     assert dict(answer.headers)["Content-Type"] == "text/html; charset=utf-8"
     for path, operations in served["paths"].items():
@@ -136,26 +140,26 @@ def test_document_and_page_have_every_operation_and_refer_to_what_is_there(game:
             for one in operation.get("parameters", ()):
                 assert f"<code>{one['name']}</code>" in page
     inside = {f"#{name}" for name in re.findall(r'id="([^"]+)"', page)}
-    assert set(re.findall(r'href="([^"]+)"', page)) - inside == {DOCUMENT.removeprefix("/")}
+    assert set(re.findall(r'href="([^"]+)"', page)) - inside == {OPENAPI_PATH.removeprefix("/")}
 
 
 @every_service
 def test_a_path_advertises_the_methods_that_the_document_has_and_no_other(game: Game) -> None:
     """To a wrong method, and to a browser that asks before a page of another site may."""
-    service = game.service.load()
+    service = game.http_service.load()
     api, origin = service.api, (("Origin", "https://cards.example"),)
-    for path, operations in service.documents()[api.name]["paths"].items():
+    for path, operations in service.openapi_documents()[api.name]["paths"].items():
         there, sent = {method.upper() for method in operations}, re.sub(r"{\w+}", "x", path)
         for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"} - there:
-            refused = asked(game, WireRequest(method, sent))
+            refused = asked(game, HttpRequest(method, sent))
             assert refused.status == 405
             assert set(dict(refused.headers)["Allow"].split(", ")) == there
-        before = asked(game, WireRequest("OPTIONS", sent, origin))
+        before = asked(game, HttpRequest("OPTIONS", sent, origin))
         headers = dict(before.headers)
-        assert before.status == (204 if api.cross_origin else 405)
-        named = headers["Access-Control-Allow-Methods" if api.cross_origin else "Allow"]
+        assert before.status == (204 if api.allow_cors else 405)
+        named = headers["Access-Control-Allow-Methods" if api.allow_cors else "Allow"]
         assert set(re.split(", ?", named)) == there
-    nowhere = asked(game, WireRequest("OPTIONS", f"{api.base}/nowhere", origin))
+    nowhere = asked(game, HttpRequest("OPTIONS", f"{api.base_path}/nowhere", origin))
     assert nowhere.status == 404
     assert "Access-Control-Allow-Methods" not in dict(nowhere.headers)
 
@@ -163,10 +167,10 @@ def test_a_path_advertises_the_methods_that_the_document_has_and_no_other(game: 
 # --- in a terminal: all is seen on 80 x 24 --------------------------------------------------------
 
 WIDTH = 80
-SEEDS = range(cases(2, every=20))
+SEEDS = range(case_count(2, full=20))
 
-PLAYED = [game for game in GAMES if game.terminal is not None]
-every_terminal = pytest.mark.parametrize("game", PLAYED, ids=id_of)
+PLAYED = [game for game in GAMES if game.terminal_ui is not None]
+every_terminal = pytest.mark.parametrize("game", PLAYED, ids=game_id)
 
 
 def drawn(lines: Any) -> list[str]:  # noqa: ANN401 - strings and what rich renders
@@ -185,36 +189,40 @@ def test_a_match_is_seen_at_once_and_told_to_its_end(game: Game, seed: int) -> N
 
     Nothing of it, nor the rules, needs more than the screen.
     """
-    simulation, dice = simulated(game), Random(seed)
-    screen = game.terminal.load()([f"player {seat}" for seat in range(simulation.seats)], 0)
+    simulation, dice = game_simulation(game), Random(seed)
+    screen = game.terminal_ui.load()([f"player {seat}" for seat in range(simulation.seats)], 0)
     rules = screen.rules.splitlines()
-    assert 5 < len(rules) < SCREEN
+    assert 5 < len(rules) < SCREEN_LINES
     assert max(map(len, rules)) < WIDTH
-    state, told = simulation.deal(dice), []
-    while simulation.to_act(state) is not None:
-        legal = simulation.actions(state)
+    state, told = simulation.initial_state(dice), []
+    while simulation.current_seat(state) is not None:
+        legal = simulation.legal_actions(state)
         if len(told) % 4 == 0:
-            position = simulation.position(state)
-            listed = [*screen.listed(position, WIDTH, every=True)]
-            assert len(drawn(["", *screen.table(position), *listed])) < SCREEN - 1
+            position = simulation.current_position(state)
+            listed = [*screen.choice_list(position, WIDTH, include_all=True)]
+            assert len(drawn(["", *screen.position_view(position), *listed])) < SCREEN_LINES - 1
             choices = screen.choices(position)
             assert [one.action for one in choices] == [*legal]
             for choice in choices[::3]:
-                assert matching(choice.key, choices) == matching(choice.name, choices) == [choice]
+                assert (
+                    matching_choices(choice.key, choices)
+                    == matching_choices(choice.name, choices)
+                    == [choice]
+                )
                 assert choice.key in " ".join(listed)
         action = dice.choice(legal)
-        after = simulation.act(state, action, dice)
-        told.append(screen.told(state, action, after))
+        after = simulation.apply_action(state, action, dice)
+        told.append(screen.move_text(state, action, after))
         state = after
-    assert all(len(drawn(one.lines)) < SCREEN for one in told)
-    assert sum(one.closes for one in told) > 1
+    assert all(len(drawn(one.lines)) < SCREEN_LINES for one in told)
+    assert sum(one.ends_chapter for one in told) > 1
     assert any(one.lines for one in told[-3:])
 
 
 # --- made-up requests: never a failure, nor an answer outside the service's document ------------
 
 
-CASES = cases(5, every=500)  # for each operation; 500 of all take 10 minutes
+CASES = case_count(5, full=500)  # for each operation; 500 of all take 10 minutes
 
 KNOWN = 0.7  # how often what is made up gives way to what exists
 
@@ -232,7 +240,7 @@ CHECKS = [
 
 def operations(game: Game) -> Iterator[Any]:
     """Every operation of every document of a game."""
-    for name, document in game.service.load().documents().items():
+    for name, document in game.http_service.load().openapi_documents().items():
         schema: Any = schemathesis.openapi.from_dict({**document})
         for found in schema.get_all_operations():
             operation = found.ok()
@@ -244,9 +252,13 @@ Things = dict[str, list[object]]
 
 def of_blef(_url: str, file: Path) -> Things:
     """A game that has not begun, one that runs and one that is over."""
-    with closing(GAME_STORE.in_file(file, SystemClock())) as store:
-        client = Client(store, SystemClock())
-        waiting, running, over = client.create(), client.started(), client.started()
+    with closing(GAME_STORE_FACTORY.open_file(file, SystemClock())) as store:
+        client = BlefHandlerClient(store, SystemClock())
+        waiting, running, over = (
+            client.create(),
+            client.create_and_start(),
+            client.create_and_start(),
+        )
         players = [client.join(waiting, "ann"), *running.uuids.values(), *over.uuids.values()]
         over.play_out()
     games = [waiting, running.game, over.game]
@@ -256,13 +268,13 @@ def of_blef(_url: str, file: Path) -> Things:
 def of_euchre(url: str, _file: Path) -> Things:
     """Deals that were told up to every kind of decision."""
     tokens: list[object] = []
-    for kind in KINDS:
+    for kind in DECISION_KINDS:
         tokens.append(kind)
         with RemotePlayer(url) as player:
             player.token = kind
-            deal = met(kind, Random(len(tokens)))
-            player.begin(deal, frozenset())
-            player.end(deal)
+            deal = deal_with_decision(kind, Random(len(tokens)))
+            player.begin_deal(deal, frozenset())
+            player.end_deal(deal)
     return {"token": tokens, "gameNum": [0], "dealNum": [0]}
 
 
@@ -284,7 +296,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Game], tuple[Pa
     @cache
     def made_once(game: Game) -> tuple[Path, Things]:
         file = tmp_path_factory.mktemp(game.name) / "games.db"
-        with made(game, f"sqlite:{file}") as front, front:
+        with game_service(game, f"sqlite:{file}") as front, front:
             return file, THERE.get(game.name, of_any)(front.url, file)
 
     return made_once
@@ -301,7 +313,7 @@ def test_every_answer_is_in_the_document(
     modes = (operation.as_strategy(generation_mode=mode) for mode in GenerationMode)
     file, there = begun(game)
     copytree(file.parent, tmp_path, dirs_exist_ok=True)
-    with made(game, f"sqlite:{tmp_path / file.name}") as front, front:
+    with game_service(game, f"sqlite:{tmp_path / file.name}") as front, front:
 
         @settings(
             max_examples=CASES,

@@ -21,34 +21,34 @@ from kuhn.strategies import BOLD, chances
 from pettingzoo.test import api_test
 from support.aws_build import native_build
 from support.cli import Cli
-from support.cloud_benches import FakeClock
-from support.games import SAMPLED, mount_samples
-from support.hosted_bot import call
+from support.games import SAMPLE_NAMES, mount_samples
+from support.simulated_hosted_server import make_call
+from support.store_fixtures import FakeClock
 from support.waiting import HANG_SECONDS
 
-import web.app
-from cardsharp.access import Limits
-from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.host.bot import HostClient, outcome_of
-from cardsharp.host.house import house
-from cardsharp.host.records import Tables
-from cardsharp.host.routes import Host
-from cardsharp.host.wire import CreateAsked, GameBody, JoinAsked, LookAsked
-from cardsharp.keep.sqlite import SqliteKeep
-from workbench.build.deploy import STACK_SERVICES, deploy
-from workbench.build.sam import Build
-from workbench.build.target import native_architecture
-from workbench.cloud.emulator import Emulator
-from workbench.cloud.events import Function
-from workbench.cloud.http_front import HttpFront
-from workbench.env.aec import env
-from workbench.operate.stack import find_stack
+import game_api.app
+from cardsharp.client.config import RequestLimits
+from cardsharp.server.hosted.bot_match import HostedGameClient, outcome_of
+from cardsharp.server.hosted.game_store import HostedGameStore
+from cardsharp.server.hosted.hosted_game import load_hosted_game
+from cardsharp.server.hosted.routes import HostedService
+from cardsharp.server.hosted.wire import CreateParams, GetGameParams, HostedGameBody, SeatParams
+from cardsharp.store.sqlite_documents import SqliteDocumentStore
+from cardsharp.store.sqlite_file import MEMORY_PATH
+from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy
+from cardsharp_tools.build.sam_build import Build
+from cardsharp_tools.build.target import native_architecture
+from cardsharp_tools.environments.aec_env import make_env
+from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
+from cardsharp_tools.local_cloud.emulator import Emulator
+from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
+from cardsharp_tools.operations.stack import find_stack
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "samples" / "games"
 SECRET = "00000000-0000-4000-8000-00000000cafe"
 
-every_game = pytest.mark.parametrize("name", SAMPLED)
+every_game = pytest.mark.parametrize("name", SAMPLE_NAMES)
 
 
 @pytest.fixture
@@ -65,11 +65,11 @@ def url(cli: Cli, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     """
     del cli
     monkeypatch.setenv(f"{name.upper()}_STORE", f"sqlite:{tmp_path / 'games.db'}")
-    handler = web.app.api(name)
-    with HttpFront(Function("web", handler)) as front:
+    handler = game_api.app.build_handler(name)
+    with ApiGatewayServer(LambdaFunction("web", handler)) as front:
         yield front.url
-    web.app.service.cache_clear()
-    web.app.api.cache_clear()
+    game_api.app.load_service.cache_clear()
+    game_api.app.build_handler.cache_clear()
 
 
 @every_game
@@ -97,8 +97,8 @@ def test_the_page_that_explains_it_shows_what_is_there() -> None:
 @every_game
 def test_it_has_all_commands_is_duelled_and_learned(cli: Cli, name: str, tmp_path: Path) -> None:
     """A strategy begins with a file that plays at once."""
-    game = house(name).game
-    assert game.about in cli("--help").out.replace("\n", " ")
+    game = load_hosted_game(name).game
+    assert game.summary in cli("--help").out.replace("\n", " ")
     said = cli(name, "--help").out
     commands = ("analyse", "bot", "duel", "serve", "show", "strategies", "try", "versus", "watch")
     assert all(f" {one} " in said for one in (*commands, "why"))
@@ -110,10 +110,10 @@ def test_it_has_all_commands_is_duelled_and_learned(cli: Cli, name: str, tmp_pat
     assert cli("new", file, "--game", name).code == 0
     own = cli("lab", "duel", file, "random", "--game", name, "--pairs", "9", "--workers", "1")
     assert own.code == 0, own.err
-    assert f"{house(name).rules().unit or 'points'} a match" in own.out
+    assert f"{load_hosted_game(name).rules().unit or 'points'} a match" in own.out
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what PettingZoo says of every masked observation
-        api_test(env(name), num_cycles=50)
+        api_test(make_env(name), num_cycles=50)
 
 
 def test_the_optimum_of_kuhn_poker_loses_a_chip_in_18_hands_whatever_the_other_does() -> None:
@@ -146,20 +146,20 @@ def mean(
 
 
 MINUTE = timedelta(minutes=1)
-PATIENT = Limits(read=MINUTE, act=MINUTE, total=2 * MINUTE)
+PATIENT = RequestLimits(read_timeout=MINUTE, action_timeout=MINUTE, total_timeout=2 * MINUTE)
 """A function of the emulator may take long to start."""
 
 
-def play(url: str, game: str, name: str, secret: str) -> list[GameBody]:
+def play(url: str, game: str, name: str, secret: str) -> list[HostedGameBody]:
     """As somebody else's client, who does the last that it may; all that it sees."""
-    with HostClient(url, PATIENT) as client:
+    with HostedGameClient(url, PATIENT) as client:
         client.join(game, name, secret)
-        seen = [client.look(game, secret)]
+        seen = [client.get_game(game, secret)]
         while seen[-1].gains is None:
             known = seen[-1].count
             if seen[-1].options:
                 client.act(game, secret, known, seen[-1].options[-1])
-            seen.append(client.look(game, secret, known, wait=True))
+            seen.append(client.get_game(game, secret, known, wait=True))
     return seen
 
 
@@ -195,7 +195,7 @@ def test_it_is_served_attended_shown_explained_and_analysed(cli: Cli, url: str, 
 def test_the_log_has_who_won_a_game(gains: list[float], result: str, winner: int | None) -> None:
     names = ["us", "two", "three"][: len(gains)]
     told = {"seats": len(gains), "names": names, "count": 3, "moves": [], "turn": None}
-    ended = GameBody.model_validate({**told, "position": None, "options": [], "gains": gains})
+    ended = HostedGameBody.model_validate({**told, "position": None, "options": [], "gains": gains})
     found = outcome_of(ended, "us") or {}
     assert (found["result"], found["winner"]) == (result, winner)
 
@@ -212,11 +212,15 @@ def test_who_waits_is_told_that_the_game_has_begun_with_their_turn(name: str) ->
             host.join(coming.pop())
 
     clock = Coming()
-    host = Host(house(name), Tables(SqliteKeep(MEMORY, clock), clock), clock)
-    game = host.create(call(CreateAsked())).body.game
-    host.join(call(JoinAsked(game=game, name="ann", secret=SECRET)))
-    coming = [call(JoinAsked(game=game, name="bob", secret=SECRET.replace("cafe", "beef")))]
-    seen = host.look(call(LookAsked(game=game, secret=SECRET, wait=True))).body
+    host = HostedService(
+        load_hosted_game(name),
+        HostedGameStore(SqliteDocumentStore(MEMORY_PATH, clock), clock),
+        clock,
+    )
+    game = host.create(make_call(CreateParams())).body.game
+    host.join(make_call(SeatParams(game=game, name="ann", secret=SECRET)))
+    coming = [make_call(SeatParams(game=game, name="bob", secret=SECRET.replace("cafe", "beef")))]
+    seen = host.get_game(make_call(GetGameParams(game=game, secret=SECRET, wait=True))).body
     assert (seen.turn, seen.count, coming) == (0, 0, [])
 
 
@@ -228,11 +232,11 @@ def test_the_service_refuses_what_the_rules_do_and_hides_what_they_do(url: str, 
         return requests.post(f"{url}/{path}", json=body, timeout=HANG_SECONDS)
 
     document = requests.get(f"{url}/openapi.json", timeout=HANG_SECONDS).json()
-    assert document["info"]["title"] == house(name).game.title
+    assert document["info"]["title"] == load_hosted_game(name).game.title
     assert {"/create", "/game", "/join", "/act"} <= set(document["paths"])
     game = post("create").json()["game"]
     seen = requests.get(f"{url}/game", params={"game": game}, timeout=HANG_SECONDS).json()
-    assert (seen["position"] is None) is house(name).rules().hides
+    assert (seen["position"] is None) is load_hosted_game(name).rules().has_hidden_information
     asked = {"game": game, "secret": SECRET, "number": 0, "action": {"no": "action"}}
     assert post("act", **asked).status_code == 403
     for who, secret, refused in (("ann", "cafe", 409), ("bob", "beef", 400)):
@@ -250,7 +254,7 @@ def with_kuhn(built: Build, folder: Path) -> Build:
     shutil.copytree(built.folder, folder)
     for games in folder.rglob("cardsharp/games.py"):
         text = games.read_text("utf-8")
-        line = '    "cardsharp.euchre.game:GAME",\n'
+        line = '    "cardsharp.games.euchre.game:GAME",\n'
         assert line in text
         games.write_text(text.replace(line, f'{line}    "kuhn.game:GAME",\n'), "utf-8")
         for compiled in games.parent.glob("__pycache__/games.*"):

@@ -7,24 +7,24 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.games import GAMES, HOSTED, id_of, simulated, states
-from support.size import cases
+from support.case_counts import case_count
+from support.games import GAMES, HOSTED, game_id, game_simulation, match_states
 
-from cardsharp.errors import Garbled, RulesError
-from cardsharp.game import Game
-from cardsharp.host.house import house
-from cardsharp.registry import strategies_of
-from cardsharp.simulation import Simulation
+from cardsharp.errors import MalformedResponse, RulesError
+from cardsharp.play.game import Game
+from cardsharp.play.simulation import Simulation
+from cardsharp.play.strategy_registry import registry_for
+from cardsharp.server.hosted.hosted_game import load_hosted_game
 
-SEEDS = range(cases(3, every=20))
+SEEDS = range(case_count(3, full=20))
 
 HIDING = ("deadmansdraw", "blef", "euchre")  # games of which it is known that something is hidden
 
 SEATS = {"blef": 4}  # where strategies are made for several others, too
 
-every_game = pytest.mark.parametrize("game", GAMES, ids=id_of)
+every_game = pytest.mark.parametrize("game", GAMES, ids=game_id)
 every_hosted_game = pytest.mark.parametrize(
-    "game", [game for game in GAMES if game.name in HOSTED], ids=id_of
+    "game", [game for game in GAMES if game.name in HOSTED], ids=game_id
 )
 every_match = pytest.mark.parametrize("seed", SEEDS)
 
@@ -33,15 +33,15 @@ every_match = pytest.mark.parametrize("seed", SEEDS)
 @every_match
 def test_legal_actions_are_all_that_is_accepted(game: Game, seed: int) -> None:
     """Each is accepted; what is legal at other moments of the match alone is refused."""
-    simulation = simulated(game)
-    match = list(states(simulation, seed))
-    known = {action for state in match for action in simulation.actions(state)}
+    simulation = game_simulation(game)
+    match = list(match_states(simulation, seed))
+    known = {action for state in match for action in simulation.legal_actions(state)}
     for state in match[:-1]:
-        legal = simulation.actions(state)
+        legal = simulation.legal_actions(state)
         assert legal, "whoever is to act can"
         assert len({*legal}) == len(legal)
         for action in legal:
-            simulation.act(state, action, Random(seed))
+            simulation.apply_action(state, action, Random(seed))
         others = sorted(known - {*legal}, key=str)
         for action in Random(seed).sample(others, min(5, len(others))):
             assert refused(simulation, state, action) or does_as_one_of(
@@ -51,7 +51,7 @@ def test_legal_actions_are_all_that_is_accepted(game: Game, seed: int) -> None:
 
 def refused(simulation: Simulation[Any, Any, Any], state: object, action: object) -> bool:
     try:
-        simulation.act(state, action, Random(0))
+        simulation.apply_action(state, action, Random(0))
     except RulesError:
         return True
     return False
@@ -64,7 +64,7 @@ def does_as_one_of(
 
     Then the match stands as after the other, whatever its history says of the way there.
     """
-    now, *after = (simulation.act(state, one, Random(0)) for one in (action, *legal))
+    now, *after = (simulation.apply_action(state, one, Random(0)) for one in (action, *legal))
     return getattr(now, "state", now) in [getattr(other, "state", other) for other in after]
 
 
@@ -72,42 +72,42 @@ def does_as_one_of(
 @every_match
 def test_a_match_ends_and_points_are_shared(game: Game, seed: int) -> None:
     """The same dice give the same match."""
-    simulation = simulated(game)
-    match = list(states(simulation, seed))
-    points = simulation.points(match[-1])
+    simulation = game_simulation(game)
+    match = list(match_states(simulation, seed))
+    points = simulation.scores(match[-1])
     assert sum(points) == pytest.approx(1)
     assert all(points[seat] == points[side[0]] for side in simulation.sides for seat in side)
-    assert not simulation.actions(match[-1])
-    assert list(states(simulation, seed)) == match
-    assert any(list(states(simulation, seed + more)) != match for more in range(1, 20))
+    assert not simulation.legal_actions(match[-1])
+    assert list(match_states(simulation, seed)) == match
+    assert any(list(match_states(simulation, seed + more)) != match for more in range(1, 20))
 
 
 @every_hosted_game
 @every_match
 def test_a_state_is_read_back_as_it_was_written(game: Game, seed: int) -> None:
-    written = house(HOSTED[game.name]).codec.states
-    for state in islice(states(simulated(game), seed), 0, None, cases(7, every=1)):
+    written = load_hosted_game(HOSTED[game.name]).json_codecs.states
+    for state in islice(match_states(game_simulation(game), seed), 0, None, case_count(7, full=1)):
         assert written.load(json.loads(json.dumps(written.dump(state)))) == state
 
 
 @every_hosted_game
 @pytest.mark.parametrize("body", [{}, {"state": 1}, {"heaps": "many"}])
 def test_what_is_no_state_is_refused(game: Game, body: dict[str, object]) -> None:
-    with pytest.raises(Garbled):
-        house(HOSTED[game.name]).codec.states.load(body)
+    with pytest.raises(MalformedResponse):
+        load_hosted_game(HOSTED[game.name]).json_codecs.states.load(body)
 
 
 @every_game
 @every_match
 def test_what_is_hidden_does_not_show_in_a_position(game: Game, seed: int) -> None:
     """Dealt anew, a game of cards is another match, and looks the same."""
-    simulation, moved = simulated(game), False
-    for number, state in enumerate(islice(states(simulation, seed), 200)):
-        if simulation.to_act(state) is not None:
-            other = simulation.disguised(state, Random(number))
+    simulation, moved = game_simulation(game), False
+    for number, state in enumerate(islice(match_states(simulation, seed), 200)):
+        if simulation.current_seat(state) is not None:
+            other = simulation.resample_hidden(state, Random(number))
             moved |= other != state
-            assert simulation.position(other) == simulation.position(state)
-            assert simulation.actions(other) == simulation.actions(state)
+            assert simulation.current_position(other) == simulation.current_position(state)
+            assert simulation.legal_actions(other) == simulation.legal_actions(state)
     assert moved or game.name not in HIDING
 
 
@@ -116,7 +116,7 @@ def test_what_is_hidden_does_not_show_in_a_position(game: Game, seed: int) -> No
 PLAYERS = [
     pytest.param(game, name, id=f"{game.name}-{name}")
     for game in GAMES
-    for name in strategies_of(game.strategies).names()
+    for name in registry_for(game.strategy_package).names()
 ]
 
 every_strategy = pytest.mark.parametrize(("game", "name"), PLAYERS)
@@ -125,35 +125,43 @@ every_strategy = pytest.mark.parametrize(("game", "name"), PLAYERS)
 @every_strategy
 def test_it_plays_matches_by_the_rules_and_says_what_it_is_and_why(game: Game, name: str) -> None:
     """Against everybody else doing anything; in Blef three others, one after the other out."""
-    known, simulation = strategies_of(game.strategies), simulated(game, SEATS.get(game.name))
-    assert known.about(name).endswith(".")
+    known, simulation = (
+        registry_for(game.strategy_package),
+        game_simulation(game, SEATS.get(game.name)),
+    )
+    assert known.summary(name).endswith(".")
     assert game.default_strategy in known.names()
-    for seat in range(cases(1, every=simulation.seats)):
+    for seat in range(case_count(1, full=simulation.seats)):
         dice = Random(seat)
-        player, state = simulation.strategy(name, Random(seat)), simulation.deal(dice)
-        while (acting := simulation.to_act(state)) is not None:
-            legal = simulation.actions(state)
+        player, state = (
+            simulation.build_strategy(name, Random(seat)),
+            simulation.initial_state(dice),
+        )
+        while (acting := simulation.current_seat(state)) is not None:
+            legal = simulation.legal_actions(state)
             action = dice.choice(legal)
             if acting == seat:
-                decision = player.decide(simulation.position(state))
+                decision = player.decide(simulation.current_position(state))
                 action = decision.action
                 assert {action, *(one.action for one in decision.options)} <= {*legal}  # type: ignore[attr-defined]
                 assert decision.reason.endswith(".")  # type: ignore[attr-defined]
-            state = simulation.act(state, action, dice)
+            state = simulation.apply_action(state, action, dice)
 
 
 @every_strategy
 def test_nothing_hidden_decides(game: Game, name: str) -> None:
     """What it cannot know is dealt anew: decision, reason and values stay the same."""
-    simulation = simulated(game)
-    for seed in range(cases(1, every=5)):
-        step = cases(3, every=1 + seed % 3)
-        for number, state in enumerate(islice(states(simulation, seed), seed, 40, step)):
-            if simulation.to_act(state) is None:
+    simulation = game_simulation(game)
+    for seed in range(case_count(1, full=5)):
+        step = case_count(3, full=1 + seed % 3)
+        for number, state in enumerate(islice(match_states(simulation, seed), seed, 40, step)):
+            if simulation.current_seat(state) is None:
                 break
-            other = simulation.disguised(state, Random(number))
+            other = simulation.resample_hidden(state, Random(number))
             here, there = (
-                simulation.strategy(name, Random(seed)).decide(simulation.position(one))
+                simulation.build_strategy(name, Random(seed)).decide(
+                    simulation.current_position(one)
+                )
                 for one in (state, other)
             )
             assert here == there

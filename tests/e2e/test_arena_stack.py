@@ -12,29 +12,29 @@ from pathlib import Path
 
 import pytest
 from support.aws_build import native_build
-from support.cli import Cli, line_with, program
+from support.cli import Cli, start_program, wait_for_line
 from support.contests import contests_in
 from support.waiting import HANG_SECONDS
 
-from cardsharp.access import Credentials
-from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.contest.entries import Settings
-from cardsharp.contest.sqlite import found_in
-from workbench.build.deploy import STACK_SERVICES, deploy
-from workbench.build.sam import Build
-from workbench.build.target import native_architecture
-from workbench.cloud.emulator import Emulator
-from workbench.cloud.template import ARENA
-from workbench.contest.home import play_on
-from workbench.operate.stack import Stack, find_stack
-from workbench.show.exits import Exit
-from workbench.stage.opponent import Order
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.client.config import Credentials
+from cardsharp.contest.contest_file import create_in
+from cardsharp.contest.models import ContestSettings
+from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy
+from cardsharp_tools.build.sam_build import Build
+from cardsharp_tools.build.target import native_architecture
+from cardsharp_tools.cli.exit_codes import ExitCode
+from cardsharp_tools.contest.contest_arena import play_team_matches
+from cardsharp_tools.local_cloud.emulator import Emulator
+from cardsharp_tools.local_cloud.template_files import ARENA_TEMPLATE
+from cardsharp_tools.local_play.opponent import OpponentConfig
+from cardsharp_tools.operations.stack import Stack, find_stack
 
 NAME = "arena-alone"
 HERE = ("--stack", NAME)
 TEAMS = ("draw-2", "draw-3", "third")  # strategies that do the same in the same position, as teams
 
-CUP = Settings("cup", "swiss", matches=3, most=9, timeout=60, seed="a secret of this test")
+CUP = ContestSettings("cup", "swiss", matches=3, most=9, timeout=60, seed="a secret of this test")
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -45,7 +45,7 @@ def stack(deployed: Deployed, log_level: str = "INFO") -> Stack:
     """The arena's stack, new or updated."""
     emulator, built = deployed
     parameters = {"Architecture": native_architecture(), "LogLevel": log_level}
-    deploy(emulator, built, NAME, parameters, ARENA)
+    deploy(emulator, built, NAME, parameters, ARENA_TEMPLATE)
     return find_stack(NAME, emulator.client)
 
 
@@ -67,10 +67,10 @@ def test_an_arena_alone_is_looked_at_and_its_directors_letters_are_sent_again(
 ) -> None:
     (emulator, _), made = deployed, stack(deployed)
     without = cli("cloud", "doctor", *HERE)
-    assert without.code == Exit.FAILED
+    assert without.code == ExitCode.FAILED
     assert "rotate-secret --service deadmansdraw" in without.out + without.err
     monkeypatch.setattr("sys.stdin", io.StringIO("a long password of the organiser\n"))
-    assert cli("cloud", "rotate-secret", "--service", "deadmansdraw", *HERE).code == Exit.OK
+    assert cli("cloud", "rotate-secret", "--service", "deadmansdraw", *HERE).code == ExitCode.OK
     sqs, url = emulator.client("sqs"), made.output("TickLetterUrl")
     for body in ('{"ticket": 0}', "no tick"):
         sqs.send_message(QueueUrl=url, MessageBody=body)
@@ -91,7 +91,7 @@ def test_an_arena_alone_is_looked_at_and_its_directors_letters_are_sent_again(
     (planted,) = [line for line in problems if line["function"] == "director"]
     assert planted["message"] == "planted"
     refused = cli("cloud", "logs", "nonsuch", *HERE)
-    assert refused.code != Exit.OK
+    assert refused.code != ExitCode.OK
     assert "no function logged anything about nonsuch" in refused.err
     assert "is an arena without a bot" in cli("cloud", "pause", *HERE).err
 
@@ -117,7 +117,9 @@ def at_play(emulator: Emulator, made: Stack, words: dict[str, Credentials]) -> I
     url = f"{emulator.endpoint}/_aws/execute-api/{api}/$default"
     over = threading.Event()
     for name, who in words.items():
-        play_on(Order(url, who.user, who.password, name, name), print, emulator.folder, over)
+        play_team_matches(
+            OpponentConfig(url, who.user, who.password, name, name), print, emulator.folder, over
+        )
     yield
     over.set()
 
@@ -138,24 +140,24 @@ def test_a_contest_survives_an_upgrade_and_a_killed_director(
     """
     home, (emulator, _) = str(tmp_path / "cup"), deployed
     settings = replace(CUP, name=form, format=form)
-    found_in(Path(home), settings).close()
+    create_in(Path(home), settings).close()
     for name in TEAMS:
         cli("contest", "teams", "add", home, name, "--strategy", name)
     assert cli("contest", "run", home, "--port", "0").code == 0
     made = stack(deployed)
     table = DynamoTable(made.ids["deadmansdrawTable"], emulator.client("dynamodb"))
-    contests_in(table, emulator.client("dynamodb")).found(settings)
+    contests_in(table, emulator.client("dynamodb")).create(settings)
     words = {}
     for name in TEAMS[:-1]:
         line = cli("contest", "teams", "add", form, name, *HERE).out
         team, _, password = line.partition("id ")[2].strip().partition(", password ")
         words[name] = Credentials(team, password)
     cli("contest", "teams", "add", form, TEAMS[-1], "--strategy", TEAMS[-1], *HERE)
-    with at_play(emulator, made, words), program("contest", "run", form, *HERE) as running:
-        line_with(running.stdout, "pairing 1")
+    with at_play(emulator, made, words), start_program("contest", "run", form, *HERE) as running:
+        wait_for_line(running.stdout, "pairing 1")
         assert kill_director(emulator) > 0
-        line_with(running.stdout, "pairing 2")
+        wait_for_line(running.stdout, "pairing 2")
         stack(deployed, "DEBUG")
-        line_with(running.stdout, "won by")
+        wait_for_line(running.stdout, "won by")
         assert running.wait(timeout=HANG_SECONDS) == 0
     assert results(cli, form, *HERE) == results(cli, home)

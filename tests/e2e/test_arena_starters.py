@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 import requests
-from support.arena import ADMIN, ALICE, BOB, DUMMY, PASSWORDS, Client, running_arena
-from support.starters import BOTS, KITS, Bot, start
+from support.arena_server import ADMIN, ALICE, BOB, DUMMY, PASSWORDS, ArenaHttpClient, running_arena
+from support.starters import START_COMMANDS, STARTERS_DIR, Bot, start_starter
 from support.waiting import HANG_SECONDS, until
 
-from cardsharp.deadmansdraw.arena import app
-from workbench.arena.server import ArenaServer
+from cardsharp.games.deadmansdraw.arena import pages
+from cardsharp_tools.local_server.arena_server import ArenaServer
 
-Place = tuple[ArenaServer, Client]
+Place = tuple[ArenaServer, ArenaHttpClient]
 
 SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]  # a draw pile that is soon through
 
@@ -26,7 +26,8 @@ SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]  # a draw pile th
 def each(*slow: str) -> pytest.MarkDecorator:
     """Each starter; slow where it is run much: a process a request, Java translated each time."""
     return pytest.mark.parametrize(
-        "kit", [pytest.param(kit, marks=[pytest.mark.slow] * (kit in slow)) for kit in BOTS]
+        "kit",
+        [pytest.param(kit, marks=[pytest.mark.slow] * (kit in slow)) for kit in START_COMMANDS],
     )
 
 
@@ -37,7 +38,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 def started(kit: str, url: str, player: str, *more: str, password: str = "") -> Bot:
-    return start(kit, url, player, *more, password=password or PASSWORDS[player])
+    return start_starter(kit, url, player, *more, password=password or PASSWORDS[player])
 
 
 @each("curl", "java")
@@ -99,9 +100,9 @@ def test_the_starter_in_python_waits_when_no_request_is_left(
 ) -> None:
     """An arena that slows down allows 100 requests a minute; the 100th says that none remain."""
     waited: list[float] = []
-    bot = runpy.run_path(str(KITS / "python/bot.py"))
+    bot = runpy.run_path(str(STARTERS_DIR / "python/bot.py"))
     monkeypatch.setattr("time.sleep", waited.append)
-    with running_arena(tmp_path, slow_down=True) as (arena, _), requests.Session() as session:
+    with running_arena(tmp_path, throttle=True) as (arena, _), requests.Session() as session:
         session.auth = (ALICE, PASSWORDS[ALICE])
         for _request in range(100):
             assert waited == []
@@ -112,8 +113,8 @@ def test_the_starter_in_python_waits_when_no_request_is_left(
 # --- the collection for Postman, by its own requests -----------------------------------------
 
 
-DOCUMENT = Path(app.__file__).with_name("openapi.json")
-COLLECTION = json.loads((KITS / "postman/arena.postman_collection.json").read_text())
+DOCUMENT = Path(pages.__file__).with_name("openapi.json")
+COLLECTION = json.loads((STARTERS_DIR / "postman/arena.postman_collection.json").read_text())
 ITEMS = {item["name"]: item for item in COLLECTION["item"]}
 KEEPS = re.compile(r'pm\.collectionVariables\.set\("(\w+)", pm\.response\.json\(\)\.(\w+)\);')
 
@@ -152,7 +153,7 @@ class Postman:
 
 @pytest.fixture
 def postman(tmp_path: Path) -> Iterator[Postman]:
-    with running_arena(tmp_path, poll_timeout=timedelta(milliseconds=1)) as (arena, _):
+    with running_arena(tmp_path, long_poll_timeout=timedelta(milliseconds=1)) as (arena, _):
         yield Postman(arena.url)
 
 

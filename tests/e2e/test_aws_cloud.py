@@ -13,43 +13,50 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 from support.aws_build import native_build
-from support.blef_next import heard
+from support.blef_v2_api import receive_body
 from support.waiting import HANG_SECONDS, until
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from cardsharp.blef.assembly import SERVICE, build_feed
-from cardsharp.cloud import feeds, secrets
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.feeds import FEED
-from cardsharp.cloud.ports import MatchRecord, Status
-from cardsharp.cloud.switches import KEPT
-from cardsharp.deadmansdraw.assembly import Assembly
+from cardsharp.aws import ssm_credentials
+from cardsharp.bot.control.runtime_settings import CACHE_TTL
+from cardsharp.core.clock import SystemClock
 from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
-from cardsharp.viewer.assembly import PAUSE
-from workbench.build.deploy import deploy
-from workbench.build.target import ROOT
-from workbench.cli import main
-from workbench.cloud.events import schedule_event
-from workbench.operate import letters
-from workbench.operate.letters import drop, list_letters
-from workbench.operate.orders import (
-    VIEWER,
-    arena_url,
-    forget,
-    pause,
-    practise,
-    resume,
-    ring,
-    rotate_secret,
+from cardsharp.games.blef.service.bootstrap import SERVICE, build_websocket_handler
+from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
+from cardsharp.server import feed_bootstrap
+from cardsharp.server.access_gate import POLL_INTERVAL
+from cardsharp.server.feed_bootstrap import FEED_VARIABLE
+from cardsharp.store.match_log import MatchRecord, MatchStatus
+from cardsharp_tools.build.emulator_deploy import deploy
+from cardsharp_tools.build.target import REPOSITORY_ROOT
+from cardsharp_tools.cli import main
+from cardsharp_tools.local_cloud.lambda_events import schedule_event
+from cardsharp_tools.local_play.bot_runtime import open_assembly
+from cardsharp_tools.local_play.handler_environment import settings_environment
+from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS, OPPONENT_CREDENTIALS
+from cardsharp_tools.operations import dead_letters
+from cardsharp_tools.operations.dead_letters import drop, list_dead_letters
+from cardsharp_tools.operations.emulated_stack import (
+    VIEWER_PASSWORD,
+    EmulatedDeployment,
+    deployment_parameters,
+    emulated_deployment,
+    publish_metrics,
 )
-from workbench.operate.stack import find_stack
-from workbench.operate.status import look_at
-from workbench.operate.story import lines_about
-from workbench.operate.trial import WORD, CloudTrial, parameters, publish, trial
-from workbench.stage.opponent import OPPONENT, US
-from workbench.stage.side import assembled
-from workbench.stage.surroundings import environment
+from cardsharp_tools.operations.function_logs import log_lines
+from cardsharp_tools.operations.stack import find_stack
+from cardsharp_tools.operations.stack_control import (
+    VIEWER_SERVICE,
+    arena_url,
+    create_practice_matches,
+    delete_secrets,
+    pause,
+    resume,
+    rotate_secret,
+    trigger_alarm,
+)
+from cardsharp_tools.operations.status import read_status
 
 # A build comes first, and a deployment takes ten seconds of a machine with nothing else to do.
 HOUR = timedelta(hours=1)
@@ -57,8 +64,8 @@ STRANGE = "this is no match message"
 
 
 @pytest.fixture(scope="module")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CloudTrial]:
-    with trial(native_build(tmp_path_factory)) as running:
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatedDeployment]:
+    with emulated_deployment(native_build(tmp_path_factory)) as running:
         folder = str(running.emulator.folder)
         yield running
     assert folder not in commands(), "functions in the middle of an invocation end with it"
@@ -74,7 +81,11 @@ def commands() -> str:
 
 
 def visit(
-    cloud: CloudTrial, target: str, cookie: str = "", api: str = VIEWER, **asked: str | None
+    cloud: EmulatedDeployment,
+    target: str,
+    cookie: str = "",
+    api: str = VIEWER_SERVICE,
+    **asked: str | None,
 ) -> requests.Response:
     """What the pages of the match log answer, or another API; the emulator has it below a path."""
     name = urlsplit(cloud.stack.output(f"{api}Url")).netloc.partition(".")[0]
@@ -84,31 +95,31 @@ def visit(
     return requests.request(url=url, timeout=HANG_SECONDS, allow_redirects=False, **told)
 
 
-def ended(cloud: CloudTrial, match_id: str) -> MatchRecord:
+def ended(cloud: EmulatedDeployment, match_id: str) -> MatchRecord:
     """The record of a match when it is finished; the schedule may take a minute to fire."""
     clock, find = SystemClock(), cloud.stack.log.match
     end = clock.now() + timedelta(minutes=4)
-    while (record := find(match_id)) is None or record.status is not Status.FINISHED:
+    while (record := find(match_id)) is None or record.status is not MatchStatus.FINISHED:
         assert clock.now() < end, cloud.emulator.log_tail()
         clock.sleep(timedelta(milliseconds=500))
     return record
 
 
 @pytest.fixture(scope="module")
-def played(cloud: CloudTrial) -> MatchRecord:
+def played(cloud: EmulatedDeployment) -> MatchRecord:
     """A match that the practice function created, and that was watched from its first move on.
 
     A whole one, as a quick machine plays a short one within one look.
     """
     cookie, answers, told = entered(cloud), list[int](), {"over": False}
-    (match_id,) = practise(cloud.stack, {})
+    (match_id,) = create_practice_matches(cloud.stack, {})
     while not told["over"]:
         target = f"/matches/{match_id}/steps?from={sum(answers)}&wait=1"
         answer = visit(cloud, target, cookie)
         told = answer.json() if answer.status_code == 200 else {"over": False, "steps": []}
         answers.append(len(told["steps"]))
         if not told["steps"]:  # or nobody has taken it up yet
-            SystemClock().sleep(PAUSE)
+            SystemClock().sleep(POLL_INTERVAL)
     record = ended(cloud, match_id)
     assert sum(answers) == len(cloud.stack.log.moves(match_id))
     assert len([one for one in answers if one]) > 1, "not all of it at the end"
@@ -116,7 +127,7 @@ def played(cloud: CloudTrial) -> MatchRecord:
 
 
 @contextmanager
-def handlers(cloud: CloudTrial) -> Iterator[Assembly]:
+def handlers(cloud: EmulatedDeployment) -> Iterator[ArenaBotDependencies]:
     """What the deployed functions use, in this process, on the stack's own table and queue."""
     variables = {
         **cloud.emulator.environment,
@@ -125,42 +136,42 @@ def handlers(cloud: CloudTrial) -> Iterator[Assembly]:
         "CARDSHARP_STORE": f"dynamodb:{cloud.stack.output('MatchTable')}",
         "CARDSHARP_QUEUE": cloud.stack.output("DeadLetterUrl"),
     }
-    with assembled(variables) as assembly:
+    with open_assembly(variables) as assembly:
         yield assembly
 
 
-def entered(cloud: CloudTrial) -> str:
+def entered(cloud: EmulatedDeployment) -> str:
     """The cookie that the password brings; a stranger and a wrong password were refused before."""
     assert visit(cloud, "/matches").status_code == 403
     wrong = visit(cloud, "/matches", method="POST", data="password=wrong")
     assert wrong.status_code == 403
-    let_in = visit(cloud, "/matches", method="POST", data=f"password={WORD}")
+    let_in = visit(cloud, "/matches", method="POST", data=f"password={VIEWER_PASSWORD}")
     assert let_in.status_code == 303
     return let_in.headers["Set-Cookie"].partition(";")[0]
 
 
-def run_cli(cloud: CloudTrial, *arguments: str) -> int:
+def run_cli(cloud: EmulatedDeployment, *arguments: str) -> int:
     with mock.patch.dict("os.environ", cloud.emulator.environment):
         return main(["cloud", *arguments])
 
 
 def test_a_practice_match_is_played_to_the_table_logged_and_counted(
-    cloud: CloudTrial, played: MatchRecord
+    cloud: EmulatedDeployment, played: MatchRecord
 ) -> None:
     assert played.outcome is not None
     moves = cloud.stack.log.moves(played.match_id)
     assert [move.sequence for move in moves] == list(range(len(moves)))
     assert all(move.facts is not None for move in moves)
     since = datetime.now(UTC) - HOUR
-    lines = lines_about(cloud.stack, played.match_id, since)
+    lines = log_lines(cloud.stack, played.match_id, since)
     while not any("attended" in str(line) for line in lines):
-        lines = lines_about(cloud.stack, played.match_id, since)
+        lines = log_lines(cloud.stack, played.match_id, since)
     assert {line.function for line in lines} == {"practice", "worker"}
-    assert [line.at for line in lines] == sorted(line.at for line in lines)
+    assert [line.timestamp for line in lines] == sorted(line.timestamp for line in lines)
     own = [line.fields for line in lines if "level" in line.fields]
     assert all({"request_id", "cold_start", "build"} <= fields.keys() for fields in own)
-    until(lambda: publish(cloud.stack.client) > 0)
-    look = look_at(cloud.stack)
+    until(lambda: publish_metrics(cloud.stack.client) > 0)
+    look = read_status(cloud.stack)
     assert {fields["build"] for fields in own} == {look.build} != {"unknown"}
     assert look.bot.results["both seats"] == 1
     assert look.problems == ()
@@ -169,7 +180,7 @@ def test_a_practice_match_is_played_to_the_table_logged_and_counted(
 
 
 def test_the_command_line_does_the_same_and_speaks_json(
-    cloud: CloudTrial, capsys: pytest.CaptureFixture[str]
+    cloud: EmulatedDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """And the deployed functions say whether they could play."""
     for command in (
@@ -188,75 +199,86 @@ def test_the_command_line_does_the_same_and_speaks_json(
 
 
 def test_an_alarm_can_be_tried_and_a_stack_that_could_be_deleted_is_told(
-    cloud: CloudTrial,
+    cloud: EmulatedDeployment,
 ) -> None:
-    name = ring(cloud.stack, datetime.now(UTC))
+    name = trigger_alarm(cloud.stack, datetime.now(UTC))
     told = cloud.emulator.client("cloudwatch").describe_alarms(AlarmNames=[name])["MetricAlarms"]
     assert "A test by cardsharp cloud" in told[0]["StateReason"]
     prod = replace(cloud.stack, parameters={**cloud.stack.parameters, "Stage": "prod"})
-    assert any("update-termination-protection" in one for one in look_at(prod).problems)
-    kept = replace(prod, protected=True)
-    assert not any("update-termination-protection" in one for one in look_at(kept).problems)
+    assert any("update-termination-protection" in one for one in read_status(prod).problems)
+    kept = replace(prod, is_protected=True)
+    assert not any("update-termination-protection" in one for one in read_status(kept).problems)
     with pytest.raises(ConfigError, match=r"no stack nope in us-east-1; name it with --stack"):
         find_stack("nope", cloud.emulator.client)
 
 
-def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: CloudTrial) -> None:
+def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(
+    cloud: EmulatedDeployment,
+) -> None:
     pause(cloud.stack)
     paused = datetime.now(UTC)
     with handlers(cloud) as assembly:
-        fresh = cloud.arena.create_match([US[0], OPPONENT[0]])
-        assert assembly.offering.offer([fresh]) == 0
-        lease = assembly.log.take("orphan", "a worker that died", timedelta(microseconds=1))
-        assert assembly.offering.offer([fresh]) == 0, "somebody may hold it"
-        assert assembly.offering.offer([fresh]) == 1, "the orphan only"
+        fresh = cloud.arena.create_match([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]])
+        assert assembly.dispatcher.dispatch_unattended([fresh]) == 0
+        lease = assembly.match_log.acquire_lease(
+            "orphan", "a worker that died", timedelta(microseconds=1)
+        )
+        assert assembly.dispatcher.dispatch_unattended([fresh]) == 0, "somebody may hold it"
+        assert assembly.dispatcher.dispatch_unattended([fresh]) == 1, "the orphan only"
         with pytest.raises(ConfigError, match=r"still playing .*orphan"):
             pause(cloud.stack, stop_schedule=True)
-        assembly.log.finish(lease, {"result": "ended"})
-        until(lambda: datetime.now(UTC) - paused > KEPT)
+        assembly.match_log.finish(lease, {"result": "ended"})
+        until(lambda: datetime.now(UTC) - paused > CACHE_TTL)
         with pytest.raises(CardsharpError, match="New matches are paused"):
-            practise(cloud.stack, {})
+            create_practice_matches(cloud.stack, {})
         resume(cloud.stack)
         # Or by the poller of the stack, which may just have looked when the pause began.
         until(
-            lambda: assembly.offering.offer([fresh]) == 1 or assembly.log.match(fresh) is not None
+            lambda: (
+                assembly.dispatcher.dispatch_unattended([fresh]) == 1
+                or assembly.match_log.match(fresh) is not None
+            )
         )
         cloud.emulator.client("sqs").purge_queue(QueueUrl=cloud.stack.output("DeadLetterUrl"))
     # When nothing runs, the schedule can be stopped.
-    while cloud.stack.log.matches(status=Status.RUNNING):
+    while cloud.stack.log.matches(status=MatchStatus.RUNNING):
         pass
     pause(cloud.stack, stop_schedule=True)
-    look = look_at(cloud.stack)
-    assert (look.bot.held.paused, look.bot.schedule) == (True, "DISABLED")
+    look = read_status(cloud.stack)
+    assert (look.bot.settings.paused, look.bot.schedule) == (True, "DISABLED")
     assert "nobody listens until `cardsharp cloud resume`" in look.problems[0]
     resume(cloud.stack)
-    bot = look_at(cloud.stack).bot
-    assert (bot.held.paused, bot.schedule) == (False, "ENABLED")
+    bot = read_status(cloud.stack).bot
+    assert (bot.settings.paused, bot.schedule) == (False, "ENABLED")
 
 
 def test_dead_letters_are_listed_and_replayed_and_change_nothing(
-    cloud: CloudTrial, played: MatchRecord
+    cloud: EmulatedDeployment, played: MatchRecord
 ) -> None:
     sqs, url = cloud.emulator.client("sqs"), cloud.stack.output("DeadLetterUrl")
     for body in (json.dumps({"match_id": played.match_id}), STRANGE):
         sqs.send_message(QueueUrl=url, MessageBody=body)
-    found = list_letters(cloud.stack)
+    found = list_dead_letters(cloud.stack)
     assert {letter.match_id for letter in found} == {played.match_id, None}
-    look = look_at(cloud.stack)
+    look = read_status(cloud.stack)
     assert look.bot.dead_letters == 2
     # On a busy machine no poll may have succeeded for a while, which is told first.
-    assert any("2 messages failed for good" in one for one in look.problems)
-    assert [letter.match_id for letter in letters.replay(cloud.stack, None)] == [played.match_id]
-    assert [letter.body for letter in list_letters(cloud.stack)] == [STRANGE], "no message of ours"
+    assert any("2 messages failed for good" in problem for problem in look.problems)
+    assert [letter.match_id for letter in dead_letters.redrive(cloud.stack, None)] == [
+        played.match_id
+    ]
+    assert [letter.body for letter in list_dead_letters(cloud.stack)] == [STRANGE], (
+        "no message of ours"
+    )
     sqs.purge_queue(QueueUrl=url)
     # R11: the worker finds that nothing is left to do.
     assert cloud.stack.log.match(played.match_id) == played
-    for choose in (letters.replay, drop):
+    for choose in (dead_letters.redrive, drop):
         with pytest.raises(ConfigError, match="no letter begins with nothing"):
             choose(cloud.stack, "nothing")
 
 
-def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: CloudTrial) -> None:
+def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: EmulatedDeployment) -> None:
     store, name = cloud.emulator.client("ssm"), cloud.stack.output("SecretName")
 
     def refuse(_user: str, _password: str) -> None:
@@ -265,27 +287,32 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: CloudTrial) -> Non
     ticks = cloud.stack.output("PollerDeadLetterUrl")
     cloud.emulator.client("sqs").send_message(QueueUrl=ticks, MessageBody="a tick that failed")
     with pytest.raises(Unauthorized):
-        rotate_secret(cloud.stack, US[0], "wrong-word", refuse)
-    assert look_at(cloud.stack).bot.failed_ticks == 1
-    old = json.dumps({"username": US[0], "password": "old-word"})
+        rotate_secret(cloud.stack, BOT_CREDENTIALS[0], "wrong-word", refuse)
+    assert read_status(cloud.stack).bot.failed_ticks == 1
+    old = json.dumps({"username": BOT_CREDENTIALS[0], "password": "old-word"})
     store.put_parameter(Name=name, Value=old, Type="SecureString", Overwrite=True)
-    secrets.provider.cache_clear()
+    ssm_credentials.ssm_provider.cache_clear()
     with handlers(cloud) as assembly:
-        assert assembly.player_id == US[0], "and so the old one is cached"
-        rotate_secret(cloud.stack, *US, lambda _user, _password: None)
+        assert assembly.player_id == BOT_CREDENTIALS[0], "and so the old one is cached"
+        rotate_secret(cloud.stack, *BOT_CREDENTIALS, lambda _user, _password: None)
         # What the arena refuses is not kept any longer.
-        with pytest.raises(Unauthorized), assembly.scout() as scout:
-            scout.arena.whoami()
-        with assembly.scout() as scout:
-            assert scout.arena.whoami().name == "Team One"
+        with pytest.raises(Unauthorized), assembly.build_poller() as scout:
+            scout.arena_client.whoami()
+        with assembly.build_poller() as scout:
+            assert scout.arena_client.whoami().name == "Team One"
     kept = store.get_parameter(Name=name, WithDecryption=True)["Parameter"]
     assert kept["Type"] == "SecureString"
-    assert json.loads(kept["Value"]) == {"username": US[0], "password": US[1]}
-    assert look_at(cloud.stack).bot.failed_ticks == 0, "it failed for want of this password"
+    assert json.loads(kept["Value"]) == {
+        "username": BOT_CREDENTIALS[0],
+        "password": BOT_CREDENTIALS[1],
+    }
+    assert read_status(cloud.stack).bot.failed_ticks == 0, "it failed for want of this password"
     assert arena_url(cloud.stack) == (cloud.arena.url, "basic")
 
 
-def test_what_a_deleted_stack_would_leave_is_forgotten_when_nothing_runs(cloud: CloudTrial) -> None:
+def test_what_a_deleted_stack_would_leave_is_forgotten_when_nothing_runs(
+    cloud: EmulatedDeployment,
+) -> None:
     """Of a stack of another name, so that this one stays as it is."""
     client = cloud.emulator.client
     for one in ("arena", "viewer"):
@@ -300,19 +327,19 @@ def test_what_a_deleted_stack_would_leave_is_forgotten_when_nothing_runs(cloud: 
     )
     leaving = replace(cloud.stack, name="leaving")
     left = leaving.outputs | {"MatchTable": "leaving"}
-    with mock.patch.object(type(leaving), "log", mock.Mock(running=list)):
+    with mock.patch.object(type(leaving), "log", mock.Mock(running_matches=list)):
         with pytest.raises(ConfigError, match="protected against deletion"):
-            forget(replace(leaving, outputs=left), matches=True)
+            delete_secrets(replace(leaving, outputs=left), include_match_log=True)
         client("dynamodb").update_table(TableName="leaving", DeletionProtectionEnabled=False)
-        gone = forget(replace(leaving, outputs=left), matches=True)
+        gone = delete_secrets(replace(leaving, outputs=left), include_match_log=True)
     assert gone == ["/leaving/arena", "/leaving/viewer", "leaving"]
     assert "leaving" not in client("dynamodb").list_tables()["TableNames"]
-    while cloud.stack.log.running():
+    while cloud.stack.log.running_matches():
         pass
-    assert forget(leaving, matches=False) == []
+    assert delete_secrets(leaving, include_match_log=False) == []
 
 
-def test_blef_is_played_through_its_http_api_and_watched(cloud: CloudTrial) -> None:
+def test_blef_is_played_through_its_http_api_and_watched(cloud: EmulatedDeployment) -> None:
     """The emulator has the WebSocket API below a path, which no function there can be told.
 
     So a deployed function answers the handshake and the end, and this process makes that change.
@@ -328,17 +355,24 @@ def test_blef_is_played_through_its_http_api_and_watched(cloud: CloudTrial) -> N
     api = urlsplit(cloud.stack.output("blefFeedUrl")).netloc.partition(".")[0]
     place = f"{cloud.emulator.endpoint}/_aws/execute-api/{api}/live"
     address, table = place.replace("http", "ws", 1), cloud.stack.ids["blefTable"]
-    told = {**cloud.emulator.environment, SERVICE.store: f"dynamodb:{table}", FEED: place}
-    with environment(told):
-        blef = SERVICE.assemble(told)
-        build_feed(blef, told)
-        feed, topic = feeds.watched(place, told[SERVICE.store], SystemClock()), f"game#{game}"
+    told = {
+        **cloud.emulator.environment,
+        SERVICE.store_setting: f"dynamodb:{table}",
+        FEED_VARIABLE: place,
+    }
+    with settings_environment(told):
+        blef = SERVICE.build_service(told)
+        build_websocket_handler(blef, told)
+        feed, topic = (
+            feed_bootstrap.build_feed(place, told[SERVICE.store_setting], SystemClock()),
+            f"game#{game}",
+        )
         asked = f"{address}?game_uuid={game}&player_uuid={bob}"
         with connect(asked, open_timeout=HANG_SECONDS, proxy=None) as watcher:
-            assert len(feed.watchers(topic)) == 1
-            blef.start(game, ann, hide=True)
-            state = heard(watcher)
-        until(lambda: not feed.watchers(topic))
+            assert len(feed.subscribers(topic)) == 1
+            blef.start(game, ann, make_private=True)
+            state = receive_body(watcher)
+        until(lambda: not feed.subscribers(topic))
     assert state["status"] == "Running"
     assert [hand["nickname"] for hand in state["hands"]] == ["bob"]
     get(f"/{game}/play?player_uuid={ann if state['cp_nickname'] == 'ann' else bob}&action_id=0")
@@ -349,8 +383,8 @@ def test_blef_is_played_through_its_http_api_and_watched(cloud: CloudTrial) -> N
         connect(f"{address}?game_uuid=abc", open_timeout=HANG_SECONDS, proxy=None)
 
 
-def test_euchre_decides_through_its_http_api(cloud: CloudTrial) -> None:
-    events = sorted((ROOT / "events").glob("euchre_*.json"))
+def test_euchre_decides_through_its_http_api(cloud: EmulatedDeployment) -> None:
+    events = sorted((REPOSITORY_ROOT / "events").glob("euchre_*.json"))
     for event in (json.loads(file.read_text()) for file in events):
         http, query = event["requestContext"]["http"], event["rawQueryString"]
         # One slash too many, as a client sends it whose base URL ends with one.
@@ -366,7 +400,7 @@ def test_euchre_decides_through_its_http_api(cloud: CloudTrial) -> None:
 
 
 def test_a_stranger_is_refused_and_who_has_the_password_or_a_link_sees_the_match(
-    cloud: CloudTrial, played: MatchRecord, capsys: pytest.CaptureFixture[str]
+    cloud: EmulatedDeployment, played: MatchRecord, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = f"/matches/{played.match_id}"
     assert visit(cloud, page).status_code == 403
@@ -381,24 +415,28 @@ def test_a_stranger_is_refused_and_who_has_the_password_or_a_link_sees_the_match
 
 
 @pytest.mark.slow
-def test_a_match_that_an_opponent_creates_is_found_by_the_schedule(cloud: CloudTrial) -> None:
+def test_a_match_that_an_opponent_creates_is_found_by_the_schedule(
+    cloud: EmulatedDeployment,
+) -> None:
     """Which starts a poller once a minute."""
-    match_id = cloud.arena.create_match([OPPONENT[0], US[0]])
+    match_id = cloud.arena.create_match([OPPONENT_CREDENTIALS[0], BOT_CREDENTIALS[0]])
     assert ended(cloud, match_id).outcome
 
 
 @pytest.mark.slow
-def test_r19_a_match_is_played_on_while_the_stack_is_deployed_again(cloud: CloudTrial) -> None:
-    (match_id,) = practise(cloud.stack, {})
+def test_r19_a_match_is_played_on_while_the_stack_is_deployed_again(
+    cloud: EmulatedDeployment,
+) -> None:
+    (match_id,) = create_practice_matches(cloud.stack, {})
     began = datetime.now(UTC)
     # Here an update kills the worker in the middle of the match; on AWS it would go on to its end.
-    again = {**parameters(cloud.arena.url), "LogLevel": "DEBUG"}
+    again = {**deployment_parameters(cloud.arena.url), "LogLevel": "DEBUG"}
     deploy(cloud.emulator, cloud.built, cloud.stack.name, again)
     cloud.emulator.client("lambda").invoke(
         FunctionName=cloud.stack.output("PollerName"),
         InvocationType="Event",
         Payload=json.dumps(schedule_event(datetime.now(UTC))),
     )
-    assert ended(cloud, match_id).finished > began
+    assert ended(cloud, match_id).finished_at > began
     moves = cloud.stack.log.moves(match_id)
     assert all(move.facts is not None for move in moves)

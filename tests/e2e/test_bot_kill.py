@@ -18,25 +18,30 @@ from random import Random
 from unittest import mock
 
 import pytest
-from support.arena import ADMIN_PASSWORD, ALICE, write_players
-from support.bot_events import ours
-from support.size import cases
+from fault_simulation.checker import (
+    accepted_actions,
+    intent_differences,
+    is_forced,
+    log_differences,
+)
+from support.arena_server import ADMIN_PASSWORD, ALICE, write_players
+from support.case_counts import case_count
+from support.lambda_events import alice_settings
 from support.waiting import HANG_SECONDS
-from world.judge import actions_of, intent_faults, is_forced, log_faults
 
 import poller.app
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.messages import parse_message
-from cardsharp.cloud.ports import MatchLog
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.creation import DEFAULT_DRAW_DECK
-from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies import Decision, build, strategy
-from workbench.arena.server import ArenaServer
-from workbench.cloud.events import Event, Function, LambdaContext
-from workbench.cloud.home import Home, HomeOptions
-from workbench.machine import slowness
-from workbench.stage.side import Follower, assembled, embedded_in
+from cardsharp.bot.queueing.messages import parse_match_message
+from cardsharp.core.clock import SystemClock
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.games.deadmansdraw.arena.match_creation import DEFAULT_DRAW_DECK
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies import Decision, build, strategy
+from cardsharp.store.match_log import MatchLog
+from cardsharp_tools.local_cloud.lambda_events import Event, LambdaFunction, LocalLambdaContext
+from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, LambdaSchedulerOptions
+from cardsharp_tools.local_play.bot_runtime import MatchFollower, embedded_settings, open_assembly
+from cardsharp_tools.local_server.arena_server import ArenaServer
+from cardsharp_tools.machine_speed import slowdown_factor
 
 
 class WorkerProcesses:
@@ -50,9 +55,9 @@ class WorkerProcesses:
             ensure_running()
         self._of: defaultdict[str, list[BaseProcess]] = defaultdict(list)
 
-    def __call__(self, event: Event, context: LambdaContext) -> None:
+    def __call__(self, event: Event, context: LocalLambdaContext) -> None:
         """Have a process attend; raises where it has failed or died."""
-        busy = self._of[parse_message(event["Records"][0]["body"]).match_id]
+        busy = self._of[parse_match_message(event["Records"][0]["body"]).match_id]
         left = timedelta(milliseconds=context.get_remaining_time_in_millis())
         process = self._made.Process(target=_attend, args=(*self._given, event, left), daemon=True)
         process.start()
@@ -81,7 +86,7 @@ def _attend(variables: Mapping[str, str], log: Path, event: Event, left: timedel
         os.dup2(printed.fileno(), 2)
     strategy(STRATEGY)(Thinking)  # here alone, so that no other process has it
     handler = import_module("worker.app").handler
-    answer = handler(event, LambdaContext("worker", left, SystemClock()))
+    answer = handler(event, LocalLambdaContext("worker", left, SystemClock()))
     sys.exit(bool(answer["batchItemFailures"]))
 
 
@@ -100,7 +105,7 @@ class Thinking:
 
 
 AT_ONCE = 8
-KILLS = cases(AT_ONCE, 20)
+KILLS = case_count(AT_ONCE, 20)
 TURN_LIMIT = timedelta(seconds=20)
 SOON = 5
 PACE = (0.1, 0.6)  # seconds between two kills
@@ -126,9 +131,9 @@ def test_r04_a_match_goes_on_within_five_seconds_of_a_kill(tmp_path: Path) -> No
 
     On a machine that is slow just now, seconds are longer: those of the promise and of the turn.
     """
-    slow = slowness()
+    slow = slowdown_factor()
     gone_on = killed(tmp_path, TURN_LIMIT * slow)
-    assert gone_on[-1] <= SOON * max(slow, slowness())
+    assert gone_on[-1] <= SOON * max(slow, slowdown_factor())
 
 
 def killed(tmp_path: Path, limit: timedelta) -> list[float]:
@@ -145,7 +150,7 @@ def killed(tmp_path: Path, limit: timedelta) -> list[float]:
         matches = [begin() for _ in range(AT_ONCE)]
         while len(deaths) < KILLS:
             CLOCK.sleep(timedelta(seconds=chance.uniform(*PACE)))
-            running = [m for m in matches if arena.look(m)["activePlayerIndex"] is not None]
+            running = [m for m in matches if arena.admin_view(m)["activePlayerIndex"] is not None]
             hit = {match for match, at in deaths if CLOCK.now() - at < REST}
             if busy := [m for m in running if m not in hit and workers.busy(m)]:
                 match = chance.choice(busy)
@@ -153,10 +158,14 @@ def killed(tmp_path: Path, limit: timedelta) -> list[float]:
                 for pid in workers.busy(match):
                     os.kill(pid, signal.SIGKILL)
             matches += [begin() for _ in range(AT_ONCE // 2 - len(running))]
-        [*Follower(log, CLOCK, timedelta(seconds=HANG_SECONDS)).as_they_end(matches, len(matches))]
-        wholes = {match: arena.look(match) for match in matches}
+        [
+            *MatchFollower(log, CLOCK, timedelta(seconds=HANG_SECONDS)).iter_finished(
+                matches, len(matches)
+            )
+        ]
+        wholes = {match: arena.admin_view(match) for match in matches}
         for whole in wholes.values():
-            assert [*log_faults(whole, log), *intent_faults(whole, log, [ALICE])] == []
+            assert [*log_differences(whole, log), *intent_differences(whole, log, [ALICE])] == []
             assert not any(is_forced(entry) for entry in whole["moves"])
     gone_on = sorted(gone_on_after(wholes[match], at) for match, at in deaths)
     figures = ", ".join(f"{seconds:.1f}" for seconds in gone_on)
@@ -166,19 +175,19 @@ def killed(tmp_path: Path, limit: timedelta) -> list[float]:
 
 def gone_on_after(whole: dict[str, object], death: datetime) -> float:
     """The seconds from a death to the next action; none where the match had just ended."""
-    acted = (datetime.fromisoformat(move["at"]) for move in actions_of(whole, [ALICE]))
+    acted = (datetime.fromisoformat(move["at"]) for move in accepted_actions(whole, [ALICE]))
     return (min((at for at in acted if at > death), default=death) - death).total_seconds()
 
 
 @contextmanager
 def workers_in_processes(folder: Path) -> Iterator[tuple[ArenaServer, MatchLog, WorkerProcesses]]:
     """Arena and poller here, and each worker in a process of its own."""
-    config = ArenaConfig(players=write_players(folder), admin_password=ADMIN_PASSWORD)
+    config = ArenaConfig(players_file=write_players(folder), admin_password=ADMIN_PASSWORD)
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(config))
-        settings = {**ours(arena.url), **embedded_in(folder / "matches.db")}
+        settings = {**alice_settings(arena.url), **embedded_settings(folder / "matches.db")}
         del settings["CARDSHARP_PACE_SECONDS"], settings["CARDSHARP_WATCH_SECONDS"]
-        assembly = stack.enter_context(assembled(settings))
+        assembly = stack.enter_context(open_assembly(settings))
         variables = {
             **settings,
             "CARDSHARP_STRATEGY": STRATEGY,
@@ -187,17 +196,17 @@ def workers_in_processes(folder: Path) -> Iterator[tuple[ArenaServer, MatchLog, 
         }
         workers = WorkerProcesses(variables, folder / "worker.log")
         stack.callback(workers.close)
-        home = Home(
-            Function("poller", poller.app.handler, timedelta(seconds=100)),
-            Function("worker", workers, timedelta(minutes=5)),
+        home = LambdaScheduler(
+            LambdaFunction("poller", poller.app.handler, timedelta(seconds=100)),
+            LambdaFunction("worker", workers, timedelta(minutes=5)),
             assembly.queue,
             assembly.clock,
-            HomeOptions(concurrency=2 * AT_ONCE),
+            LambdaSchedulerOptions(concurrency=2 * AT_ONCE),
         )
         home.start()
         try:
-            yield arena, assembly.log, workers
+            yield arena, assembly.match_log, workers
         finally:
-            home.wind_down()
+            home.stop_accepting()
             arena.stop()
             home.stop(timedelta(seconds=5))

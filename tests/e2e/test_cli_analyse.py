@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from nim.rules import Action, State
 from support.cli import Cli
-from support.games import AT, NIM, Decides, Kept, kept, played
-from support.recorded import SAMPLE, looks
+from support.games import AT, NIM, StoredMatch, StrategyPlayer, play_match, stored_match
+from support.recordings import SAMPLE, recorded_views
 
-import cardsharp.games
-from cardsharp.cloud.ports import MatchRecord, Status
-from cardsharp.deadmansdraw.arena.inputs import truthy
-from cardsharp.games import game, mounted
-from workbench.lab.analysed import AnalysedSide, analysed
-from workbench.lab.extras import Taken
-from workbench.show.lookup import keep_match, open_log
+import cardsharp.play.catalog
+from cardsharp.games.deadmansdraw.arena.request_body import js_truthy
+from cardsharp.play.catalog import get_game, load_game
+from cardsharp.store.match_log import MatchRecord, MatchStatus
+from cardsharp_tools.lab.game_adapter import PlayedAction
+from cardsharp_tools.lab.match_statistics import SideStatistics, analyse_matches
+from cardsharp_tools.match_sources.match_logs import import_match, open_log
 
 GOLDEN = """\
 match nim-1: one v two
@@ -38,35 +38,37 @@ blunders              1         0
 STRATEGIES = {"deadmansdraw": "third", "blef": "greedy", "euchre": "rules"}
 
 
-def against_random(name: str, strategy: str) -> Kept:
+def against_random(name: str, strategy: str) -> StoredMatch:
     """A match of that game between that strategy and the random one."""
-    of = game(name)
-    return played(of, [Decides(of, strategy), Decides(of, "random")])
+    of = get_game(name)
+    return play_match(of, [StrategyPlayer(of, strategy), StrategyPlayer(of, "random")])
 
 
-def nim() -> Kept:
+def nim() -> StoredMatch:
     """(1, 2), in which the winning move is missed."""
     begun, missed, won = State((1, 2)), Action(0, 1), Action(1, 2)
     left = begun.without(missed)
     taken = [(begun, missed), (left, won), (left.without(won), None)]
-    [(record, moves)] = kept(mounted(NIM), [Taken(*one, None) for one in taken])
+    [(record, moves)] = stored_match(load_game(NIM), [PlayedAction(*one, None) for one in taken])
     header = {"game": "nim", "names": ["one", "two"], "players": ["one", "two"]}
     return replace(record, match_id="nim-1", header=header), moves
 
 
 @pytest.fixture
 def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    monkeypatch.setattr(cardsharp.games, "MOUNTED", (*cardsharp.games.MOUNTED, NIM))
+    monkeypatch.setattr(
+        cardsharp.play.catalog, "GAME_MODULES", (*cardsharp.play.catalog.GAME_MODULES, NIM)
+    )
     monkeypatch.setenv("COLUMNS", "80")
     return cli
 
 
-def logged(folder: Path, *matches: Kept) -> str:
+def logged(folder: Path, *matches: StoredMatch) -> str:
     """A match log with those matches."""
     store = f"sqlite:{folder / 'log.db'}"
     with open_log(store) as log:
         for record, moves in matches:
-            assert keep_match(record, moves, log)
+            assert import_match(record, moves, log)
     return store
 
 
@@ -74,7 +76,7 @@ def test_the_report_of_a_small_match_is_this(cli: Cli, tmp_path: Path) -> None:
     """Who is ours is told first."""
     record, moves = nim()
     header = {**record.header, "seats": {"1": "two"}, "opponent": "one"}
-    ours = MatchRecord("ours", Status.FINISHED, AT, header)
+    ours = MatchRecord("ours", MatchStatus.FINISHED, AT, header)
     store = logged(tmp_path, (record, moves), (ours, moves))
     said = cli("analyse", "nim-1", "--store", store)
     assert said.code == 0, said.err
@@ -101,8 +103,8 @@ def test_every_game_is_analysed_on_80_columns(cli: Cli, tmp_path: Path, name: st
 
 def test_an_answer_that_tells_no_whole_match_says_what_to_ask(cli: Cli, tmp_path: Path) -> None:
     """Of a match that has ended an arena tells the last move alone, unless it is asked for all."""
-    [trace] = SAMPLE.of_random_play(1)
-    *_, last = looks(trace)
+    [trace] = SAMPLE.random_matches(1)
+    *_, last = recorded_views(trace)
     view, file = {**last.raw, "startedAt": "2023-11-06T10:00:00.000Z"}, tmp_path / "told.json"
     for told, sentence in (
         ([view], "a list of matches"),
@@ -130,7 +132,7 @@ def test_statistics_are_one_page_of_charts_that_count_what_was_recorded(
     steps = [step for match in ended for step in match["steps"] if step.get("status") == 200]
     asked = [
         step for step in steps
-        if "action" in step and truthy(step["action"].get("autopick"))
+        if "action" in step and js_truthy(step["action"].get("autopick"))
         and not any(event["eventType"] == "Comment" for event in step["response"])
     ]  # fmt: skip
     charted = text[text.index("Autopicks</figcaption>") :]
@@ -145,18 +147,18 @@ def test_many_matches_are_told_by_opponent_and_by_strategy(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However they are told, they are the same matches: they are judged once."""
-    judged: list[list[AnalysedSide]] = []
+    judged: list[list[SideStatistics]] = []
 
-    def judged_once(*asked: Any) -> list[list[AnalysedSide]]:  # noqa: ANN401 - what the real one takes
-        judged.extend([] if judged else analysed(*asked))
+    def judged_once(*asked: Any) -> list[list[SideStatistics]]:  # noqa: ANN401 - what the real one takes
+        judged.extend([] if judged else analyse_matches(*asked))
         return judged
 
-    monkeypatch.setattr("workbench.cli.stats.analysed", judged_once)
-    of, matches = game("deadmansdraw"), []
+    monkeypatch.setattr("cardsharp_tools.cli.commands.stats.analyse_matches", judged_once)
+    of, matches = get_game("deadmansdraw"), []
     for number, (one, two) in enumerate([("third", "random"), ("random", "third")]):
-        record, moves = played(of, [Decides(of, one), Decides(of, two)], number)
+        record, moves = play_match(of, [StrategyPlayer(of, one), StrategyPlayer(of, two)], number)
         header = {**record.header, "seats": {"0": one}, "opponent": two}
-        done = MatchRecord(f"m{number}", Status.FINISHED, AT, header, outcome=record.outcome)
+        done = MatchRecord(f"m{number}", MatchStatus.FINISHED, AT, header, outcome=record.outcome)
         matches.append((done, moves))
     store = logged(tmp_path, *matches, nim())
     said = cli("stats", "--store", store)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli import Cli, clean, line_with, program, written
+from support.cli import Cli, isolate_environment, start_program, wait_for_line, write_strategy_file
+from support.waiting import HANG_SECONDS
 
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.sqlite import SqliteLog
-from workbench.cli import main
+from cardsharp.core.clock import SystemClock
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
+from cardsharp_tools.cli import main
 
 Begun = tuple[Path, dict[str, Any]]
 
@@ -27,7 +28,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
     """
     folder = tmp_path_factory.mktemp("data")
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as said:
-        clean(patch, folder)
+        isolate_environment(patch, folder)
         patch.setenv("CARDSHARP_ARENA_URL", "https://arena.example")
         patch.setenv("CARDSHARP_NONSENSE", "1")
         assert main(["play", "-n", "2", "--json", "--opponent", "champion", "--seed", "4"]) == 0
@@ -123,8 +124,8 @@ def test_show_tells_every_turn_and_why_explains_each_decision_of_one(cli: Cli) -
 
 def test_show_says_which_moves_the_arena_lost(cli: Cli, home: Path) -> None:
     first, second = (one["match"] for one in listed(cli))
-    log = SqliteLog(home / "cardsharp" / "matches.db", SystemClock())
-    log.note(first, "withdrawn", {"sequence": 7, "intent": None, "facts": {}})
+    log = SqliteMatchLog(home / "cardsharp" / "matches.db", SystemClock())
+    log.add_note(first, "withdrawn", {"sequence": 7, "intent": None, "facts": {}})
     log.close()
     assert "the arena went back: the moves 7 were lost" in cli("show", first).err
     assert cli("show", second).err == ""
@@ -158,7 +159,7 @@ def test_what_is_told_fits_into_its_columns_whole_and_without_spaces_at_the_ends
 
 def test_strategies_lists_every_name_with_a_line(cli: Cli) -> None:
     # In this process tests have registered players of their own.
-    with program("strategies", "--json") as fresh:
+    with start_program("strategies", "--json") as fresh:
         found = {one["name"]: one["about"] for one in json.loads(fresh.communicate()[0])}
     assert {"champion", "steady", "draw-3"} <= found.keys()
     assert all(found.values())
@@ -221,17 +222,17 @@ def test_prune_deletes_what_is_old_when_it_may_and_gives_the_room_back(
 @pytest.fixture
 def fresh(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
     """The program with a data folder of this test alone."""
-    clean(monkeypatch, tmp_path)
+    isolate_environment(monkeypatch, tmp_path)
     return cli
 
 
 def test_a_match_is_played_and_kept_though_its_reader_has_gone(fresh: Cli) -> None:
     """As in `cardsharp play | head -2`: what only shows it ends no match."""
-    with program("play", "--seed", "7", "--strategy", "draw-3") as process:
-        line_with(process.stdout, "draw-3 (us) v example-java")
+    with start_program("play", "--seed", "7", "--strategy", "draw-3") as process:
+        wait_for_line(process.stdout, "draw-3 (us) v example-java")
         process.stdout.close()
         said = process.stderr.read()
-        assert process.wait(60) == 0, said
+        assert process.wait(HANG_SECONDS) == 0, said
     assert said.count("The output cannot be written") == 1
     [match] = fresh("matches", "--json").json()
     assert match["status"] == "finished"
@@ -272,7 +273,7 @@ def test_one_match_is_shown_turn_by_turn_checked_and_kept_where_the_environment_
 def test_an_opponent_that_fails_ends_the_run_with_its_last_words(
     fresh: Cli, tmp_path: Path
 ) -> None:
-    failing = written(tmp_path, "bad_opponent", "os._exit(0)", "import os")
+    failing = write_strategy_file(tmp_path, "bad_opponent", "os._exit(0)", "import os")
     played = fresh("play", "--opponent", failing)
     assert played.code == 1
     said = "cannot play: the strategy ended the process (os._exit(0)) (bad_opponent.py, line 13, in"

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import requests
-from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, program
+from support.cli import ONE, TEAM_ONE_PASSWORD, TWO, Cli, Outcome, start_program
 from support.waiting import HANG_SECONDS
 
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.euchre.store import DEAL_STORE, DealKey
-from workbench.arena.server import ArenaServer
+from cardsharp.core.clock import SystemClock
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.games.euchre.service.deal_store import DEAL_STORE_FACTORY, DealKey
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
+from cardsharp_tools.local_server.arena_server import ArenaServer
 
 FORGED = "match 6b00: we won"
 SERVED = (
@@ -39,7 +39,7 @@ def unharmed(said: Outcome) -> Outcome:
 def ended_by_somebody_else(url: str) -> None:
     """The other team ends the match of that address by turns that take nothing."""
     with requests.Session() as session:
-        session.auth = (TWO, ONE_PASSWORD)
+        session.auth = (TWO, TEAM_ONE_PASSWORD)
         while session.get(f"{url}?waitactive=1", timeout=HANG_SECONDS).status_code == 200:
             session.post(url, json={"etype": "Draw", "autopick": True}, timeout=HANG_SECONDS)
             session.post(url, json={"etype": "EndTurn"}, timeout=HANG_SECONDS)
@@ -48,16 +48,16 @@ def ended_by_somebody_else(url: str) -> None:
 def test_a_hostile_opponent_is_shown_and_harms_nothing(cli: Cli, tmp_path: Path) -> None:
     """In `bot` while it plays, and in `matches`, `show` and `why` afterwards."""
     names, file = {ONE: "Team One", TWO: SERVED}, tmp_path / "players.json"
-    players = [{"_id": i, "name": n, "password": ONE_PASSWORD} for i, n in names.items()]
+    players = [{"_id": i, "name": n, "password": TEAM_ONE_PASSWORD} for i, n in names.items()]
     file.write_text(json.dumps(players))
     bot = ("bot", "--user", ONE, "--once", "--strategy", "draw-3")
-    with ArenaServer(ArenaConfig(players=file)) as arena, ThreadPoolExecutor(1) as pool:
+    with ArenaServer(ArenaConfig(players_file=file)) as arena, ThreadPoolExecutor(1) as pool:
         # The first of the two begins, so that both have a turn.
         tags = [SERVED]
         match_id = arena.create_match([TWO, ONE], drawPile=SHORT, tags=tags, seed="norandom")
         pool.submit(ended_by_somebody_else, f"{arena.url}/api/matches/{match_id}")
-        settings = {"CARDSHARP_ARENA_URL": arena.url, "CARDSHARP_PASSWORD": ONE_PASSWORD}
-        with program(*bot, environment=settings) as run:
+        settings = {"CARDSHARP_ARENA_URL": arena.url, "CARDSHARP_PASSWORD": TEAM_ONE_PASSWORD}
+        with start_program(*bot, environment=settings) as run:
             out, err = run.communicate(timeout=HANG_SECONDS)
     said = unharmed(Outcome(run.returncode, out, err))
     assert said.code == 0, said.err
@@ -77,12 +77,14 @@ def test_a_hostile_opponent_is_shown_and_harms_nothing(cli: Cli, tmp_path: Path)
 def test_hostile_nicknames_in_blef_harm_nothing(cli: Cli, tmp_path: Path) -> None:
     """However they came into the log: its games are told by their players' names."""
     path = tmp_path / "blef.db"
-    with closing(SqliteLog(path, SystemClock())) as log:
+    with closing(SqliteMatchLog(path, SystemClock())) as log:
         ours = {"names": ["Cardsharp"], "seats": {"0": "bayes"}}
         header = {"game": "blef", "tags": [HOSTILE], **ours}
-        lease = log.take("m", "me", timedelta(hours=1), header)
+        lease = log.acquire_lease("m", "me", timedelta(hours=1), header)
         told: dict[str, Any] = {"round": 1, "player": HOSTILE, "action": HOSTILE, "actionId": 3}
-        log.record(lease, {101: told, 102: {**told, "hands": {HOSTILE: ["9c"]}, "actionId": 89}})
+        log.write_facts(
+            lease, {101: told, 102: {**told, "hands": {HOSTILE: ["9c"]}, "actionId": 89}}
+        )
         log.finish(lease, {"result": "lost", "winnerName": HOSTILE, "turns": 1})
     store = ("--store", f"sqlite:{path}")
     for command in (("show", "last"), ("blef", "show", "m"), ("matches",)):
@@ -94,7 +96,7 @@ def test_hostile_nicknames_in_blef_harm_nothing(cli: Cli, tmp_path: Path) -> Non
 
 def test_a_hostile_token_of_euchre_harms_nothing(cli: Cli, tmp_path: Path) -> None:
     path, key = tmp_path / "deals.db", DealKey(SERVED, 1, 1)
-    with closing(DEAL_STORE.in_file(path, SystemClock())) as deals:
+    with closing(DEAL_STORE_FACTORY.open_file(path, SystemClock())) as deals:
         deals.begin(key, tuple(range(24)))
     store = ("--store", f"sqlite:{path}")
     said = unharmed(cli("euchre", "show", "last", *store))

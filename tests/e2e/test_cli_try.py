@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli import Cli, clean, written
+from support.cli import Cli, isolate_environment, write_strategy_file
 
-from cardsharp.games import game
-from workbench.cli import main
-from workbench.strategy_file import version_of
+from cardsharp.play.catalog import get_game
+from cardsharp_tools.cli import main
+from cardsharp_tools.executors.strategy_file import source_version
 
 OPPONENTS = {"deadmansdraw": "third", "blef": "greedy", "euchre": "rules"}
 JUDGES = {"deadmansdraw": "captain", "blef": "bayes", "euchre": "pimc"}
@@ -24,7 +24,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with a match of each game, by the starter's file and the line it names."""
     folder = tmp_path_factory.mktemp("data")
     with pytest.MonkeyPatch.context() as patch:
-        clean(patch, folder)
+        isolate_environment(patch, folder)
         for game in OPPONENTS:
             with redirect_stdout(io.StringIO()) as said:
                 assert main(["new", str(folder / f"{game}.py"), "--game", game]) == 0
@@ -69,7 +69,7 @@ def test_a_match_of_the_lab_is_shown_explained_and_decided_again(
 def test_the_version_of_a_users_file_is_kept_with_its_matches(cli: Cli, home: Path) -> None:
     [record] = [r for r in cli("matches", "--json").json() if r["header"]["game"] == "deadmansdraw"]
     version = record["header"]["version"]
-    assert version == version_of(str(home / "deadmansdraw.py"), game(None))
+    assert version == source_version(str(home / "deadmansdraw.py"), get_game(None))
     found = cli("stats", "--by", "version", "--json").json()
     assert [one["name"] for one in found["groups"]] == [f"{version[:6]} deadmansdraw.py"]
 
@@ -77,7 +77,9 @@ def test_the_version_of_a_users_file_is_kept_with_its_matches(cli: Cli, home: Pa
 def test_all_matches_of_a_log_are_tried_and_the_worst_difference_can_be_opened(
     cli: Cli, home: Path
 ) -> None:
-    draws = written(home, "draws", "return Decision(position.legal_actions()[0], 'The first.')")
+    draws = write_strategy_file(
+        home, "draws", "return Decision(position.legal_actions()[0], 'The first.')"
+    )
     found = cli("try", draws, "--all")
     assert found.code == 0, found.err
     assert "draws.py decides otherwise in " in found.out
@@ -123,11 +125,13 @@ def test_one_turn_shows_options_output_and_time(cli: Cli, home: Path) -> None:
     body = (
         "print('I see', len(position.unseen)); "
         "legal = position.legal_actions(); "
-        "return Decision(legal[-1], 'The last.', (Option(legal[-1], 0.25, 'my note'),))"
+        "return Decision(legal[-1], 'The last.', (PointsOption(legal[-1], 0.25, 'my note'),))"
     )
     match_id = kept(cli, "deadmansdraw")
     turn = tried(cli, str(home / "deadmansdraw.py"), "--match", match_id)[0]["decisions"][0]["turn"]
-    shown = cli("try", written(home, "says", body), "--match", match_id, "--turn", str(turn))
+    shown = cli(
+        "try", write_strategy_file(home, "says", body), "--match", match_id, "--turn", str(turn)
+    )
     assert shown.code == 0, shown.err
     for words in ("printed I see ", "my note", "says.py, ", "then deadmansdraw.py", "play area"):
         assert words in shown.out
@@ -145,7 +149,7 @@ def test_what_cannot_be_tried_says_why(cli: Cli) -> None:
 
 
 def test_losses_are_kept_first(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    clean(monkeypatch, tmp_path)  # the other tests count the matches of their log
+    isolate_environment(monkeypatch, tmp_path)  # the other tests count the matches of their log
     duel = ("lab", "duel", "draw-2", "champion", "-n", "5", "--seed", "2", "--workers", "1")
     found = cli(*duel, "--keep", "3", "--json").json()
     outcomes = {one["match"]: one["outcome"] for one in cli("matches", "--json").json()}

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from support.cli import ONE, Cli, Outcome
-from support.recorded import rows
+from support.recordings import sample_rows
 from support.waiting import HANG_SECONDS
 
-from workbench.show.exits import Exit
+from cardsharp_tools.cli.exit_codes import ExitCode
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
     return cli
 
 
-@pytest.mark.parametrize("line", rows("errors"))
+@pytest.mark.parametrize("line", sample_rows("errors"))
 def test_an_error_is_a_sentence_that_says_what_to_do(cli: Cli, line: str) -> None:
     code, command, said = line.split(" | ")
     told = cli(*command.format(ONE=ONE).split())
@@ -59,7 +59,7 @@ class Presses:
         if name == sys.argv[1]:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Presses())
-from workbench.cli import main
+from cardsharp_tools.cli import main
 sys.exit(main(["play"]))
 """
 
@@ -67,8 +67,8 @@ sys.exit(main(["play"]))
 @pytest.mark.parametrize(
     ("module", "code", "said"),
     [
-        ("workbench.cli.commands", -signal.SIGINT, ""),
-        ("workbench.stage.stage", Exit.INTERRUPTED, "cardsharp: stopped.\n"),
+        ("cardsharp_tools.cli.app", -signal.SIGINT, ""),
+        ("cardsharp_tools.local_play.local_run", ExitCode.INTERRUPTED, "cardsharp: stopped.\n"),
     ],
 )
 def test_ctrl_c_while_modules_are_imported_shows_no_traceback(
@@ -114,13 +114,13 @@ def test_the_help_of_a_sub_command_has_its_own_examples(cli: Cli) -> None:
 # --- where there is no room -----------------------------------------------------------------------
 
 
-PROGRAM = f"{sys.executable} -m workbench.cli"
+PROGRAM = f"{sys.executable} -m cardsharp_tools.cli"
 
 LOGGING = """
 import logging, resource, sys
 from pathlib import Path
-from workbench.stage.surroundings import telemetry_in
-with telemetry_in(Path(sys.argv[1])):
+from cardsharp_tools.local_play.handler_environment import redirect_telemetry
+with redirect_telemetry(Path(sys.argv[1])):
     logging.warning("kept")
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, resource.RLIM_INFINITY))
     for number in range(100):

@@ -1,4 +1,4 @@
-"""A contest as anybody would hold it: founded, played and looked at; `make contest` kills it."""
+"""A contest as an organiser holds it: created, played, looked at."""
 
 import csv
 import io
@@ -14,23 +14,23 @@ from pathlib import Path
 
 import pytest
 import requests
-from support import strangers
-from support.cli import Cli, line_with, program
+from fault_simulation.contest_checker import record_from_files, violations
+from support import third_party_clients
+from support.cli import Cli, start_program, wait_for_line
 from support.ports import unused_port
-from support.starters import BOTS, missing, start
-from support.submissions import packed, sandbox_or_skip
+from support.starters import START_COMMANDS, missing_programs, start_starter
+from support.submissions import sandbox_or_skip, zip_files
 from support.waiting import HANG_SECONDS, until
-from world.contest_judge import faults_of, files_of
 
-from cardsharp.cloud.clock import utc_now
-from cardsharp.contest.acts import Desk
-from cardsharp.contest.entries import Meeting
-from cardsharp.contest.sqlite import kept_in
-from cardsharp.contest.tables import Facts
-from cardsharp.deadmansdraw.client import DUMMY_ID
-from workbench.contest.organiser import DEEDS
-from workbench.contest.venue import CONSOLE, Venue
-from workbench.show.options import ArenaPlace
+from cardsharp.contest.admin import ContestAdmin
+from cardsharp.contest.contest_file import open_in
+from cardsharp.contest.match_host import MatchFacts
+from cardsharp.contest.models import PracticeMatch
+from cardsharp.core.clock import utc_now
+from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID
+from cardsharp_tools.cli.options import ListenOptions
+from cardsharp_tools.contest.admin_actions import ADMIN_ACTIONS
+from cardsharp_tools.contest.contest_manager import CONSOLE_LOG, ContestManager
 
 STEADY = ("draw-2", "draw-3", "champion", "third")
 """Strategies that do the same in the same position."""
@@ -92,8 +92,8 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
     cli("contest", "new", folder, "-n", "1", "--format", "round-robin", "--timeout", "1")
     auth = entered(cli, folder, "Outside")
     cli("contest", "teams", "add", folder, "Gone")
-    with program("contest", "run", folder, "--port", "0", "--public", "--stay") as contest:
-        url = line_with(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
+    with start_program("contest", "run", folder, "--port", "0", "--public", "--stay") as contest:
+        url = wait_for_line(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
         until(
             lambda: requests.get(f"{url}/api/matches", auth=auth, timeout=HANG_SECONDS).json() != []
         )
@@ -108,7 +108,7 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
             return [one["moveCount"] for one in found if DUMMY_ID in one["playerids"]]
 
         until(lambda: len(tried()) == 2 and max(tried()) > 1)
-        assert line_with(contest.stdout, "won by") == "won by Late\n"
+        assert wait_for_line(contest.stdout, "won by") == "won by Late\n"
         page = requests.get(f"{url}/contest", timeout=HANG_SECONDS).text
         contest.send_signal(signal.SIGINT)
         assert contest.wait(HANG_SECONDS) == 0
@@ -143,12 +143,12 @@ def test_practice_can_be_looked_at(
         cli("contest", "teams", "add", str(folder), name)
     unseeded = cli("contest", "run", str(folder), "--port", "0", "--seed-by-practice")
     assert (unseeded.code, "Nobody has practised" in unseeded.err) == (2, True)
-    with kept_in(folder) as records:
+    with open_in(folder) as records:
         one, two, _ = (team.id for team in records.teams())
-        facts = Facts((9, 40), 1, 61.25, 20, (1, 0), (0, 0))
+        facts = MatchFacts((9, 40), 1, 61.25, 20, (1, 0), (0, 0))
         noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
-        records.add_meeting(Meeting(1, (one, two), "a" * 24, noon, facts))
-        records.add_meeting(Meeting(2, (two, one), "b" * 24, noon, facts, (two,)))
+        records.add_practice_match(PracticeMatch(1, (one, two), "a" * 24, noon, facts))
+        records.add_practice_match(PracticeMatch(2, (two, one), "b" * 24, noon, facts, (two,)))
     first, second = cli("contest", "results", str(folder), "--practice", "--json").json()
     assert first["teams"] == ["One", "Two"]
     assert (first["points"], first["winner"], first["seconds"]) == ("9:40", "Two", 61.2)
@@ -189,7 +189,9 @@ def test_what_teams_submit_is_played_and_its_faults_are_told(cli: Cli, tmp_path:
     sandbox_or_skip()
     folder, run = str(tmp_path / "cup"), tmp_path / "own"
     (tmp_path / "good.js").write_text(f"{CALLS_HOME}const LATE = false{ANSWERS}")
-    (tmp_path / "late.zip").write_bytes(packed({"bot.js": f"const LATE = true{ANSWERS}".encode()}))
+    (tmp_path / "late.zip").write_bytes(
+        zip_files({"bot.js": f"const LATE = true{ANSWERS}".encode()})
+    )
     run.mkdir()
     (run / "main.js").write_text("process.exit(3)")
     (run / "run").write_text("node main.js")
@@ -222,11 +224,11 @@ def test_a_contest_is_played_to_its_end_though_nobody_reads_what_it_says(
     cli("contest", "new", folder, "-n", "3", "--format", "round-robin", "--game", "blef")
     for name in ("One", "Two", "Three"):
         cli("contest", "teams", "add", folder, name, "--strategy", "random")
-    with program("contest", "run", folder) as contest:
-        line_with(contest.stderr, "played here")
+    with start_program("contest", "run", folder) as contest:
+        wait_for_line(contest.stderr, "played here")
         contest.stdout.close()
         contest.stderr.close()
-        assert contest.wait(90) == 0
+        assert contest.wait(HANG_SECONDS) == 0
     status = cli("contest", "status", folder, "--json").json()
     assert (status["stage"], status["decided"]) == ("over", status["pairings"])
     assert status["pairings"] == 3
@@ -242,7 +244,7 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
         assert cli("contest", "teams", "add", "cup", *file).code == 0
     user, password = entered(cli, str(folder), "Program")
     port = unused_port()
-    bot = start("python", f"http://127.0.0.1:{port}", user, "cup", password=password)
+    bot = start_starter("python", f"http://127.0.0.1:{port}", user, "cup", password=password)
     try:
         told = cli("contest", "run", str(folder), "--port", str(port))
         assert bot.poll() is None, bot.communicate()
@@ -252,7 +254,7 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
     assert told.code == 0, told.err
     names = "File", "Program", "File, Program"  # a match may be a draw
     assert told.out.splitlines()[-1] in [f"won by {name}" for name in names]
-    with kept_in(folder) as records:
+    with open_in(folder) as records:
         results = records.results()
     (result,) = results
     assert {facts.late for facts in result.facts} == {(0, 0)}
@@ -260,8 +262,8 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_a_contest_is_whole_though_it_is_killed_and_frozen(cli: Cli, tmp_path: Path) -> None:
-    """With real sockets and kills, and every kit; `make contest` does the rest on virtual time."""
-    folder, kits = tmp_path / "cup", [kit for kit in BOTS if not missing(kit)]
+    """With real sockets and kills; `make evidence-contest` does the rest on virtual time."""
+    folder, kits = tmp_path / "cup", [kit for kit in START_COMMANDS if not missing_programs(kit)]
     cli("contest", "new", str(folder), "-n", "1", "--timeout", "5")
     cli("contest", "teams", "add", str(folder), "House", "--strategy", "third")
     port = unused_port()
@@ -269,23 +271,25 @@ def test_a_contest_is_whole_though_it_is_killed_and_frozen(cli: Cli, tmp_path: P
         for name in (*kits, *HABITS):
             user, password = entered(cli, str(folder), name)
             where = f"http://127.0.0.1:{port}", user, "cup"
-            command = [sys.executable, strangers.__file__, name] if name in HABITS else None
-            bot = start(name, *where, password=password, command=command)
+            command = (
+                [sys.executable, third_party_clients.__file__, name] if name in HABITS else None
+            )
+            bot = start_starter(name, *where, password=password, command=command)
             stack.callback(bot.communicate)
             stack.callback(os.killpg, bot.pid, signal.SIGKILL)
         command_line = "contest", "run", str(folder), "--port", str(port)
-        with program(*command_line) as first, kept_in(folder) as records:
+        with start_program(*command_line) as first, open_in(folder) as records:
             until(lambda: any(result.facts for result in records.results()))
             first.send_signal(signal.SIGKILL)
             first.wait()
-        with program(*command_line) as again:
-            line_with(again.stderr, "arena at")
+        with start_program(*command_line) as again:
+            wait_for_line(again.stderr, "arena at")
             again.send_signal(signal.SIGSTOP)
             os.killpg(bot.pid, signal.SIGSTOP)
             again.send_signal(signal.SIGCONT)
             os.killpg(bot.pid, signal.SIGCONT)
             assert again.wait(HANG_SECONDS) == 0
-    assert list(faults_of(files_of(folder))) == []
+    assert list(violations(record_from_files(folder))) == []
 
 
 @pytest.mark.slow
@@ -295,18 +299,18 @@ def test_the_organiser_starts_practice_and_contest_from_the_page(cli: Cli, tmp_p
     cli("contest", "new", folder, "-n", "1", "--format", "round-robin")
     for name in STEADY:
         assert cli("contest", "teams", "add", folder, name, "--strategy", name).code == 0
-    venue = Venue(tmp_path, ArenaPlace(port=unused_port(), public=True))
+    venue = ContestManager(tmp_path, ListenOptions(port=unused_port(), public=True))
     for act, fields in (("practice", {}), ("run", {"seeding": "entry"})):
-        DEEDS[act][1](venue, "cup", **fields)
-        holder = venue.holder("cup")
+        ADMIN_ACTIONS[act][1](venue, "cup", **fields)
+        holder = venue.running_command("cup")
         assert holder.command == act
         assert requests.get(f"{holder.url}/contest", timeout=HANG_SECONDS).status_code == 200
-    assert "handed over to `contest run`" in (tmp_path / "cup" / CONSOLE).read_text()
+    assert "handed over to `contest run`" in (tmp_path / "cup" / CONSOLE_LOG).read_text()
     busy = cli("contest", "run", folder, "--port", "0")
     assert f"`contest run` has run since {holder.since:%H:%M} in process" in busy.err
-    with kept_in(Path(folder)) as records:
+    with open_in(Path(folder)) as records:
         until(lambda: any(one.decided for one in records.results()))
-        DEEDS["stop"][1](venue, "cup")
-        assert venue.holder("cup") is None
-        told = [act.what for act in Desk(records, utc_now).history()]
+        ADMIN_ACTIONS["stop"][1](venue, "cup")
+        assert venue.running_command("cup") is None
+        told = [act.what for act in ContestAdmin(records, utc_now).history()]
     assert told[-3:] == ["contest practice begins", "contest run begins", "stopped"]

@@ -14,14 +14,14 @@ from types import SimpleNamespace
 
 import pytest
 import requests
-from support.cli import Cli, line_with, program
-from support.euchre_random import play_deal, thinking
+from support.cli import Cli, start_program, wait_for_line
+from support.euchre_deals import play_deal, strategy_player
 from support.waiting import HANG_SECONDS
 
-from cardsharp.euchre.actions import Action
-from cardsharp.euchre.simulation import Match, shuffled
-from workbench.euchre.remote import RemotePlayer
-from workbench.show.exits import Exit
+from cardsharp.games.euchre.actions import Action
+from cardsharp.games.euchre.simulation import SimulatedMatch, shuffled_deck
+from cardsharp_tools.cli.exit_codes import ExitCode
+from cardsharp_tools.games.euchre.remote_player import RemotePlayer
 
 NOBODY = "http://127.0.0.1:9"
 """An address where nothing listens: the port of `discard`, which no machine serves any more."""
@@ -39,7 +39,9 @@ def serving(folder: Path) -> Iterator[Callable[[], str]]:
 
         def start() -> str:
             stack.close()
-            process = stack.enter_context(program(*serve, "--store", store, "--log", str(log)))
+            process = stack.enter_context(
+                start_program(*serve, "--store", store, "--log", str(log))
+            )
             told = json.loads(process.stdout.readline())
             assert told["openapi"] == f"{told['url']}/openapi.json"
             assert told["log"] == str(log)
@@ -52,20 +54,20 @@ def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
     cli: Cli, tmp_path: Path
 ) -> None:
     """`kill -9` in the bidding and in the card play: the deal is the one without, and is shown."""
-    rules = thinking("rules")
-    cards = shuffled(Random(4))
+    rules = strategy_player("rules")
+    cards = shuffled_deck(Random(4))
     expected = play_deal(cards, [rules] * 4)
-    asked: list[Match] = []
+    asked: list[SimulatedMatch] = []
     with serving(tmp_path) as start, RemotePlayer(start()) as remote:
-        player = remote.seated((0, 2))
+        player = remote.for_match((0, 2))
 
-        def decide(match: Match) -> Action:
+        def decide(match: SimulatedMatch) -> Action:
             asked.append(match)
             if len(asked) in {2, 7}:
                 remote.base = start()
             return player.decide(match)
 
-        restarting = SimpleNamespace(decide=decide, ended=player.ended)
+        restarting = SimpleNamespace(decide=decide, end_match=player.end_match)
         assert play_deal(cards, (restarting, rules, restarting, rules)) == expected
     lines = [json.loads(line) for line in (tmp_path / "euchre.log").read_text("utf-8").splitlines()]
     decisions = [line for line in lines if line.get("message") == "decision"]
@@ -99,7 +101,7 @@ def test_duel_plays_a_service_too(cli: Cli, tmp_path: Path) -> None:
         over_http = cli(*duel, start(), *options).json()
     assert {**over_http, "players": []} == {**cli(*duel, "rules", *options).json(), "players": []}
     gone = cli(*duel, NOBODY, *options)
-    assert (gone.code, "euchre serve` running" in gone.err) == (Exit.UNREACHABLE, True)
+    assert (gone.code, "euchre serve` running" in gone.err) == (ExitCode.UNREACHABLE, True)
 
 
 def test_a_duel_shows_its_progress_and_colours_on_a_terminal_only(cli: Cli) -> None:
@@ -107,7 +109,17 @@ def test_a_duel_shows_its_progress_and_colours_on_a_terminal_only(cli: Cli) -> N
     before_pipe = cli("euchre", "duel", "rules", "random", "-n", "1").out
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "workbench.cli", "euchre", "duel", "rules", "random", "-n", "1"],
+        [
+            sys.executable,
+            "-m",
+            "cardsharp_tools.cli",
+            "euchre",
+            "duel",
+            "rules",
+            "random",
+            "-n",
+            "1",
+        ],
         stdout=subprocess.PIPE,
         stderr=theirs,
         env={**os.environ, "TERM": "xterm"},
@@ -128,8 +140,8 @@ def test_a_duel_shows_its_progress_and_colours_on_a_terminal_only(cli: Cli) -> N
 @pytest.mark.parametrize("game", LEFT)
 def test_serve_says_where_it_is_and_answers_until_ctrl_c(tmp_path: Path, game: str) -> None:
     home = {"XDG_DATA_HOME": str(tmp_path)}
-    with program(game, "serve", "--port", "0", environment=home) as process:
-        url = line_with(process.stdout, f"{game.capitalize()} at ").split()[2].rstrip(",")
+    with start_program(game, "serve", "--port", "0", environment=home) as process:
+        url = wait_for_line(process.stdout, f"{game.capitalize()} at ").split()[2].rstrip(",")
         assert requests.get(f"{url}/openapi.json", timeout=HANG_SECONDS).status_code == 200
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=HANG_SECONDS)

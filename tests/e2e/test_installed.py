@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 from support.waiting import HANG_SECONDS
 
-from workbench.build.deploy import STACK_SERVICES, deployment
-from workbench.build.sam import find_sam
-from workbench.build.target import ROOT
-from workbench.cloud.emulator import Emulator
+from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deployment_environment
+from cardsharp_tools.build.sam_build import find_sam
+from cardsharp_tools.build.target import REPOSITORY_ROOT
+from cardsharp_tools.local_cloud.emulator import Emulator
 
 WALK = """
 --version
@@ -67,7 +67,7 @@ ELSEWHERE = {
 
 
 def called(*command: str) -> None:
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run(command, cwd=REPOSITORY_ROOT, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr
 
 
@@ -105,17 +105,22 @@ def test_what_a_stranger_types_works_from_the_wheel_alone(cardsharp: Path, tmp_p
 def test_lanes_of_the_wheel_are_compiled_when_they_are_first_used(
     cardsharp: Path, tmp_path: Path
 ) -> None:
-    code = "from workbench.env.batch import Lanes; print(type(Lanes(2)._stepper), end='')"
+    code = (
+        "from cardsharp_tools.environments.vector_env import Lanes; "
+        "print(type(Lanes(2)._stepper), end='')"
+    )
     around = {"PYTHONPATH": sysconfig.get_path("purelib")}  # numpy, but nothing of ours
     done = run(cardsharp.with_name("python"), ["-c", code], tmp_path, around)
-    assert done.stdout == "<class 'research.lanes.CompiledLanes'>", done.stderr
+    assert done.stdout == "<class 'cardsharp_tools.research.native_stepper.NativeStepper'>", (
+        done.stderr
+    )
     assert list((tmp_path / ".cache" / "cardsharp").glob("deadmansdraw-*.so"))
 
 
 @pytest.mark.slow
 def test_the_installed_command_deploys_the_bot(cardsharp: Path, tmp_path: Path) -> None:
     """Unpacked, built by SAM and deployed as its functions expect: into the emulator's AWS."""
-    with Emulator(STACK_SERVICES) as emulator, deployment(emulator) as environment:
+    with Emulator(STACK_SERVICES) as emulator, deployment_environment(emulator) as environment:
         path = os.pathsep.join((str(find_sam().parent), os.environ["PATH"]))
         around = {**os.environ, **environment, "PATH": path}
         for line in DEPLOYING:
@@ -128,7 +133,7 @@ def test_the_installed_command_deploys_the_bot(cardsharp: Path, tmp_path: Path) 
     assert stack["StackStatus"] == "CREATE_COMPLETE"
     assert given.items() >= {"Stage": "dev", "MatchLimit": "4"}.items()
     library = tmp_path / "cardsharp-stack/layers/cardsharp/python/cardsharp"
-    ours = ROOT / "layers/cardsharp/python/cardsharp"
+    ours = REPOSITORY_ROOT / "layers/cardsharp/python/cardsharp"
     assert not [
         file
         for file in ours.rglob("*")
@@ -166,14 +171,14 @@ def test_what_the_wheel_lacks_is_said_with_the_line_to_type(
 # --- the image ---------------------------------------------------------------------------------
 
 
-DOCKERFILE = (ROOT / "Dockerfile").read_text()
+DOCKERFILE = (REPOSITORY_ROOT / "Dockerfile").read_text()
 
 
 def sent(folder: Path) -> None:
     """Copy into the folder what .dockerignore lets into a build."""
-    kept = re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
+    kept = re.findall(r"^!(.+)$", (REPOSITORY_ROOT / ".dockerignore").read_text(), re.MULTILINE)
     for name in kept:
-        place = ROOT / name
+        place = REPOSITORY_ROOT / name
         if place.is_dir():
             shutil.copytree(place, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
@@ -203,7 +208,7 @@ def test_who_runs_the_image_has_no_rights_and_the_command_comes_first() -> None:
     last = DOCKERFILE.rpartition("FROM")[2]
     assert re.search(r"^USER [1-9]\d*$", last, re.MULTILINE)
     assert 'ENTRYPOINT ["cardsharp"]' in last
-    told = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    told = json.loads((REPOSITORY_ROOT / ".devcontainer" / "devcontainer.json").read_text())
     assert told["postCreateCommand"] == "make setup"
 
 

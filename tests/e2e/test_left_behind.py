@@ -7,8 +7,6 @@ import pytest
 from support.cli import STRATEGY
 from support.processes import running, told_once
 
-pytestmark = pytest.mark.timeout(600)  # which ends only what hangs
-
 CLINGING = """
 import atexit, os, signal, subprocess, threading, time
 threading.Thread(target=time.sleep, args=(9999,)).start()

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 from requests.adapters import HTTPAdapter
-from support.arena import ADMIN_PASSWORD, ALICE, PASSWORDS, write_players
+from support.arena_server import ADMIN_PASSWORD, ALICE, PASSWORDS, write_players
 from support.waiting import until
 
-from cardsharp.access import Credentials, Limits
-from cardsharp.deadmansdraw.actions import DRAW
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.client.config import Credentials, RequestLimits
 from cardsharp.errors import Unreachable
-from workbench.arena.server import ArenaServer
+from cardsharp.games.deadmansdraw.actions import DRAW
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
+from cardsharp_tools.local_server.arena_server import ArenaServer
 
 TESTS = Path(__file__).parents[1]
 INSIDE = ("unshare", "--map-root-user", "--net")
@@ -75,9 +75,9 @@ def main(folder: str, fate: str, *words: str) -> None:
     """Cut, let the player meet its fate, mend, and print how many actions arrived."""
     run(*UP.split())
     players = write_players(Path(folder))
-    with ArenaServer(ArenaConfig(players=players, admin_password=ADMIN_PASSWORD)) as arena:
+    with ArenaServer(ArenaConfig(players_file=players, admin_password=ADMIN_PASSWORD)) as arena:
         match_id = arena.create_match([ALICE, ALICE])
-        before = arena.look(match_id)["moveCount"]
+        before = arena.admin_view(match_id)["moveCount"]
         with subprocess.Popen(  # noqa: S603 - our own interpreter and module
             itself("play", arena.url, match_id, *words),
             stdin=subprocess.PIPE,
@@ -92,7 +92,7 @@ def main(folder: str, fate: str, *words: str) -> None:
             run(*MENDED, *LOOPBACK)
             until(lambda: not unsent())
             player.kill()
-        print(arena.look(match_id)["moveCount"] - before)  # noqa: T201 - the answer
+        print(arena.admin_view(match_id)["moveCount"] - before)  # noqa: T201 - the answer
 
 
 def meet(fate: str, player: "subprocess.Popen[str]") -> None:
@@ -110,11 +110,11 @@ def meet(fate: str, player: "subprocess.Popen[str]") -> None:
 
 def play(url: str, match_id: str, *words: str) -> None:
     """The player: connect, wait for a word, send one action."""
-    limits = Limits(act=ACT, connect=ACT / 2)
+    limits = RequestLimits(action_timeout=ACT, connect_timeout=ACT / 2)
     with ArenaClient(url, Credentials(ALICE, PASSWORDS[ALICE]), limits) as client:
         if PLAIN in words:
             client._exchange._session.mount("http://", HTTPAdapter(max_retries=0))
-        client.view(match_id)
+        client.get_match(match_id)
         print("ready", flush=True)  # noqa: T201 - what is waited for
         sys.stdin.readline()
         try:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli import Cli, written
+from support.cli import Cli, write_strategy_file
 from support.waiting import HANG_SECONDS
 
-from workbench.show.exits import Exit
-from workbench.twins import twin_function
+from cardsharp_tools.cli.exit_codes import ExitCode
+from cardsharp_tools.lab.native_engines import find_native_function
 
 
 def test_a_strategy_of_ours_is_a_beginning_too(cli: Cli, tmp_path: Path) -> None:
@@ -57,7 +57,9 @@ def test_a_strategy_of_ours_is_a_beginning_too(cli: Cli, tmp_path: Path) -> None
 def test_the_lab_stops_at_a_fault_and_says_whose_it_is(
     cli: Cli, tmp_path: Path, name: str, body: str, said: str
 ) -> None:
-    duel = cli("lab", "duel", written(tmp_path, name, body), "draw-2", "-n", "1", "--seed", "1")
+    duel = cli(
+        "lab", "duel", write_strategy_file(tmp_path, name, body), "draw-2", "-n", "1", "--seed", "1"
+    )
     assert (duel.code, "spoilt" in duel.out) == (1, False)
     assert said in duel.err
     assert "decision 1 of pair 0, seed 1, on Position(turn=" in duel.err
@@ -71,7 +73,7 @@ def test_a_fault_in_a_match_is_counted_placed_and_can_be_opened(cli: Cli, tmp_pa
     What it printed before is kept with the decision and out of the output.
     """
     body = "print('I see', len(position.unseen))\n        return position.nosuch"
-    failing, folder = written(tmp_path, "counts", body), tmp_path / "kept"
+    failing, folder = write_strategy_file(tmp_path, "counts", body), tmp_path / "kept"
     folder.mkdir()
     played = cli("play", "--strategy", failing, "--keep", str(folder))
     assert played.code == 1, "nothing was decided by it"
@@ -101,9 +103,9 @@ def test_an_illegal_answer_has_its_line_and_what_is_legal_in_every_command(
     cli: Cli, tmp_path: Path
 ) -> None:
     """Once with its number, whatever it met; the match goes on, and the exit code says so."""
-    file = written(tmp_path, "stops", BREAKS_RULES)
+    file = write_strategy_file(tmp_path, "stops", BREAKS_RULES)
     played = cli("play", "--strategy", file, "--seed", "1")
-    assert played.code == Exit.REPLACED
+    assert played.code == ExitCode.REPLACED
     assert f"decisions, the first because {BROKEN}.\n" in played.err
     assert re.search(r"\d+ of \d+ decisions of stops.py failed; the result is in part", played.err)
     assert played.err.count("cardsharp: A safe action replaced ") == 1
@@ -111,12 +113,12 @@ def test_an_illegal_answer_has_its_line_and_what_is_legal_in_every_command(
     assert "  a safe action: the strategy failed" in played.out
     for command in ("duel", "league"):
         stopped = cli("lab", command, file, "draw-3", "-n", "1", "--seed", "1", "--workers", "1")
-        assert (stopped.code, BROKEN in stopped.err) == (Exit.FAILED, True), command
+        assert (stopped.code, BROKEN in stopped.err) == (ExitCode.FAILED, True), command
     climbed = cli("ladder", file, "--workers", "1")
-    assert (climbed.code, BROKEN in climbed.err) == (Exit.FAILED, True)
+    assert (climbed.code, BROKEN in climbed.err) == (ExitCode.FAILED, True)
     cli("lab", "duel", "draw-3", "draw-2", "-n", "1", "--seed", "1", "--keep", "1")
     tried = cli("try", file, "--turn", "2")
-    assert tried.code in {Exit.REPLACED, Exit.FAILED}
+    assert tried.code in {ExitCode.REPLACED, ExitCode.FAILED}
     assert BROKEN in " ".join(tried.out.split())
 
 
@@ -125,7 +127,7 @@ def test_what_a_bot_does_beside_deciding_is_told_with_what_to_write(
 ) -> None:
     """Nothing of it breaks a rule: the exit code is 0."""
     body = "SEEN.append(1); return Decision(dice.choice(position.legal_actions()), 'who knows')"
-    file = written(tmp_path, "habits", body, "import random as dice; SEEN = []")
+    file = write_strategy_file(tmp_path, "habits", body, "import random as dice; SEEN = []")
     for command in (
         ("play", "--strategy", file),
         ("lab", "duel", file, "draw-3", "-n", "1", "--workers", "1"),
@@ -147,10 +149,11 @@ def test_what_a_bot_does_beside_deciding_is_told_with_what_to_write(
 def test_a_file_that_ends_or_holds_up_the_process_is_told(
     tmp_path: Path, command: str, before: str, code: int, said: str
 ) -> None:
-    file = written(tmp_path, "ends", "pass", before)
+    file = write_strategy_file(tmp_path, "ends", "pass", before)
     hurried = (
-        "import sys; from datetime import timedelta; from workbench import process; "
-        "from workbench.cli import main; process.START_LIMIT = timedelta(seconds=3); "
+        "import sys; from datetime import timedelta; "
+        "from cardsharp_tools.executors import line_process; "
+        "from cardsharp_tools.cli import main; line_process.START_TIMEOUT = timedelta(seconds=3); "
         f"sys.exit(main({[*command.split(), file]!r}))"
     )
     ended = subprocess.run(  # noqa: S603 - our own command
@@ -168,7 +171,9 @@ def test_a_file_that_ends_or_holds_up_the_process_is_told(
 
 @pytest.mark.slow
 def test_strict_stops_at_the_first_fault(cli: Cli, tmp_path: Path) -> None:
-    played = cli("play", "--strict", "--strategy", written(tmp_path, "strict", "return 1 / 0"))
+    played = cli(
+        "play", "--strict", "--strategy", write_strategy_file(tmp_path, "strict", "return 1 / 0")
+    )
     assert played.code == 1
     assert "strict.py, line 13, in decide: return 1 / 0" in played.err
 
@@ -226,7 +231,7 @@ def test_it_stops_at_the_first_rung_that_is_not_beaten(cli: Cli) -> None:
 # --- a file that training wrote -------------------------------------------------------------------
 
 
-SEARCH = "cardsharp.deadmansdraw.strategies.search"
+SEARCH = "cardsharp.games.deadmansdraw.strategies.search"
 
 
 @pytest.fixture
@@ -247,7 +252,7 @@ def test_the_captains_weights_in_a_file_play_as_the_captain_compiled_too_and_are
     decisions = cli("try", weights, "--json").json()[0]["decisions"]
     assert decisions
     assert not any(one["differs"] for one in decisions)
-    series = twin_function("series")
+    series = find_native_function("series_player")
     if series is not None:
         assert (series(weights, "third") is None) == (series("captain", "third") is None)
 
@@ -261,7 +266,7 @@ def test_what_is_no_trained_player_says_so(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "other.json"
     for text, game, said in (
         ("{}", "deadmansdraw", "is no file that training wrote (ValueError: This is no weight"),
-        ("mine", "deadmansdraw", "is no file that training wrote (JSONDecodeError"),
+        ("mine", "deadmansdraw", "line 1, column 1, is no JSON (Expecting value)"),
         ("{}", "blef", "No player of Blef is trained into a file"),
     ):
         file.write_text(text)

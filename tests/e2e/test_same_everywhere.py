@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from support.processes import running
 
-pytestmark = pytest.mark.timeout(600)  # which ends only what hangs
-
 COMMANDS = (
     "play --strict --strategy FILE",
     "lab duel FILE draw-2 -n 1",
@@ -18,8 +16,8 @@ COMMANDS = (
 )
 
 BOT = """{before}
-from cardsharp.deadmansdraw.actions import END_TURN
-from cardsharp.deadmansdraw.strategies import Decision, strategy
+from cardsharp.games.deadmansdraw.actions import END_TURN
+from cardsharp.games.deadmansdraw.strategies import Decision, strategy
 
 @strategy("mine")
 class Mine:
@@ -119,7 +117,7 @@ def test_any_process_imports_a_file_by_the_name_of_its_module(tmp_path: Path) ->
     written(file.parent, "def works(): return 16")
     there = (
         "from importlib import import_module; from pathlib import Path; import pickle, sys; "
-        "from workbench.strategy_modules import name_of; "
+        "from cardsharp_tools.executors.strategy_modules import name_of; "
         "module = import_module(name_of(Path(sys.argv[1]))); "
         "sys.stdout.buffer.write(pickle.dumps(module.works))"
     )

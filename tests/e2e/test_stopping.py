@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from support.processes import running
 
-pytestmark = pytest.mark.timeout(600)  # which ends only what hangs
-
 CONTAINER = ("bwrap", "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--as-pid-1")
 """Has a command run as process 1."""
 
@@ -76,7 +74,7 @@ def test_sigterm_ends_a_command_in_order(
 
 
 OWN = """{before}
-from cardsharp.blef.strategies import strategy
+from cardsharp.games.blef.strategies import strategy
 
 @strategy("own")
 class Own:

@@ -29,10 +29,8 @@ from support.surroundings import (
     run_in,
 )
 
-from workbench.files import PROJECT
-from workbench.watch import sources
-
-pytestmark = pytest.mark.timeout(600)  # a busy machine starts a program in ten seconds
+from cardsharp_tools.match_sources import sources
+from cardsharp_tools.project_files import PROJECT_ROOT
 
 NAMES = ["Ünï Größe 🂡 日本\x1b[31m", "Ελληνικά \u202e \ud83d"]
 """Of teams: in many scripts, and with what would steer a terminal; the last is half an emoji."""
@@ -86,7 +84,9 @@ def variables_in(around: Surroundings, place: Place, command: str = "") -> dict[
     told |= ENCODINGS[around.encoding]
     told |= {"CARDSHARP_NATIVE": "0"} if command == "lab" else {}  # it would compile for 10 s
     told |= {"TMPDIR": str(place.folder), "TERM": "xterm"}
-    told["PYTHONPATH"] = os.pathsep.join([str(PROJECT), *filter(None, [told.get("PYTHONPATH")])])
+    told["PYTHONPATH"] = os.pathsep.join(
+        [str(PROJECT_ROOT), *filter(None, [told.get("PYTHONPATH")])]
+    )
     if around.home == "unset":
         if around.user == "root":  # else it would write to root's own home
             told["XDG_DATA_HOME"] = str(place.folder / "data")

@@ -14,8 +14,8 @@ from random import Random
 
 import pytest
 
-from cardsharp.deadmansdraw.simulation import DeadMansDraw
 from cardsharp.env import encode
+from cardsharp.games.deadmansdraw.simulation import DeadMansDraw
 
 ROOT = Path(__file__).parents[2]
 STARTERS = ROOT / "starters" / "environments"
@@ -48,7 +48,6 @@ def run(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.timeout(900)
 def test_a_network_learns_in_lanes_and_plays_as_a_bot(folder: Path) -> None:
     """Half again as well as chance at least, and without a fault."""
     printed = run(folder, sys.executable, "train.py", str(STEPS))
@@ -74,7 +73,7 @@ def test_the_bot_prefers_what_the_exported_network_prefers(
     import network  # noqa: PLC0415 - reads network.json
 
     rules = DeadMansDraw()
-    numbers = encode(rules.position(rules.deal(Random(1))))
+    numbers = encode(rules.current_position(rules.initial_state(Random(1))))
     first, first_bias, second, second_bias = untrained.weights
     outputs = np.tanh(np.asarray(numbers) @ first + first_bias) @ second + second_bias
     assert np.allclose(network.preferences_of([*numbers]), outputs[:-1], atol=1e-3)
@@ -82,7 +81,6 @@ def test_the_bot_prefers_what_the_exported_network_prefers(
         del sys.modules[name]
 
 
-@pytest.mark.timeout(900)
 def test_a_library_trains_the_same_network(folder: Path) -> None:
     pytest.importorskip("sb3_contrib", reason="pip install sb3-contrib")
     run(folder, sys.executable, "maskable_ppo.py", "20000")

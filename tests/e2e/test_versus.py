@@ -8,16 +8,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from support.cli import Cli, line_with, program, typed
-from support.table import Seat, choices, number
+from support.cli import Cli, start_program, type_lines, wait_for_line
+from support.game_room import SeatClient, choice_keys, question_number
 from support.waiting import HANG_SECONDS
 
-from cardsharp.euchre.actions import PASS, Bid
-from cardsharp.euchre.cards import SUIT_NAMES, parse
-from cardsharp.euchre.table import Table
-from workbench.euchre.terminal import described, other_words
-from workbench.show.exits import Exit
-from workbench.show.screen import SCREEN, Choice, matching
+from cardsharp.games.euchre.actions import PASS, Bid
+from cardsharp.games.euchre.cards import SUIT_NAMES, parse_card
+from cardsharp.games.euchre.public_state import PublicState
+from cardsharp_tools.cli.exit_codes import ExitCode
+from cardsharp_tools.games.euchre.terminal import action_aliases, action_text
+from cardsharp_tools.terminal.screen import SCREEN_LINES, Choice, matching_choices
 
 DRAW_TWICE = ["draw", "end", "1"] * 200
 BLUNT = ["check", "high card 9"] * 60  # what is typed to come to an end
@@ -37,9 +37,9 @@ def test_the_words_are_answered_and_the_end_of_the_input_leaves(
 ) -> None:
     """A hint is what the best player weighs."""
     words = "help", "rules", "?", "table", "recap", "history", "undo", "nonsense 7 x", "hint"
-    typed(monkeypatch, *words)
+    type_lines(monkeypatch, *words)
     told = cli(*table, "--seed", "3", "--hints")
-    assert (told.code, told.err) == (Exit.OK, "")
+    assert (told.code, told.err) == (ExitCode.OK, "")
     said = told.out
     for answer in (
         "words of its name",
@@ -64,7 +64,7 @@ def test_a_choice_is_taken_back_and_the_log_says_so(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was not known then is dealt anew, and the reasons of the next choice name it."""
-    typed(monkeypatch, "1", *["undo"] * 3, *["1"] * 30)
+    type_lines(monkeypatch, "1", *["undo"] * 3, *["1"] * 30)
     said = cli("euchre", "versus", "rules", "--partner", "rules", "--seed", "5", "--json")
     assert "Taken back: " in said.err
     assert "What you did not know then is dealt anew." in said.err
@@ -82,9 +82,9 @@ def test_a_whole_game_of_blef_is_played_kept_and_gone_on_with_from_any_of_its_st
 
     A branch has the cards dealt anew or as they came; `show` and `why` tell it as a match.
     """
-    typed(monkeypatch, *BLUNT)
+    type_lines(monkeypatch, *BLUNT)
     said = cli("blef", "versus", "greedy", "--seed", "1", "--why")
-    assert said.code == Exit.OK
+    assert said.code == ExitCode.OK
     assert re.search(r"(You have|greedy has) won[.!]\n", said.out)
     assert "lost the round." in said.out
     assert re.search(r"bet .+: it (held|did not hold)\.\n   ", said.out), "then everybody's cards"
@@ -94,10 +94,10 @@ def test_a_whole_game_of_blef_is_played_kept_and_gone_on_with_from_any_of_its_st
     assert told["outcome"]["result"] == ("won" if "You have won" in said.out else "lost")
     reasons = {step["decision"]["reason"] for step in told["steps"] if step["decision"]}
     assert "Typed at the terminal." in reasons
-    assert cli("why", "last", "2").code == Exit.OK
+    assert cli("why", "last", "2").code == ExitCode.OK
     match = told["match"]
     for cards in ((), ("--same-cards",)):
-        typed(monkeypatch, *BLUNT)
+        type_lines(monkeypatch, *BLUNT)
         branched = cli("versus", "--from", f"{match}@4", "--json", *cards)
         assert f"of {match}, then: " in branched.err
         branch = branched.json()["match"]
@@ -107,7 +107,7 @@ def test_a_whole_game_of_blef_is_played_kept_and_gone_on_with_from_any_of_its_st
         assert ("same-cards" in shown) is bool(cards)
         assert "typed at the terminal" in cli("why", branch, "1").out.lower()
     for refused in (("--from", f"{match}@9999"), ("--same-cards",), ("--from", match, "--bots=2")):
-        assert cli("versus", *refused).code == Exit.USAGE
+        assert cli("versus", *refused).code == ExitCode.USAGE
 
 
 def test_a_window_of_80_by_24_holds_the_question_and_no_hand_of_another_nor_what_cannot_hold(
@@ -118,17 +118,17 @@ def test_a_window_of_80_by_24_holds_the_question_and_no_hand_of_another_nor_what
     With two cards in play there are high cards and pairs; the rest is legal, and in the list.
     """
     monkeypatch.setenv("COLUMNS", "80")
-    typed(monkeypatch, "quit")
+    type_lines(monkeypatch, "quit")
     shown = cli("blef", "versus", "greedy", "--bots", "7").out.splitlines()
     asked = next(number for number, line in enumerate(shown) if "help)? " in line)
-    window = "\n".join(shown[max(0, asked + 1 - SCREEN) : asked + 1])
+    window = "\n".join(shown[max(0, asked + 1 - SCREEN_LINES) : asked + 1])
     assert re.search(r"(?m)^Round \d+; cards: ", window)
     assert "Your hand: " in window
     assert max(map(len, shown)) <= 80
-    typed(monkeypatch, "hint", "quit")
+    type_lines(monkeypatch, "hint", "quit")
     said = cli("blef", "versus", "greedy", "--seed", "1", "--bots", "3", "--why").out
     assert len(re.findall(r"(?:9|10|J|Q|K|A)[♣♦♥♠]", said)) == 1
-    typed(monkeypatch, "?", "quit")
+    type_lines(monkeypatch, "?", "quit")
     before, every = cli("blef", "versus", "greedy", "--seed", "1").out.split("help)? ")[:2]
     assert "Pair " in before
     assert "Full house" not in before
@@ -140,7 +140,7 @@ def test_a_window_of_80_by_24_holds_the_question_and_no_hand_of_another_nor_what
 def test_a_first_match_explains_the_rules_and_each_thing_once_when_it_comes_up(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, table: tuple[str, ...]
 ) -> None:
-    typed(monkeypatch, *["1"] * 15 if table[0] != "blef" else BLUNT)
+    type_lines(monkeypatch, *["1"] * 15 if table[0] != "blef" else BLUNT)
     said = cli(*table, "--seed", "3", "--teach").out
     begun = {"versus": "Draw cards one by one", "blef": "Everybody holds", "euchre": "You and the"}
     explained = {
@@ -164,7 +164,7 @@ def test_a_match_is_kept_and_show_and_why_tell_it(
 
     monkeypatch.setattr("sys.stdin", Keyboard("\n".join(DRAW_TWICE)))
     played = cli("versus", "draw-3", "--seed", "4")
-    assert played.code == Exit.OK
+    assert played.code == ExitCode.OK
     [listed] = cli("matches", "--json").json()
     started, finished = (datetime.fromisoformat(listed[at]) for at in ("started", "finished"))
     assert started < read[0] < read[-1] < finished
@@ -190,47 +190,49 @@ def test_a_table_in_the_browser_tells_results_and_faults_until_ctrl_c(
     A bot whose process ends is told of by its line, as in the terminal, and its match goes on.
     """
     home, file = {"XDG_DATA_HOME": str(tmp_path)}, tmp_path / "seated.py"
-    assert cli("new", str(file)).code == Exit.OK
+    assert cli("new", str(file)).code == ExitCode.OK
     file.write_text(
         file.read_text().replace("risk = bust", "risk = __import__('os')._exit(7); bust")
     )
     words = ("versus", str(file), "--browser", "--seed", "4", "--json")
-    with program(*words, environment=home) as process:
-        seat = Seat(line_with(process.stderr, "/seat/").strip())
+    with start_program(*words, environment=home) as process:
+        seat = SeatClient(wait_for_line(process.stderr, "/seat/").strip())
         for _ in range(2):
-            asked = seat.until('id="moves"')
-            seat.tell("move", number=number(asked), key=choices(asked)[-1])
-        seat.do("leave")
+            asked = seat.wait_for_text('id="moves"')
+            seat.post_from_script("move", number=question_number(asked), key=choice_keys(asked)[-1])
+        seat.submit_form("leave")
         result = json.loads(process.stdout.readline())
         assert (result["left"], result["won"]) == (True, False)
         process.send_signal(signal.SIGINT)
-        assert process.wait(HANG_SECONDS) == Exit.OK
-        assert "seated.py, line" in process.stderr.read()
-    with program("show", result["match"], "--json", environment=home) as shown:
+        assert process.wait(HANG_SECONDS) == ExitCode.REPLACED
+        said = process.stderr.read()
+        assert "seated.py, line" in said
+        assert "failed; a safe action was played instead." in " ".join(said.split())
+    with start_program("show", result["match"], "--json", environment=home) as shown:
         assert json.loads(shown.communicate()[0])["outcome"]["result"] == "lost"
 
 
 def test_the_old_name_and_options_still_work(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    typed(monkeypatch, "quit")
+    type_lines(monkeypatch, "quit")
     said = cli("blef", "play", "--bots", "2", "--strategy", "greedy", "--seed", "1")
-    assert (said.code, "bot 2" in said.out) == (Exit.OK, True)
-    typed(monkeypatch, "quit")
+    assert (said.code, "bot 2" in said.out) == (ExitCode.OK, True)
+    type_lines(monkeypatch, "quit")
     said = cli("euchre", "play", "--partner", "rules", "--opponents", "rules", "--seed", "1")
-    assert said.code == Exit.OK
+    assert said.code == ExitCode.OK
 
 
 def test_euchre_is_played_by_number_to_its_end(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody who always types the first number sees the table and gets to the end."""
-    typed(monkeypatch, *["1"] * 400)
+    type_lines(monkeypatch, *["1"] * 400)
     said = cli("euchre", "versus", "rules", "--partner", "rules", "--seed", "1")
-    assert said.code == Exit.OK
+    assert said.code == ExitCode.OK
     assert re.search(r"You have won!|left and right have won\.|right and left have won\.", said.out)
     deals = cli("matches", "--json").json()
     assert len(deals) == said.out.count("-- The score: ") + said.out.count("-- Everybody passed.")
     assert "Typed at the terminal." in cli("show", "last").out
     over = said.out.partition("-- The score: ")[0].count("-- Everybody passed.") + 1
-    typed(monkeypatch, *["1"] * 6 * over, "quit")
-    assert cli("euchre", "versus", "rules", "--partner", "rules", "--seed", "1").code == Exit.OK
+    type_lines(monkeypatch, *["1"] * 6 * over, "quit")
+    assert cli("euchre", "versus", "rules", "--partner", "rules", "--seed", "1").code == ExitCode.OK
     left = cli("matches", "--json").json()[: -len(deals)]
     assert 0 < len(left) < len(deals), "of a match that is left the deals are kept that are over"
     for words in (" goes to ", "-- trick for ", "Tricks: you ", "-- The score: you ", "Your card:"):
@@ -248,10 +250,10 @@ def test_euchre_is_played_by_number_to_its_end(cli: Cli, monkeypatch: pytest.Mon
 
 def test_bids_of_euchre_are_typed_as_they_are_said_or_by_their_suit() -> None:
     """Of "hearts" it need not be said that it is not to go alone."""
-    turned, hearts = Table(parse("9H")), SUIT_NAMES.index("hearts")
-    alone = Bid(hearts, alone=True)
+    turned, hearts = PublicState(parse_card("9H")), SUIT_NAMES.index("hearts")
+    alone = Bid(hearts, goes_alone=True)
     for words, bid in (("hearts", Bid(hearts)), ("order", None), ("go alone", alone)):
         bids = (PASS, Bid(hearts), alone)
-        there = [Choice("", described(one, turned), one, other_words(one)) for one in bids]
-        found = [one.action for one in matching(words, there)]
+        there = [Choice("", action_text(one, turned), one, action_aliases(one)) for one in bids]
+        found = [one.action for one in matching_choices(words, there)]
         assert found == ([bid] if bid else [*bids[1:]])

@@ -19,68 +19,68 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support import arena_bodies as bodies
+from support import recorded_arena_responses as bodies
 from support.fault_server import (
-    BABBLE,
     CLOSE,
+    EARLY_HINTS,
     ENDLESS,
     HANG,
-    HINT,
+    SMTP_BANNER,
     Fault,
     FaultServer,
     Handler,
-    answer,
-    cut,
-    drip,
-    flood,
+    full_response,
     html,
-    reset,
-    stall,
+    oversized_response,
+    reset_connection,
+    slow_response,
+    stalled_response,
+    truncated_response,
 )
 from support.ports import unused_port
 from support.waiting import HANG_SECONDS
 
-from cardsharp import connections
-from cardsharp.access import Credentials, Limits
-from cardsharp.deadmansdraw.actions import DRAW, EffectType, respond
-from cardsharp.deadmansdraw.cards import Card, Suit
-from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.wire import MatchParams
-from cardsharp.deadmansdraw.wire_views import EventType
+from cardsharp.client import connections
+from cardsharp.client.config import Credentials, RequestLimits
+from cardsharp.client.remote_clock import NEVER
+from cardsharp.client.response_errors import MAX_RETRY_AFTER, RetryPolicy, parse_retry_after
+from cardsharp.client.transport import ArenaRequest, ArenaResponse, ArenaTransport
 from cardsharp.errors import (
     ArenaError,
-    Foreign,
-    Garbled,
+    MalformedResponse,
     MatchOver,
     NotFound,
     NotYourTurn,
     RateLimited,
-    Rejected,
+    RequestRejected,
     Unauthorized,
     Unreachable,
+    UpstreamError,
 )
-from cardsharp.exchange import Answer, Call, Exchange
-from cardsharp.far_clock import NEVER
-from cardsharp.refusal import LONGEST_WAIT, Patience, retry_after
+from cardsharp.games.deadmansdraw.actions import DRAW, EffectType, respond
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
+from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import EventType
+from cardsharp.games.deadmansdraw.cards import Card, Suit
 
 CANARY = "cänary-7f3a-☠"
 CREDENTIALS = Credentials("636438380ee778617e6e5be8", CANARY)
 SOON = timedelta(milliseconds=100)
 ENOUGH = timedelta(seconds=HANG_SECONDS)
-LIMITS = Limits(
-    connect=ENOUGH,
-    read=ENOUGH,
-    long_poll=ENOUGH,
-    act=ENOUGH,
-    total=ENOUGH,
-    attempts=3,
+LIMITS = RequestLimits(
+    connect_timeout=ENOUGH,
+    read_timeout=ENOUGH,
+    long_poll_timeout=ENOUGH,
+    action_timeout=ENOUGH,
+    total_timeout=ENOUGH,
+    max_attempts=3,
     backoff=timedelta(milliseconds=2),
-    body=200_000,
+    max_body_bytes=200_000,
 )
 
 Ask = Callable[[ArenaClient], object]
 READS: dict[str, Ask] = {
-    "view": lambda client: client.view(bodies.MATCH),
+    "view": lambda client: client.get_match(bodies.MATCH),
     "wait": lambda client: client.wait_for_turn(bodies.MATCH),
 }
 WRITES: dict[str, Ask] = {
@@ -93,12 +93,12 @@ every_write = pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 
 @contextmanager
 def asking(
-    *script: Fault, limits: Limits = LIMITS, digest: bool = False
+    *script: Fault, limits: RequestLimits = LIMITS, digest: bool = False
 ) -> Iterator[tuple[FaultServer, ArenaClient]]:
     """A server with that script, and a client that asks it."""
     with (
         FaultServer(*script) as arena,
-        ArenaClient(arena.url, CREDENTIALS, limits, digest=digest) as client,
+        ArenaClient(arena.url, CREDENTIALS, limits, use_digest_auth=digest) as client,
     ):
         yield arena, client
 
@@ -115,38 +115,38 @@ def no_password_in_any_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 
 def test_every_question_is_asked_as_the_arena_expects_it() -> None:
-    lists = (answer(body=b"[]"), answer(body=b"[" + bodies.RUNNING + b"]"))
-    with asking(*lists, answer(body=bodies.RUNNING)) as (arena, client):
+    lists = (full_response(body=b"[]"), full_response(body=b"[" + bodies.RUNNING + b"]"))
+    with asking(*lists, full_response(body=bodies.RUNNING)) as (arena, client):
         assert client.matches(["a", "b"], active=True, wait=True) == []
         assert [match.id for match in client.matches(ids=[bodies.MATCH])] == [bodies.MATCH]
-        assert client.view(bodies.MATCH).moves
-        client.view(bodies.MATCH, events=False)
+        assert client.get_match(bodies.MATCH).moves
+        client.get_match(bodies.MATCH, events=False)
         client.wait_for_turn(bodies.MATCH)
-        assert [seen.path for seen in arena.seen] == [
+        assert [seen.path for seen in arena.requests] == [
             "/api/matches?active=true&wait=true&tags=a%2Cb",
             f"/api/matches?id={bodies.MATCH}",
             f"/api/matches/{bodies.MATCH}?showevents=true",
             f"/api/matches/{bodies.MATCH}",
             f"/api/matches/{bodies.MATCH}?waitactive=true&showevents=true",
         ]
-        assert all(seen.headers["Authorization"].startswith("Basic ") for seen in arena.seen)
-        assert {seen.headers["Accept-Encoding"] for seen in arena.seen} == {"identity"}
-        counts = client.contact.counts
+        assert all(seen.headers["Authorization"].startswith("Basic ") for seen in arena.requests)
+        assert {seen.headers["Accept-Encoding"] for seen in arena.requests} == {"identity"}
+        counts = client.session_state.request_counts
         assert counts == {"list_wait": 1, "list": 1, "view": 2, "view_wait": 1, "retries": 0}
 
 
 def test_every_write_is_sent_as_the_arena_reads_it() -> None:
     script = (bodies.DRAWN, bodies.CREATED, bodies.FINISHED)
-    with asking(*(answer(body=body) for body in script)) as (arena, client):
+    with asking(*(full_response(body=body) for body in script)) as (arena, client):
         events = client.act(bodies.MATCH, respond(EffectType.MAP, Card(Suit.KEY, 3)))
         made = client.create_match(MatchParams(tags=("t",), timeout=timedelta(minutes=1)))
         assert client.terminate(made.id, comment="late").finished
-        assert [(seen.method, seen.path) for seen in arena.seen] == [
+        assert [(seen.method, seen.path) for seen in arena.requests] == [
             ("POST", f"/api/matches/{bodies.MATCH}"),
             ("POST", "/api/matches"),
             ("DELETE", f"/api/matches/{made.id}/terminate"),
         ]
-        assert [json.loads(seen.body) for seen in arena.seen] == [
+        assert [json.loads(seen.body) for seen in arena.requests] == [
             {
                 "etype": "ResponseToEffect",
                 "effect": {"effectType": "Map", "card": {"suit": "Key", "value": 3}},
@@ -162,9 +162,9 @@ def test_every_write_is_sent_as_the_arena_reads_it() -> None:
 
 def test_of_a_list_that_is_too_long_the_newest_are_asked_for() -> None:
     long = b"[" + b",".join([bodies.RUNNING] * 3000) + b"]"
-    with asking(answer(body=long), answer(body=b"[]")) as (arena, client):
+    with asking(full_response(body=long), full_response(body=b"[]")) as (arena, client):
         assert client.matches(active=True) == client.matches(active=True) == []
-        assert [seen.path for seen in arena.seen] == [
+        assert [seen.path for seen in arena.requests] == [
             "/api/matches?active=true",
             "/api/matches?active=true&limit=20",
             "/api/matches?active=true&limit=20",
@@ -174,10 +174,10 @@ def test_of_a_list_that_is_too_long_the_newest_are_asked_for() -> None:
 def test_waiting_for_a_turn_has_three_ends() -> None:
     """Our turn: the view. Still not: None. The match ended: the last view, and a clear no."""
     script = (
-        answer(body=bodies.RUNNING),
-        answer(409, bodies.NOT_YOUR_TURN),
-        answer(410, bodies.FINISHED),
-        answer(410, bodies.CLOSING),
+        full_response(body=bodies.RUNNING),
+        full_response(409, bodies.NOT_YOUR_TURN),
+        full_response(410, bodies.FINISHED),
+        full_response(410, bodies.CLOSING),
     )
     with asking(*script) as (arena, client):
         view = client.wait_for_turn(bodies.MATCH)
@@ -185,7 +185,7 @@ def test_waiting_for_a_turn_has_three_ends() -> None:
         assert view.active_player_index == 0
         assert client.wait_for_turn(bodies.MATCH) is None
         last = client.wait_for_turn(bodies.MATCH)
-        assert len(arena.seen) == 3
+        assert len(arena.requests) == 3
         with pytest.raises(MatchOver) as caught:
             client.act(bodies.MATCH, DRAW)
         assert not caught.value.doubtful
@@ -196,41 +196,60 @@ def test_waiting_for_a_turn_has_three_ends() -> None:
 # --- faults that pass, and those that no repetition would mend -----------------------------------
 
 PASSING: list[tuple[Fault, type[ArenaError], str]] = [
-    (answer(500, b'{"error":"on fire"}'), Rejected, "The server answered 500: on fire"),
-    (answer(502, b"<html>"), Rejected, "The server answered 502: it gave no reason"),
-    (answer(503), Rejected, "503"),
-    (reset, Unreachable, "the connection broke"),
+    (
+        full_response(500, b'{"error":"on fire"}'),
+        RequestRejected,
+        "The server answered 500: on fire",
+    ),
+    (full_response(502, b"<html>"), RequestRejected, "The server answered 502: it gave no reason"),
+    (full_response(503), RequestRejected, "503"),
+    (reset_connection, Unreachable, "the connection broke"),
     (CLOSE, Unreachable, "the connection broke"),
-    (cut(b"{"), Unreachable, "the connection broke"),
-    (BABBLE, Unreachable, "the connection broke"),
-    (answer(503, headers={"Retry-After": "0"}), RateLimited, "too many requests"),
+    (truncated_response(b"{"), Unreachable, "the connection broke"),
+    (SMTP_BANNER, Unreachable, "the connection broke"),
+    (full_response(503, headers={"Retry-After": "0"}), RateLimited, "too many requests"),
 ]
 LASTING: list[tuple[Fault, type[ArenaError], str]] = [
-    (html(), Garbled, "it is an HTML page; check the arena's address"),
-    (answer(body=bodies.RUNNING[:-30]), Garbled, "Invalid JSON|too little"),
-    (answer(body=b'"done"'), Garbled, "not a match|not a created|events"),
-    *((answer(status), Garbled, f"answered with status {status}") for status in (201, 204)),
-    (flood(10_000_000), Garbled, "too long, more than 200,000 bytes"),
-    (flood(10_000_000, 302, {"Location": "/x"}), Garbled, "too long, more than 200,000 bytes"),
+    (html(), MalformedResponse, "it is an HTML page; check the arena's address"),
+    (full_response(body=bodies.RUNNING[:-30]), MalformedResponse, "Invalid JSON|too little"),
+    (full_response(body=b'"done"'), MalformedResponse, "not a match|not a created|events"),
     *(
-        (answer(302, headers={"Location": place}), Rejected, "answered 302: it redirects to ")
+        (full_response(status), MalformedResponse, f"answered with status {status}")
+        for status in (201, 204)
+    ),
+    (oversized_response(10_000_000), MalformedResponse, "too long, more than 200,000 bytes"),
+    (
+        oversized_response(10_000_000, 302, {"Location": "/x"}),
+        MalformedResponse,
+        "too long, more than 200,000 bytes",
+    ),
+    *(
+        (
+            full_response(302, headers={"Location": place}),
+            RequestRejected,
+            "answered 302: it redirects to ",
+        )
         for place in ("https://elsewhere.example/x", "http://[::1", "/\xff\xfe")
     ),
-    (answer(408, b'{"error":"too slow"}'), Foreign, "408: too slow"),
-    (answer(404, b'{"message":"Not Found"}'), Foreign, "404: it gave no reason"),
-    (html(410), Garbled, "410: it gave no reason|it is an HTML page"),
+    (full_response(408, b'{"error":"too slow"}'), UpstreamError, "408: too slow"),
+    (full_response(404, b'{"message":"Not Found"}'), UpstreamError, "404: it gave no reason"),
+    (html(410), MalformedResponse, "410: it gave no reason|it is an HTML page"),
     *(
-        (html(status), Foreign, f"{status}: it gave no reason")
+        (html(status), UpstreamError, f"{status}: it gave no reason")
         for status in (400, 401, 403, 404, 408, 409, 421)
     ),
 ]
 """Answers of strangers, or that cannot be read: of a write they leave a doubt."""
 
 CLEAR: list[tuple[Fault, type[ArenaError], str]] = [
-    (answer(400, b'{"error":"Argument passed in"}'), Rejected, "400: Argument passed in"),
-    (answer(401, b"Unauthorized"), Unauthorized, "401: check the user and the password"),
-    (answer(401, bodies.NOT_VISIBLE), Unauthorized, "only to participating players"),
-    (answer(404, bodies.NO_MATCH), NotFound, "Match does not exist"),
+    (
+        full_response(400, b'{"error":"Argument passed in"}'),
+        RequestRejected,
+        "400: Argument passed in",
+    ),
+    (full_response(401, b"Unauthorized"), Unauthorized, "401: check the user and the password"),
+    (full_response(401, bodies.NOT_VISIBLE), Unauthorized, "only to participating players"),
+    (full_response(404, bodies.NO_MATCH), NotFound, "Match does not exist"),
 ]
 """What the arena itself says, in its own words."""
 
@@ -239,14 +258,14 @@ CLEAR: list[tuple[Fault, type[ArenaError], str]] = [
 def test_a_read_is_repeated_until_the_fault_has_passed_or_the_last_attempt(
     fault: Fault, kind: type[ArenaError], sentence: str
 ) -> None:
-    with asking(fault, fault, answer(body=bodies.RUNNING)) as (_, client):
-        assert client.view(bodies.MATCH).id == bodies.MATCH
-        assert client.contact.counts == {"view": 3, "retries": 2}
+    with asking(fault, fault, full_response(body=bodies.RUNNING)) as (_, client):
+        assert client.get_match(bodies.MATCH).id == bodies.MATCH
+        assert client.session_state.request_counts == {"view": 3, "retries": 2}
     with asking(fault) as (arena, client):
         with pytest.raises(kind, match=sentence) as caught:
-            client.view(bodies.MATCH)
+            client.get_match(bodies.MATCH)
         assert not caught.value.doubtful, "a read is never doubtful"
-        assert len(arena.seen) == LIMITS.attempts
+        assert len(arena.requests) == LIMITS.max_attempts
 
 
 @pytest.mark.parametrize("name", READS)
@@ -258,14 +277,14 @@ def test_what_no_repetition_would_mend_is_told_at_once(
     with asking(fault) as (arena, client):
         with pytest.raises(kind, match=sentence):
             READS[name](client)
-        assert len(arena.seen) == 1
+        assert len(arena.requests) == 1
 
 
 IN_DOUBT = [*PASSING, *LASTING]
 CLEAR_NO = [
     *CLEAR,
-    (answer(409, bodies.NOT_YOUR_TURN), NotYourTurn, "not the current player"),
-    (answer(429), RateLimited, "too many requests"),
+    (full_response(409, bodies.NOT_YOUR_TURN), NotYourTurn, "not the current player"),
+    (full_response(429), RateLimited, "too many requests"),
 ]
 
 
@@ -279,7 +298,7 @@ def test_no_write_is_ever_repeated_and_only_a_clear_no_leaves_no_doubt(
         with pytest.raises(kind, match=sentence) as caught:
             write(client)
         assert caught.value.doubtful is ((fault, kind, sentence) in IN_DOUBT)
-        assert len(arena.seen) == 1
+        assert len(arena.requests) == 1
 
 
 @every_write
@@ -297,8 +316,8 @@ def test_nobody_listening_is_said_and_leaves_no_doubt(write: Ask) -> None:
 
 SLOW = {
     "hangs": HANG,
-    "stalls": stall(bodies.RUNNING),
-    "drips": drip(bodies.RUNNING, pause=0.1),  # a whole answer after a hundred seconds
+    "stalls": stalled_response(bodies.RUNNING),
+    "drips": slow_response(bodies.RUNNING, pause=0.1),  # a whole answer after a hundred seconds
     **ENDLESS,  # each byte in time, and never the last one: no limit of a socket ends that
 }
 
@@ -307,7 +326,13 @@ def test_no_silence_and_no_drip_holds_a_request_beyond_its_limits() -> None:
     """All of them are waited for at the same time."""
     # A write is not sent at all where others have the machine for longer than its limit.
     limit = timedelta(seconds=5)
-    limits = replace(LIMITS, read=limit, long_poll=limit, act=limit, total=limit * 2)
+    limits = replace(
+        LIMITS,
+        read_timeout=limit,
+        long_poll_timeout=limit,
+        action_timeout=limit,
+        total_timeout=limit * 2,
+    )
 
     def held(how: str, name: str) -> None:
         with asking(SLOW[how], limits=limits) as (arena, client):
@@ -315,9 +340,9 @@ def test_no_silence_and_no_drip_holds_a_request_beyond_its_limits() -> None:
                 {**READS, **WRITES}[name](client)
             assert caught.value.doubtful is (name in WRITES)
             if name in WRITES:
-                assert client.contact.counts.total() == 1
+                assert client.session_state.request_counts.total() == 1
                 # A slow server finds the connection reset before it has read.
-                assert len(arena.seen) <= 1
+                assert len(arena.requests) <= 1
 
     asks = [*product(SLOW, (*READS, *WRITES))]
     with ThreadPoolExecutor(len(asks)) as pool:
@@ -326,29 +351,32 @@ def test_no_silence_and_no_drip_holds_a_request_beyond_its_limits() -> None:
 
 
 def test_what_comes_after_a_hint_is_no_answer_to_the_next_question() -> None:
-    with asking(HINT, answer(body=bodies.WHO)) as (_, client):
-        with pytest.raises(Garbled, match="status 103"):
-            client.view(bodies.MATCH)
+    with asking(EARLY_HINTS, full_response(body=bodies.WHO)) as (_, client):
+        with pytest.raises(MalformedResponse, match="status 103"):
+            client.get_match(bodies.MATCH)
         assert client.whoami().name == "Alice"
 
 
 def test_the_last_attempt_gets_only_what_is_left_of_the_total(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """After 1.5 s of waiting the second attempt hangs: it has what is left of 2 s, not 2 s more."""
-    limits, given = replace(LIMITS, read=SOON * 20, total=SOON * 20), list[timedelta]()
-    once = Exchange._once
+    """After 1.5 s of waiting the second attempt hangs: it has the rest of 2 s, not 2 s more."""
+    limits = replace(LIMITS, read_timeout=SOON * 20, total_timeout=SOON * 20)
+    timeouts: list[timedelta] = []
+    send_once = ArenaTransport._once
 
-    def noted(exchange: Exchange, call: Call, limit: timedelta) -> Answer:
-        given.append(limit)
-        return once(exchange, call, limit)
+    def record_timeout(
+        transport: ArenaTransport, call: ArenaRequest, limit: timedelta
+    ) -> ArenaResponse:
+        timeouts.append(limit)
+        return send_once(transport, call, limit)
 
-    monkeypatch.setattr(Exchange, "_once", noted)
-    busy = answer(503, b"", {"Retry-After": "1.5"})
+    monkeypatch.setattr(ArenaTransport, "_once", record_timeout)
+    busy = full_response(503, b"", {"Retry-After": "1.5"})
     with asking(busy, HANG, limits=limits) as (_, client), pytest.raises(Unreachable):
-        client.view(bodies.MATCH)
-    assert given[0] <= SOON * 20
-    assert all(limit <= SOON * 5 for limit in given[1:])
+        client.get_match(bodies.MATCH)
+    assert timeouts[0] <= SOON * 20
+    assert all(timeout <= SOON * 5 for timeout in timeouts[1:])
 
 
 @every_write
@@ -366,21 +394,21 @@ def test_r26_a_write_is_not_sent_when_it_took_too_long_to_connect(
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
     monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: now() + hour))
-    with asking(answer(body=bodies.DRAWN)) as (arena, client):
+    with asking(full_response(body=bodies.DRAWN)) as (arena, client):
         with pytest.raises(Unreachable, match="not sent") as caught:
             write(client)
         assert not caught.value.doubtful
         arena.wait_until_hung_up()
-        assert arena.seen == []
+        assert arena.requests == []
 
 
 def test_r31_an_action_without_time_to_arrive_is_not_sent() -> None:
-    with asking(answer(body=bodies.DRAWN)) as (arena, client):
+    with asking(full_response(body=bodies.DRAWN)) as (arena, client):
         with pytest.raises(Unreachable, match="too late") as caught:
-            client.act(bodies.MATCH, DRAW, within=timedelta(0))
+            client.act(bodies.MATCH, DRAW, timeout=timedelta(0))
         assert not caught.value.doubtful
-        assert client.act(bodies.MATCH, DRAW, within=timedelta(hours=1))
-        assert len(arena.seen) == 1
+        assert client.act(bodies.MATCH, DRAW, timeout=timedelta(hours=1))
+        assert len(arena.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -396,11 +424,11 @@ def test_the_arenas_clock_is_known_by_the_date_of_a_short_answer(
     date: str, readable: bool, name: str
 ) -> None:
     told = datetime(2026, 11, 20, 12, 0, 1, tzinfo=UTC)
-    with asking(answer(body=bodies.RUNNING, headers={"Date": date})) as (_, client):
+    with asking(full_response(body=bodies.RUNNING, headers={"Date": date})) as (_, client):
         before = time.monotonic()
         READS[name](client)
         after = time.monotonic()
-        when = client.contact.far.when(told, after)
+        when = client.session_state.remote_clock.to_local(told, after)
     if name == "wait" or not readable:
         assert when == NEVER
     else:
@@ -412,10 +440,10 @@ def test_the_arenas_clock_is_known_by_the_date_of_a_short_answer(
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_no_read_comes_before_the_time_that_was_asked_for(status: int) -> None:
-    busy = answer(status, b"", {"Retry-After": "0.2"})
-    with asking(busy, answer(body=bodies.RUNNING)) as (arena, client):
-        client.view(bodies.MATCH)
-        assert arena.seen[1].at - arena.seen[0].at >= 0.2
+    busy = full_response(status, b"", {"Retry-After": "0.2"})
+    with asking(busy, full_response(body=bodies.RUNNING)) as (arena, client):
+        client.get_match(bodies.MATCH)
+        assert arena.requests[1].received_at - arena.requests[0].received_at >= 0.2
 
 
 DATED = {"Date": "Fri, 20 Nov 2026 15:19:37 GMT"}
@@ -424,22 +452,22 @@ DATED = {"Date": "Fri, 20 Nov 2026 15:19:37 GMT"}
 def test_a_wait_beyond_our_patience_is_the_callers_to_keep() -> None:
     """A date is read by the arena's own clock."""
     told = {**DATED, "Retry-After": "Fri, 20 Nov 2026 15:19:57 GMT"}
-    with asking(answer(429, b"", told)) as (arena, client):
+    with asking(full_response(429, b"", told)) as (arena, client):
         with pytest.raises(RateLimited) as caught:
-            client.view(bodies.MATCH)
+            client.get_match(bodies.MATCH)
         assert caught.value.retry_after == timedelta(seconds=20)
-        assert len(arena.seen) == 1
+        assert len(arena.requests) == 1
 
 
 @pytest.mark.parametrize(
     ("said", "believed"),
     [
         ("6", timedelta(seconds=6)),
-        ("3600", LONGEST_WAIT),
-        ("1e308", LONGEST_WAIT),
-        ("9" * 400, LONGEST_WAIT),
-        ("inf", LONGEST_WAIT),
-        ("Fri, 20 Nov 9999 16:19:37 GMT", LONGEST_WAIT),
+        ("3600", MAX_RETRY_AFTER),
+        ("1e308", MAX_RETRY_AFTER),
+        ("9" * 400, MAX_RETRY_AFTER),
+        ("inf", MAX_RETRY_AFTER),
+        ("Fri, 20 Nov 9999 16:19:37 GMT", MAX_RETRY_AFTER),
         (f"Fri, 20 Nov 2026 16:19:37 +{'9' * 20}", None),
         ("-5", timedelta(0)),
         ("-inf", None),
@@ -451,18 +479,18 @@ def test_a_wait_beyond_our_patience_is_the_callers_to_keep() -> None:
 def test_r15_no_wait_that_a_server_asks_for_is_believed_to_be_long(
     said: str, believed: timedelta | None
 ) -> None:
-    assert retry_after({**DATED, "Retry-After": said}) == believed
+    assert parse_retry_after({**DATED, "Retry-After": said}) == believed
 
 
 def test_waits_grow_with_full_jitter_and_end_with_the_total() -> None:
     """test_R18: steps double up to the longest; no wait ends after the total time."""
     now = 0.0
-    patience = Patience(
+    patience = RetryPolicy(
         timedelta(seconds=20),
         timedelta(seconds=1),
         timedelta(seconds=5),
         clock=lambda: now,
-        uniform=lambda low, high: high if low == 0 else pytest.fail("not full jitter"),
+        random_uniform=lambda low, high: high if low == 0 else pytest.fail("not full jitter"),
     )
     waits = []
     assert patience(ValueError("a defect")) is False
@@ -470,7 +498,7 @@ def test_waits_grow_with_full_jitter_and_end_with_the_total() -> None:
         waits.append(wait)
         now += wait
     assert waits == [1, 2, 4, 5, 5]
-    assert patience.left == timedelta(seconds=3)
+    assert patience.remaining == timedelta(seconds=3)
 
 
 def test_the_slow_down_is_known_told_once_and_not_taken_for_a_fault(
@@ -487,19 +515,19 @@ def test_the_slow_down_is_known_told_once_and_not_taken_for_a_fault(
         }
         for left in ("1", "0")
     )
-    known = [answer(body=bodies.WHO, headers=headers) for headers in (rich, spent)]
+    known = [full_response(body=bodies.WHO, headers=headers) for headers in (rich, spent)]
     # 0.7 s and 0.8 s at the least: above the limit, within the slow-down.
-    late = drip(bodies.WHO, pause=0.01), drip(bodies.DRAWN, pause=0.005)
-    limits = replace(LIMITS, read=SOON * 5, act=SOON)
+    late = slow_response(bodies.WHO, pause=0.01), slow_response(bodies.DRAWN, pause=0.005)
+    limits = replace(LIMITS, read_timeout=SOON * 5, action_timeout=SOON)
     with asking(*known, *late, limits=limits) as (arena, client):
-        budget = client.contact.budget
+        budget = client.session_state.request_budget
         assert budget.limit is None
         client.whoami()
-        assert (budget.limit, budget.left(time.monotonic())) == (100, 1)
+        assert (budget.limit, budget.remaining(time.monotonic())) == (100, 1)
         client.whoami()
         client.whoami()
         arena.wait_until_hung_up()
-        assert client.act_limit == SOON + limits.slow_down
+        assert client.action_timeout == SOON + limits.max_throttle_delay
         assert len(client.act(bodies.MATCH, DRAW)) == 2
     assert caplog.text.count("The arena slows us down until ") == 1
 
@@ -509,19 +537,19 @@ def test_the_slow_down_is_known_told_once_and_not_taken_for_a_fault(
 
 def test_an_action_is_sent_once_whether_its_connection_idled_away_or_dies_under_it() -> None:
     """The trap of kept-alive connections: many clients silently send again on a new one."""
-    view, drawn = answer(body=bodies.RUNNING), answer(body=bodies.DRAWN)
-    with asking(cut(bodies.RUNNING, missing=0), drawn) as (arena, client):
-        client.view(bodies.MATCH)
+    view, drawn = full_response(body=bodies.RUNNING), full_response(body=bodies.DRAWN)
+    with asking(truncated_response(bodies.RUNNING, missing=0), drawn) as (arena, client):
+        client.get_match(bodies.MATCH)
         arena.wait_until_hung_up()
         assert len(client.act(bodies.MATCH, DRAW)) == 2
-        assert [seen.method for seen in arena.seen] == ["GET", "POST"]
-        assert client.contact.counts["retries"] == 0
+        assert [seen.method for seen in arena.requests] == ["GET", "POST"]
+        assert client.session_state.request_counts["retries"] == 0
     with asking(view, CLOSE, drawn) as (arena, client):
-        client.view(bodies.MATCH)
+        client.get_match(bodies.MATCH)
         with pytest.raises(Unreachable) as caught:
             client.act(bodies.MATCH, DRAW)
         assert caught.value.doubtful
-        assert [seen.method for seen in arena.seen] == ["GET", "POST"]
+        assert [seen.method for seen in arena.requests] == ["GET", "POST"]
 
 
 CHALLENGE = {"WWW-Authenticate": 'Digest realm="SLCEE-2023-PC", nonce="abc123", qop="auth"'}
@@ -532,7 +560,7 @@ def challenging(then: Fault) -> Fault:
 
     def fault(handler: Handler) -> None:
         answers = handler.headers.get("Authorization", "").startswith("Digest ")
-        (then if answers else answer(401, b"Unauthorized", CHALLENGE))(handler)
+        (then if answers else full_response(401, b"Unauthorized", CHALLENGE))(handler)
 
     return fault
 
@@ -543,15 +571,15 @@ def test_a_digest_challenge_is_answered_and_nothing_is_executed_twice() -> None:
 
     def draw(handler: Handler) -> None:
         executed.append(handler.path)
-        answer(body=bodies.DRAWN)(handler)
+        full_response(body=bodies.DRAWN)(handler)
 
     with asking(challenging(draw), digest=True) as (arena, client):
         client.act(bodies.MATCH, DRAW)
         client.act(bodies.MATCH, DRAW)
-        assert client.contact.counts == {"act": 3}
-        challenged = [not seen.headers.get("Authorization") for seen in arena.seen]
+        assert client.session_state.request_counts == {"act": 3}
+        challenged = [not seen.headers.get("Authorization") for seen in arena.requests]
         assert challenged == [True, False, False]
-        assert {seen.body for seen in arena.seen} == {b'{"etype": "Draw"}'}
+        assert {seen.body for seen in arena.requests} == {b'{"etype": "Draw"}'}
     assert len(executed) == 2
 
 
@@ -559,9 +587,13 @@ def test_a_digest_challenge_is_answered_and_nothing_is_executed_twice() -> None:
     ("fault", "kind", "asked"),
     [
         (challenging(CLOSE), Unreachable, 2),
-        (challenging(answer(401, b"Unauthorized")), Unauthorized, 2),
-        (flood(10_000_000, 401, CHALLENGE), Garbled, 1),
-        (answer(401, b"Unauthorized", {"WWW-Authenticate": "Digest qop=auth"}), Unauthorized, 1),
+        (challenging(full_response(401, b"Unauthorized")), Unauthorized, 2),
+        (oversized_response(10_000_000, 401, CHALLENGE), MalformedResponse, 1),
+        (
+            full_response(401, b"Unauthorized", {"WWW-Authenticate": "Digest qop=auth"}),
+            Unauthorized,
+            1,
+        ),
     ],
     ids=["lost after the challenge", "wrong password", "endless", "asks for nothing"],
 )
@@ -572,7 +604,7 @@ def test_a_digest_write_ends_after_one_challenge(
         with pytest.raises(kind) as caught:
             client.act(bodies.MATCH, DRAW)
         assert caught.value.doubtful is (kind is not Unauthorized)
-        assert len(arena.seen) == asked
+        assert len(arena.requests) == asked
 
 
 # --- errors --------------------------------------------------------------------------------------
@@ -580,7 +612,7 @@ def test_a_digest_write_ends_after_one_challenge(
 
 def test_an_arenas_words_stay_one_short_line() -> None:
     words = b'{"error":"first\\nERROR forged line\\u001b[31m' + b"x" * 5000 + b'"}'
-    with asking(answer(400, words)) as (_, client), pytest.raises(Rejected) as caught:
+    with asking(full_response(400, words)) as (_, client), pytest.raises(RequestRejected) as caught:
         client.whoami()
     assert caught.value.message.startswith("first ERROR forged line [31mxxx")
     assert len(caught.value.message) == 300
@@ -589,10 +621,10 @@ def test_an_arenas_words_stay_one_short_line() -> None:
 @pytest.mark.parametrize(
     "error",
     [
-        Unreachable("x", doubtful=True),
-        Rejected(500, "x", doubtful=True),
+        Unreachable("x", outcome_unknown=True),
+        RequestRejected(500, "x", outcome_unknown=True),
         RateLimited("x", timedelta(seconds=2)),
-        Foreign(403, "x", doubtful=True),
+        UpstreamError(403, "x", outcome_unknown=True),
         MatchOver(),
     ],
 )

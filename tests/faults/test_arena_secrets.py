@@ -4,12 +4,12 @@ import logging
 
 import pytest
 import requests
-from support import arena_bodies as bodies
-from support.fault_server import FaultServer, answer
+from support import recorded_arena_responses as bodies
+from support.fault_server import FaultServer, full_response
 
-from cardsharp.access import Credentials
-from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.errors import ConfigError, NotFound, Rejected
+from cardsharp.client.config import Credentials
+from cardsharp.errors import ConfigError, NotFound, RequestRejected
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 
 CANARY = "canary-7f3a"
 CREDENTIALS = Credentials("636438380ee778617e6e5be8", CANARY)
@@ -51,10 +51,10 @@ def test_https_anywhere_and_http_at_home_are_addresses(url: str) -> None:
 
 @pytest.mark.parametrize("match_id", ["", "..", "a/b", "a?b", "a%2Fb", "ä", "a b"])
 def test_an_id_that_could_lead_elsewhere_is_never_asked_for(match_id: str) -> None:
-    with FaultServer(answer(body=bodies.RUNNING)) as arena, client(arena.url) as asking:
+    with FaultServer(full_response(body=bodies.RUNNING)) as arena, client(arena.url) as asking:
         with pytest.raises(NotFound, match="letters and digits"):
-            asking.view(match_id)
-        assert arena.seen == []
+            asking.get_match(match_id)
+        assert arena.requests == []
 
 
 @pytest.mark.parametrize(("user", "password"), [("", "p"), ("u", ""), ("u:v", CANARY)])
@@ -66,13 +66,16 @@ def test_credentials_that_cannot_be_sent_are_refused(user: str, password: str) -
 
 def test_the_environment_sends_no_password_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy from the environment is not used."""
-    with FaultServer(answer(body=bodies.WHO)) as arena, FaultServer(answer()) as proxy:
+    with (
+        FaultServer(full_response(body=bodies.WHO)) as arena,
+        FaultServer(full_response()) as proxy,
+    ):
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.url)
         monkeypatch.setenv("no_proxy", "")
         with client(arena.url) as asking:
             asking.whoami()
-        assert proxy.seen == []
+        assert proxy.requests == []
 
 
 def test_the_password_is_in_no_repr_no_error_and_no_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -80,13 +83,13 @@ def test_the_password_is_in_no_repr_no_error_and_no_log(caplog: pytest.LogCaptur
     caplog.set_level(logging.DEBUG)
     echo = requests.auth._basic_auth_str(CREDENTIALS.user, CANARY)
     script = (
-        answer(400, b'{"error":"you sent %s"}' % echo.encode()),
-        answer(401, b'{"error":"bad password %s"}' % CANARY.encode()),
-        answer(302, headers={"Location": f"/login?password={CANARY}"}),
+        full_response(400, b'{"error":"you sent %s"}' % echo.encode()),
+        full_response(401, b'{"error":"bad password %s"}' % CANARY.encode()),
+        full_response(302, headers={"Location": f"/login?password={CANARY}"}),
     )
     with FaultServer(*script) as arena, client(arena.url) as asking:
         for _ in script:
-            with pytest.raises(Rejected, match="withheld"):
+            with pytest.raises(RequestRejected, match="withheld"):
                 asking.whoami()
         assert CANARY not in repr(asking) + repr(CREDENTIALS) + repr(vars(asking))
         assert CANARY not in repr(asking._exchange) + caplog.text

@@ -21,27 +21,27 @@ from uuid import uuid4
 
 import pytest
 import requests
+from fault_simulation.faults import FaultKind, FaultPlan
+from fault_simulation.match_harness import HARSH_TIMING, MatchHarness, run_harness
+from fault_simulation.transport import invoke_handler
+from fault_simulation.virtual_clock import VirtualClock
 from pydantic import SecretStr
-from support.blef_bot import SECRET, SERVICE, BlefPlace
-from support.cloud_benches import known
-from world.bench import HARD, Bench, played
-from world.clock import StillClock
-from world.faults import FaultPlan, Kind
-from world.network import asked_of
+from support.simulated_blef_server import SECRET, SERVICE, SimulatedBlefServer
+from support.store_fixtures import require_match
 
-from cardsharp.cloud.adapters import build_vault
-from cardsharp.cloud.attended import Attended
-from cardsharp.cloud.ports import Body
-from cardsharp.cloud.redaction import BLOT, redact
-from cardsharp.seats import Seat, find_seat
-from workbench.cloud.http_events import Answered
+from cardsharp.bot.bootstrap import build_vault
+from cardsharp.bot.bot_match import SessionResult
+from cardsharp.bot.service_seats import ServiceSeat, find_seat
+from cardsharp.core.redaction import REDACTED, redact
+from cardsharp.store.match_log import Body
+from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse
 
-GIVING = partial(BlefPlace, chosen=False)
+GIVING = partial(SimulatedBlefServer, allows_chosen_uuid=False)
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with closing(Bench(BlefPlace, tmp_path)) as made:
+def bench(tmp_path: Path) -> Iterator[MatchHarness]:
+    with closing(MatchHarness(SimulatedBlefServer, tmp_path)) as made:
         yield made
 
 
@@ -52,46 +52,46 @@ def test_a_seat_that_another_worker_has_joined_meanwhile_is_played_by_the_uuid_i
 
     Also without a fault the given uuid is kept, once.
     """
-    clean = played(Bench(GIVING, tmp_path))
+    clean = run_harness(MatchHarness(GIVING, tmp_path))
     steps = clean.plan.steps
     assert (clean.found, steps.count("replace")) == ([], 1)
     joined = steps.index("replace") - steps.index("find")
-    bench = Bench(GIVING, tmp_path)
-    early = FaultPlan(bench.clock, {joined: Kind.CRASH_AFTER})
+    bench = MatchHarness(GIVING, tmp_path)
+    early = FaultPlan(bench.clock, {joined: FaultKind.CRASH_AFTER})
 
     def come_between(step: str) -> None:
-        if step == "take" and not early.steps:
-            bench.attend(bench.match_id, early)
-            bench.outwait(HARD.lease)
+        if step == "acquire_lease" and not early.steps:
+            bench.run_session(bench.match_id, early)
+            bench.wait_out_lease(HARSH_TIMING.lease_ttl)
 
     with closing(bench):
-        bench.order()
+        bench.order_match()
         bench.plan.before_step = come_between
-        bench.attend(bench.match_id)
+        bench.run_session(bench.match_id)
         assert early.steps[-1] == "replace"
-        assert bench.faults_found() == []
+        assert bench.violations() == []
 
 
-def test_a_game_without_a_seat_for_us_is_closed_and_not_tried_again(bench: Bench) -> None:
+def test_a_game_without_a_seat_for_us_is_closed_and_not_tried_again(bench: MatchHarness) -> None:
     """It has started without us; the log says why, and nobody offers it any more."""
     place = bench.place
     place.client.join(place.table, "another")
     place.client.post(f"/games/{place.table}/start", {"admin_uuid": place.rival})
-    bench.order()
-    assert bench.attend(bench.match_id) is Attended.UNKNOWN
+    bench.order_match()
+    assert bench.run_session(bench.match_id) is SessionResult.UNKNOWN_MATCH
     assert outcome_of(bench)["reason"] == "Game already started"
-    assert bench.offering().offer() == 0
+    assert bench.dispatcher().dispatch_unattended() == 0
 
 
-def outcome_of(bench: Bench) -> Body:
+def outcome_of(bench: MatchHarness) -> Body:
     """How the game ended, by the log."""
-    return known(bench.log, bench.match_id).outcome
+    return require_match(bench.log, bench.match_id).outcome
 
 
-def test_the_secret_is_in_the_vault_alone(bench: Bench) -> None:
+def test_the_secret_is_in_the_vault_alone(bench: MatchHarness) -> None:
     """Neither in the match log, nor in what is queued, nor in what an object shows of itself."""
-    bench.order()
-    assert str(SECRET) not in bench.queue.receive(timedelta(0)).body + bench.everything()
+    bench.order_match()
+    assert str(SECRET) not in bench.queue.receive(timedelta(0)).body + bench.stored_contents()
     assert bench.vault.find(bench.match_id)["player"] == str(SECRET)
     assert str(SECRET) not in repr(find_seat(bench.vault, bench.match_id))
     assert (bench.folder / "log.vault").stat().st_mode & 0o077 == 0
@@ -103,13 +103,13 @@ def test_the_secret_is_redacted_from_when_its_seat_is_found(tmp_path: Path) -> N
     Nor of what a service tells in its answer to joining that chooses its players' secrets itself.
     """
     secret, given = str(uuid4()), str(uuid4())
-    with closing(build_vault(f"sqlite:{tmp_path / 'log'}", StillClock())) as vault:
-        vault.add("seat", Seat(SERVICE, "game", "ann", "greedy", SecretStr(secret)).body)
+    with closing(build_vault(f"sqlite:{tmp_path / 'log'}", VirtualClock())) as vault:
+        vault.add("seat", ServiceSeat(SERVICE, "game", "ann", "greedy", SecretStr(secret)).to_json)
         assert redact(f"player_uuid={secret}") == f"player_uuid={secret}", "nobody has looked yet"
         seat = find_seat(vault, "seat")
-    assert (seat.secret, seat.known_as(given).secret) == (secret, given)
+    assert (seat.secret, seat.with_secret(given).secret) == (secret, given)
     for told in (secret, given):
-        assert redact(f"player_uuid={told}") == f"player_uuid={BLOT}"
+        assert redact(f"player_uuid={told}") == f"player_uuid={REDACTED}"
 
 
 # --- at the original ---------------------------------------------------------------------------
@@ -124,17 +124,17 @@ KNOWN = {
 
 
 @dataclass
-class OriginalPlace(BlefPlace):
+class OriginalPlace(SimulatedBlefServer):
     """A game at the original, played whole: each player begins with one card."""
 
     posted: int = 0
     """How many requests were refused for being no GET."""
 
-    def step_of(self, request: requests.PreparedRequest) -> str:
+    def request_kind(self, request: requests.PreparedRequest) -> str:
         operation = _operation(request)
         return {"join": "join", "play": "act"}.get(operation, "view")
 
-    def ask(self, request: requests.PreparedRequest) -> Answered:
+    def handle_request(self, request: requests.PreparedRequest) -> HttpResponse:
         if request.method != "GET":
             self.posted += 1
             return _answered(405, {"error": "405 - Method Not Allowed"})
@@ -144,7 +144,7 @@ class OriginalPlace(BlefPlace):
             return _answered(500, {"error": "500 - Internal server error"})
         known = {k: v for k, v in query if k in KNOWN[_operation(request)]}
         plain = requests.Request("GET", parts._replace(query=urlencode(known)).geturl()).prepare()
-        answer = asked_of(self.client.api, plain, self.clock)
+        answer = invoke_handler(self.client.api, plain, self.clock)
         return _answered(answer.status, _worded(json.loads(answer.body)))
 
     def _shorten(self) -> None:
@@ -165,20 +165,20 @@ def _worded(body: Any) -> Any:  # noqa: ANN401 - JSON
     return {name: {} if value is None else value for name, value in body.items()} | {"room": 42}
 
 
-def _answered(status: int, body: object) -> Answered:
-    return Answered(status, (), json.dumps(body).encode())
+def _answered(status: int, body: object) -> HttpResponse:
+    return HttpResponse(status, (), json.dumps(body).encode())
 
 
 @pytest.fixture
-def original(tmp_path: Path) -> Iterator[Bench]:
-    with closing(Bench(OriginalPlace, tmp_path)) as made:
+def original(tmp_path: Path) -> Iterator[MatchHarness]:
+    with closing(MatchHarness(OriginalPlace, tmp_path)) as made:
         yield made
 
 
-def test_a_whole_game_is_played_at_the_original(original: Bench) -> None:
+def test_a_whole_game_is_played_at_the_original(original: MatchHarness) -> None:
     """Joined, played from one card each to the end, and closed; each action is sent once."""
-    original.play()
-    assert original.faults_found() == []
+    original.run_match()
+    assert original.violations() == []
     place, sent = original.place, Counter(original.plan.steps)
     state = place.state()
     assert state["status"] == "Finished"
@@ -188,14 +188,14 @@ def test_a_whole_game_is_played_at_the_original(original: Bench) -> None:
 
 
 def test_a_game_in_which_the_bot_cannot_go_on_is_left_and_may_be_ordered_again(
-    original: Bench, monkeypatch: pytest.MonkeyPatch
+    original: MatchHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The service says 404 in its own words, and goes on saying so."""
     gone = _answered(404, {"error": "404 - Resource Not Found"})
     with monkeypatch.context() as patch:
-        patch.setattr(original.place, "ask", lambda _request: gone)
-        original.play()
+        patch.setattr(original.place, "handle_request", lambda _request: gone)
+        original.run_match()
     assert outcome_of(original)["reason"] == "404 - Resource Not Found"
-    assert original.log.running() == []
-    original.play()
+    assert original.log.running_matches() == []
+    original.run_match()
     assert outcome_of(original)["result"] in {"won", "lost"}

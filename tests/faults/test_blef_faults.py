@@ -7,17 +7,29 @@ from uuid import UUID
 
 import pytest
 import stamina
-from support.blef import Client, RecordedChance, Reply, StartedGame
-from support.cloud_benches import FakeClock
-from support.size import cases
-from world.clock import StillClock
-from world.faults import CRASHES, REQUESTS, Crash, FaultPlan, Faulty, Kind
-from world.stores import AWS
+from fault_simulation.faults import (
+    AWS_REQUESTS,
+    CRASHES,
+    Crash,
+    FaultInjector,
+    FaultKind,
+    FaultPlan,
+)
+from fault_simulation.stores import AWS_ERRORS
+from fault_simulation.virtual_clock import VirtualClock
+from support.blef_service import (
+    BlefHandlerClient,
+    HttpResponse,
+    RecordedRandomness,
+    StartedBlefGame,
+)
+from support.case_counts import case_count
+from support.store_fixtures import FakeClock
 
-from cardsharp.blef.cards import DECK
-from cardsharp.blef.store import GAME_STORE
-from workbench.cloud.emulator import Emulator
-from workbench.cloud.template import create_table
+from cardsharp.games.blef.cards import DECK
+from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
+from cardsharp_tools.local_cloud.emulator import Emulator
+from cardsharp_tools.local_cloud.template_files import create_table
 
 CALLS = {
     "bet": ["get_item", "update_item"],
@@ -29,21 +41,23 @@ CALLS = {
 }
 """The storage calls of each deed, within a minute of the change before."""
 
-PASSING = {Kind.REQUEST_LOST, Kind.RESPONSE_LOST, Kind.THROTTLED, Kind.CONFLICT}
+PASSING = {FaultKind.REQUEST_LOST, FaultKind.RESPONSE_LOST, FaultKind.THROTTLED, FaultKind.CONFLICT}
 """Faults that no client is to notice."""
 
 POINTS = [(deed, at) for deed, calls in CALLS.items() for at in range(len(calls))]
 SAMPLED = [
     (*point, fault)
     for place, point in enumerate(POINTS)
-    for fault in sorted({*CRASHES, *PASSING})[place % cases(3, every=1) :: cases(3, every=1)]
+    for fault in sorted({*CRASHES, *PASSING})[
+        place % case_count(3, full=1) :: case_count(3, full=1)
+    ]
 ]
 """In the sample each point suffers a third of the faults; its neighbours have the others."""
 
 
-def no_chance() -> RecordedChance:
+def no_chance() -> RecordedRandomness:
     """The same uuids, seats and hands each time."""
-    chance = RecordedChance(lambda number: DECK[:number])
+    chance = RecordedRandomness(lambda number: DECK[:number])
     chance.uuids = [str(UUID(int=(4 << 76 | 8 << 60) + number)) for number in range(20)]
     chance.orders = {2: (0, 1)}
     return chance
@@ -60,18 +74,20 @@ def _without_waiting() -> Iterator[None]:
 class Scene:
     """A game in which a deed is about to be done, and clients with and without a fault."""
 
-    table: StartedGame
+    table: StartedBlefGame
     raw: Any
     name: str
 
-    def service(self, fault: Kind | None = None, at: int = 0) -> tuple[Client, FaultPlan]:
+    def service(
+        self, fault: FaultKind | None = None, at: int = 0
+    ) -> tuple[BlefHandlerClient, FaultPlan]:
         """The client of a fresh process, the fault at its storage call `at`."""
-        plan = FaultPlan(StillClock(), {} if fault is None else {at: fault})
-        client, faulty = self.table.client, Faulty(self.raw, plan, REQUESTS, AWS)
-        store = GAME_STORE.in_table(self.name, client.clock, faulty)  # type: ignore[arg-type]
-        return Client(store, client.clock, client.chance), plan
+        plan = FaultPlan(VirtualClock(), {} if fault is None else {at: fault})
+        client, faulty = self.table.client, FaultInjector(self.raw, plan, AWS_REQUESTS, AWS_ERRORS)
+        store = GAME_STORE_FACTORY.open_table(self.name, client.clock, faulty)  # type: ignore[arg-type]
+        return BlefHandlerClient(store, client.clock, client.chance), plan
 
-    def do(self, client: Client, deed: str) -> Reply:
+    def do(self, client: BlefHandlerClient, deed: str) -> HttpResponse:
         """Do the deed as its player would, by what is seen now."""
         path, uuids = f"/games/{self.table.game}", self.table.uuids
         if deed == "create":
@@ -101,8 +117,8 @@ def scene_of(raw: Any, deed: str) -> Scene:  # noqa: ANN401 - boto3
     """A game in a new table, brought to where the deed is next."""
     name, clock = create_table(raw, "blefTable"), FakeClock()
     # The clock stands still, so that no deed falls into another minute than the one before.
-    client = Client(GAME_STORE.in_table(name, clock, raw), clock, no_chance())
-    table = client.joined() if deed in {"join", "start"} else client.started()
+    client = BlefHandlerClient(GAME_STORE_FACTORY.open_table(name, clock, raw), clock, no_chance())
+    table = client.create_with_players() if deed in {"join", "start"} else client.create_and_start()
     if deed == "last check":
         saved = client.store.read(table.game)
         hands = (DECK[:11], DECK[12:13])  # one more is too many
@@ -130,7 +146,7 @@ def done(raw: Any) -> dict[str, list[object]]:  # noqa: ANN401 - boto3
 
 @pytest.mark.parametrize(("deed", "at", "fault"), SAMPLED)
 def test_a_deed_under_a_fault_is_done_once_and_as_a_whole(
-    raw: object, done: dict[str, list[object]], deed: str, at: int, fault: Kind
+    raw: object, done: dict[str, list[object]], deed: str, at: int, fault: FaultKind
 ) -> None:
     """Whoever got no answer looks, and does it again if it is not done."""
     scene = scene_of(raw, deed)
@@ -139,7 +155,7 @@ def test_a_deed_under_a_fault_is_done_once_and_as_a_whole(
     if fault in CRASHES:
         with pytest.raises(Crash):
             scene.do(client, deed)
-        carried_out = (at, fault) == (1, Kind.CRASH_AFTER)
+        carried_out = (at, fault) == (1, FaultKind.CRASH_AFTER)
         assert scene.seen() == (done[deed] if carried_out else before)
         client, _ = scene.service()
         if carried_out:
@@ -155,7 +171,7 @@ def test_a_deed_under_a_fault_is_done_once_and_as_a_whole(
 def test_a_store_that_stays_away_is_a_503_and_changes_nothing(raw: Any) -> None:  # noqa: ANN401
     scene = scene_of(raw, "bet")
     before, clock = scene.seen(), scene.table.client.clock
-    client = Client(GAME_STORE.in_table("no-such-table", clock, raw), clock)
+    client = BlefHandlerClient(GAME_STORE_FACTORY.open_table("no-such-table", clock, raw), clock)
     assert scene.do(client, "bet").status == 503
     assert client.get("/games").status == 503
     assert scene.seen() == before

@@ -17,22 +17,22 @@ from shutil import copyfile
 from typing import Any
 
 import pytest
+from fault_simulation.checker import accepted_actions, intent_differences, log_differences
+from fault_simulation.faults import FaultKind, FaultPlan, steps_with_fault
+from fault_simulation.match_harness import HARSH_TIMING, MatchHarness, run_harness
+from fault_simulation.scheduler import Process, Scheduler
+from fault_simulation.simulated_arena import FORCED_TURN_TEXT, TABLE, SimulatedArena
+from fault_simulation.transport import ANSWERS, RETRY_AFTER, body_of
 from requests import PreparedRequest
-from support.arena import ALICE
-from support.size import cases
-from world.arena import BY_FORCE, TABLE, BenchArena
-from world.bench import HARD, Bench, played
-from world.faults import FaultPlan, Kind, suffering
-from world.judge import actions_of, intent_faults, log_faults
-from world.network import ANSWERS, RETRY_AFTER, body_of
-from world.schedule import Process, Schedule
+from support.arena_server import ALICE
+from support.case_counts import case_count
 
-from cardsharp.cloud.attended import Attended
-from cardsharp.cloud.timing import Timing
-from cardsharp.deadmansdraw.bot import ArenaMatch
-from cardsharp.deadmansdraw.replay import turns_of
-from cardsharp.far_clock import NEVER
-from workbench.cloud.http_events import Answered
+from cardsharp.bot.bot_match import SessionResult
+from cardsharp.bot.timing import SessionTiming
+from cardsharp.client.remote_clock import NEVER
+from cardsharp.games.deadmansdraw.arena_bot.arena_match import ArenaBotMatch
+from cardsharp.games.deadmansdraw.history.replay import group_into_turns
+from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse
 
 LONG = 10  # looks at a breath's distance, after which a denial is believed
 
@@ -46,64 +46,66 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def clean(folder: Path) -> Bench:
+def clean(folder: Path) -> MatchHarness:
     """A match in which nothing goes wrong."""
-    return played(Bench(BenchArena, folder))
+    return run_harness(MatchHarness(SimulatedArena, folder))
 
 
-def test_the_match_of_the_bench_is_worth_it(clean: Bench) -> None:
+def test_the_match_of_the_bench_is_worth_it(clean: MatchHarness) -> None:
     """Two turns of five actions, five effects, a long poll, a renewed lease; no fault found."""
     assert clean.found == []
     accepted, steps = clean.gate.accepted, clean.plan.steps
     answered = {str(one.body.get("effect", {}).get("effectType")) for one in accepted}
     assert answered - {"None"} == {"Cannon", "Map", "Oracle", "Sword", "Hook"}
     assert Counter(steps)["act"] == len(accepted) == 11
-    assert {"renew", "describe", "wait"} <= set(steps)
+    assert {"renew_lease", "update_header", "wait"} <= set(steps)
 
 
 def test_r24_a_match_that_was_denied_long_enough_to_be_closed_is_played_on(
-    folder: Path, clean: Bench
+    folder: Path, clean: MatchHarness
 ) -> None:
     """Wherever the denials begin before our last action; after it the arena names it no more."""
     steps = clean.plan.steps
     last = max(at for at, step in enumerate(steps) if step == "act")
     looks = [at for at in range(last) if steps[at] in {"view", "wait"}]
     for at in looks:
-        denials = dict.fromkeys(range(at, at + LONG), Kind.DENIED)
-        bench = played(Bench(BenchArena, folder, denials))
+        denials = dict.fromkeys(range(at, at + LONG), FaultKind.NOT_FOUND_ONCE)
+        bench = run_harness(MatchHarness(SimulatedArena, folder, denials))
         assert bench.found == [], f"from step {at}"
         assert "reopened" in bench.notes
     assert {steps[at] for at in looks} == {"view", "wait"}
 
 
 def test_r25_a_match_of_which_the_arena_lost_the_last_moves_is_played_on(
-    folder: Path, clean: Bench
+    folder: Path, clean: MatchHarness
 ) -> None:
     """Its file is put back while a worker dies at any step, or before the question what is so.
 
     Between a look and its action nobody could notice (docs/reliability.md).
     """
     steps = clean.plan.steps
-    deaths = [*range(steps.index("act"), len(steps), cases(12, every=1)), steps.index("finish")]
-    cuts = [({at: Kind.CRASH_AFTER}, at + 1) for at in deaths]
+    deaths = [*range(steps.index("act"), len(steps), case_count(12, full=1)), steps.index("finish")]
+    cuts = [({at: FaultKind.CRASH_AFTER}, at + 1) for at in deaths]
     cuts += [({}, at) for at, step in enumerate(steps) if step == "wait"]
     harmed, withdrawn = {}, 0
     for number, (faults, cut) in enumerate(cuts):
-        for lost in LOST_STEPS[number % 3 :: cases(3, every=1)]:
+        for lost in LOST_STEPS[number % 3 :: case_count(3, full=1)]:
             bench = power_cut(folder, max(0, cut - lost), cut, faults)
             withdrawn += "withdrawn" in bench.notes
-            assert turns_of(bench.moves)[-1].last
+            assert group_into_turns(bench.moves)[-1].is_last
             if bench.found:
                 harmed[cut, lost] = bench.found
     assert harmed == {}
     assert withdrawn > len(cuts) / 4
 
 
-def power_cut(folder: Path, kept: int, cut: int, faults: Mapping[int, Kind | float]) -> Bench:
+def power_cut(
+    folder: Path, kept: int, cut: int, faults: Mapping[int, FaultKind | float]
+) -> MatchHarness:
     """A match whose arena loses at step `cut` all that it did since step `kept`."""
     data, copy = folder / "arena.db", folder / "arena.kept"
     data.unlink(missing_ok=True)
-    bench = Bench(partial(BenchArena, data=data), folder, faults)
+    bench = MatchHarness(partial(SimulatedArena, data=data), folder, faults)
     arena = bench.place
 
     def before(_step: str) -> None:
@@ -116,7 +118,7 @@ def power_cut(folder: Path, kept: int, cut: int, faults: Mapping[int, Kind | flo
             accepted[:] = [one for one in accepted if one.sequence < arena.sequence]
 
     bench.plan.before_step = before
-    return played(bench)
+    return run_harness(bench)
 
 
 LIMIT = timedelta(seconds=8)
@@ -125,20 +127,20 @@ OVERDUE = timedelta(milliseconds=350)
 
 
 @dataclass
-class WatchedArena(BenchArena):
+class WatchedArena(SimulatedArena):
     """An arena with a limit a move and a watchdog, and a match in mid-turn."""
 
     table: Mapping[str, Any] = field(default_factory=lambda: {**TABLE, "timeout": 8})
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.act_as_alice({"etype": "Draw"})
+        self.act_outside_worker({"etype": "Draw"})
 
     def held_up(self) -> None:
         """Somebody is held up for so long that the watchdog and the opponent come between."""
         self.clock.advance(OVERDUE)
         self.arena.referee.end_overdue_turns()
-        self.go_on()
+        self.play_rival()
 
 
 @pytest.mark.parametrize("left", [OVERDUE / 7, OVERDUE / 2, OVERDUE, timedelta(seconds=1.2)])
@@ -151,19 +153,19 @@ def test_r31_no_action_opens_a_turn_that_it_was_not_meant_for(
 
 def harm_between_decision_and_post(folder: Path, left: timedelta) -> list[str]:
     """What is wrong with the actions of a worker that is held up with so much of its turn left."""
-    with closing(Bench(WatchedArena, folder)) as bench:
+    with closing(MatchHarness(WatchedArena, folder)) as bench:
         place = bench.place
         bench.clock.advance(LIMIT - left)
-        faults: dict[int, Kind | float] = {}
+        faults: dict[int, FaultKind | float] = {}
 
         def after_first_intent(step: str) -> None:
-            if step == "intend" and not faults:
-                faults[len(plan.steps)] = Kind.PAUSE_AFTER
+            if step == "write_intent" and not faults:
+                faults[len(plan.steps)] = FaultKind.PAUSE_AFTER
 
         plan = FaultPlan(bench.clock, faults, after_first_intent, place.held_up)
-        bench.attend(bench.match_id, plan)
-        assert plan.hits
-        return [fault for one in bench.gate.accepted for fault in one.faults]
+        bench.run_session(bench.match_id, plan)
+        assert plan.injected
+        return [fault for one in bench.gate.accepted for fault in one.violations]
 
 
 @pytest.mark.parametrize("gone", [LIMIT / 2, LIMIT * 2], ids=["in time", "overdue"])
@@ -172,24 +174,29 @@ def test_r31_a_match_with_a_limit_is_played_on_whatever_the_dates_say(
     folder: Path, gone: timedelta, ahead: timedelta
 ) -> None:
     """Also where only an action ends a turn that is overdue, and where a gateway dates answers."""
-    bench = Bench(WatchedArena, folder)
-    bench.place.dates_ahead = ahead
+    bench = MatchHarness(WatchedArena, folder)
+    bench.place.date_offset = ahead
     bench.clock.advance(gone)
-    known = "count as ours", BY_FORCE if gone > LIMIT else "count as ours"  # the first draw; late
-    assert [one for one in played(bench).found if not any(what in one for what in known)] == []
+    known = (
+        "count as ours",
+        FORCED_TURN_TEXT if gone > LIMIT else "count as ours",
+    )  # the first draw; late
+    assert [one for one in run_harness(bench).found if not any(what in one for what in known)] == []
 
 
 @pytest.fixture(scope="module")
-def watched(folder: Path) -> Bench:
+def watched(folder: Path) -> MatchHarness:
     """A match with a limit a move, in which nothing goes wrong."""
-    return played(Bench(WatchedArena, folder))
+    return run_harness(MatchHarness(WatchedArena, folder))
 
 
-def test_r31_a_turn_that_has_all_its_time_again_is_played_on(folder: Path, watched: Bench) -> None:
+def test_r31_a_turn_that_has_all_its_time_again_is_played_on(
+    folder: Path, watched: MatchHarness
+) -> None:
     """The arena was down after an action of ours; one EndTurn at most asks if the turn is over."""
     asked = []
     acts = [at for at, step in enumerate(watched.plan.steps) if step == "act"]
-    for at in acts[:: cases(3, every=1)]:
+    for at in acts[:: case_count(3, full=1)]:
         bench = back_again(folder, at)
         refused = bench.gate.refused
         asked += [one.action["etype"] for one in refused]
@@ -199,12 +206,16 @@ def test_r31_a_turn_that_has_all_its_time_again_is_played_on(folder: Path, watch
     assert set(asked) == {"EndTurn"}
 
 
-def back_again(folder: Path, at: int) -> Bench:
+def back_again(folder: Path, at: int) -> MatchHarness:
     """A match whose arena is down for longer than a turn may last, after the action of a step."""
     data = folder / "again.db"
     data.unlink(missing_ok=True)
-    timing = replace(HARD, lease=timedelta(minutes=2), renew=timedelta(minutes=1))
-    bench = Bench(partial(WatchedArena, data=data), folder, {at: Kind.PAUSE_AFTER}, timing=timing)
+    timing = replace(
+        HARSH_TIMING, lease_ttl=timedelta(minutes=2), renew_interval=timedelta(minutes=1)
+    )
+    bench = MatchHarness(
+        partial(WatchedArena, data=data), folder, {at: FaultKind.PAUSE_AFTER}, timing=timing
+    )
     arena = bench.place
 
     def down() -> None:
@@ -212,25 +223,25 @@ def back_again(folder: Path, at: int) -> Bench:
         arena.restart()
 
     bench.plan.pause = down
-    return played(bench)
+    return run_harness(bench)
 
 
 def test_r15_no_page_of_an_hour_stops_a_match_for_longer_than_its_turn_bears(
-    folder: Path, watched: Bench, monkeypatch: pytest.MonkeyPatch
+    folder: Path, watched: MatchHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An ordinary maintenance page, once, in place of each answer; the turn's limit is 8 s."""
-    page = Answered(503, (("Retry-After", "3600"),), b"maintenance")
-    monkeypatch.setitem(ANSWERS, Kind.HTTP_503, page)
-    for at in suffering(watched.plan.steps, Kind.HTTP_503)[:: cases(3, every=1)]:
-        bench = played(Bench(WatchedArena, folder, {at: Kind.HTTP_503}))
+    page = HttpResponse(503, (("Retry-After", "3600"),), b"maintenance")
+    monkeypatch.setitem(ANSWERS, FaultKind.HTTP_503, page)
+    for at in steps_with_fault(watched.plan.steps, FaultKind.HTTP_503)[:: case_count(3, full=1)]:
+        bench = run_harness(MatchHarness(WatchedArena, folder, {at: FaultKind.HTTP_503}))
         arena = bench.place
-        assert arena.match.state.timeouts == 0, at
-        assert bench.clock.passed - watched.clock.passed < 2 * RETRY_AFTER, at
+        assert arena.match.state.timeout_count == 0, at
+        assert bench.clock.elapsed - watched.clock.elapsed < 2 * RETRY_AFTER, at
 
 
 def test_the_suite_misses_the_end_of_a_turn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Mutation guard: who does not know when its turn ends opens the next one."""
-    monkeypatch.setattr(ArenaMatch, "_end_of_turn", lambda *_: NEVER)
+    monkeypatch.setattr(ArenaBotMatch, "_end_of_turn", lambda *_: NEVER)
     found = harm_between_decision_and_post(folder, OVERDUE / 2)
     assert any("was meant for move" in fault for fault in found)
 
@@ -245,18 +256,18 @@ FOUND = "somebody else plays as this user"
 
 
 @dataclass
-class RenamedArena(BenchArena):
+class RenamedArena(SimulatedArena):
     """One in which we see other words than the arena's."""
 
     words: Mapping[str, str] = field(default_factory=dict)
 
-    def ask(self, request: PreparedRequest) -> Answered:
+    def handle_request(self, request: PreparedRequest) -> HttpResponse:
         said = request.copy()
         said.body = self.renamed(body_of(request), {new: old for old, new in self.words.items()})
         said.headers["Content-Length"] = str(len(said.body))
-        answer = super().ask(said)
+        answer = super().handle_request(said)
         headers = tuple(one for one in answer.headers if one[0].lower() != "content-length")
-        return Answered(answer.status, headers, self.renamed(answer.body, self.words))
+        return HttpResponse(answer.status, headers, self.renamed(answer.body, self.words))
 
     @staticmethod
     def renamed(text: bytes, words: Mapping[str, str]) -> bytes:
@@ -279,41 +290,46 @@ def test_what_is_unknown_is_played_on_with(
 ) -> None:
     """An effect is left to the server by autopick, and of all six effects it alone."""
     place = partial(RenamedArena, words=words, strategy=strategy)
-    with closing(Bench(place, tmp_path)) as bench:
-        bench.play()
-        text = RenamedArena.renamed(json.dumps(bench.place.look()).encode(), words)
+    with closing(MatchHarness(place, tmp_path)) as bench:
+        bench.run_match()
+        text = RenamedArena.renamed(json.dumps(bench.place.match_json()).encode(), words)
         whole = json.loads(text)
-        assert [*log_faults(whole, bench.log), *intent_faults(whole, bench.log, [ALICE])] == []
-        assert bench.finished
+        assert [
+            *log_differences(whole, bench.log),
+            *intent_differences(whole, bench.log, [ALICE]),
+        ] == []
+        assert bench.is_finished
         assert bench.gate.refused == []
     assert b"Siren" in text or left
-    picked = [one for one in actions_of(whole, [ALICE]) if one["userAction"].get("autopick")]
+    picked = [one for one in accepted_actions(whole, [ALICE]) if one["userAction"].get("autopick")]
     before = [whole["moves"][one["sequenceId"] - 1]["events"][-1] for one in picked]
     assert {one["cardPlayedEffect"]["effectType"] for one in before} == left
 
 
 @pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize("seed", range(cases(1, every=40)))
+@pytest.mark.parametrize("seed", range(case_count(1, full=40)))
 def test_r39_two_bots_of_one_user_soon_become_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, seed: int, late: bool
 ) -> None:
     """The younger leaves the match for good; the elder plays it to its end."""
-    clock, chance = Schedule(), Random(seed)
-    first = Bench(partial(BenchArena, table={}), tmp_path, timing=Timing(), clock=clock)
-    second = Bench(lambda *_: first.place, tmp_path, timing=Timing(), clock=clock)
-    ends: list[tuple[object, Bench]] = []
+    clock, chance = Scheduler(), Random(seed)
+    first = MatchHarness(
+        partial(SimulatedArena, table={}), tmp_path, timing=SessionTiming(), clock=clock
+    )
+    second = MatchHarness(lambda *_: first.place, tmp_path, timing=SessionTiming(), clock=clock)
+    ends: list[tuple[object, MatchHarness]] = []
     for bench in first, second:
         bench.plan.before_step = lambda _step: clock.sleep(timedelta(seconds=chance.uniform(*PACE)))
 
-    def attend(bench: Bench) -> None:
-        ends.append((bench.worker().attend(bench.match_id, lambda: HOUR), bench))
+    def attend(bench: MatchHarness) -> None:
+        ends.append((bench.make_worker().run_session(bench.match_id, lambda: HOUR), bench))
 
-    clock.spawn(partial(attend, first), Process("first"))
-    clock.spawn(partial(attend, second), Process("second"), seconds=3 if late else 0)
+    clock.start_thread(partial(attend, first), Process("first"))
+    clock.start_thread(partial(attend, second), Process("second"), seconds=3 if late else 0)
     with closing(first), closing(second.stores):
         clock.run()
     (left, younger), (ended, elder) = ends
-    assert (left, ended) == (Attended.ELSEWHERE, Attended.FINISHED)
+    assert (left, ended) == (SessionResult.LEASED_BY_OTHER, SessionResult.FINISHED)
     assert len(elder.gate.accepted) > len(younger.gate.accepted)
     # The elder may have decided one action on what the younger had just changed.
     assert len(elder.gate.refused) <= 1

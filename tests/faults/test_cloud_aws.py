@@ -19,21 +19,30 @@ from botocore.exceptions import (
     ParamValidationError,
     SSLError,
 )
-from support.cloud_benches import FakeClock, environment
-from support.fault_server import FaultServer, answer
+from support.fault_server import FaultServer, full_response
+from support.store_fixtures import FakeClock, environment
 
-from cardsharp.cloud import aws
-from cardsharp.cloud.aws import call, connect
-from cardsharp.cloud.dynamodb import DynamoLog
-from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.cloud.ports import Lease, MatchRecord, Status
-from cardsharp.cloud.sqs import SqsQueue
-from cardsharp.errors import ConfigError, Conflict, StoreError
+from cardsharp.aws import client
+from cardsharp.aws.client import call, create_client
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.aws.sqs_queue import SqsQueue
+from cardsharp.errors import ConfigError, StoreError, WriteConflict
+from cardsharp.store.dynamodb_match_log import DynamoMatchLog
+from cardsharp.store.match_log import Lease, MatchRecord, MatchStatus
 
 TTL, NOON = timedelta(seconds=3), FakeClock().now()
 LEASE = Lease("m", "ann", 1, NOON + TTL)
 FINISHED = MatchRecord(
-    "m", Status.FINISHED, NOON, {}, 0, None, None, announced=False, outcome={}, finished=NOON
+    "m",
+    MatchStatus.FINISHED,
+    NOON,
+    {},
+    0,
+    None,
+    None,
+    is_queued=False,
+    outcome={},
+    finished_at=NOON,
 )
 URL = "http://127.0.0.1:1"
 OK: tuple[int, dict[str, Any]] = (200, {})
@@ -60,17 +69,17 @@ def attempts() -> Iterator[None]:
 def scripted(*answers: tuple[int, dict[str, Any]]) -> Iterator[list[str]]:
     """Serve these answers in turn, the last one for ever; tells in the end what was asked for."""
     asked = list[str]()
-    script = [answer(status, json.dumps(body).encode()) for status, body in answers]
+    script = [full_response(status, json.dumps(body).encode()) for status, body in answers]
     with FaultServer(*script) as server:
         here = dict.fromkeys(("AWS_REGION", "AWS_DEFAULT_REGION"), "us-east-1")
         keys = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "test")
         with environment({"AWS_ENDPOINT_URL": server.url, **here, **keys}):
             yield asked
-        asked += [one.headers["X-Amz-Target"].rpartition(".")[2] for one in server.seen]
+        asked += [one.headers["X-Amz-Target"].rpartition(".")[2] for one in server.requests]
 
 
-def log() -> DynamoLog:
-    return DynamoLog("matches", FakeClock())
+def log() -> DynamoMatchLog:
+    return DynamoMatchLog("matches", FakeClock())
 
 
 @pytest.mark.parametrize(
@@ -100,17 +109,17 @@ def test_a_collision_of_transactions_is_tried_again_and_a_lost_lease_never() -> 
         assert log().reopen(FINISHED)
     assert asked == ["TransactWriteItems"] * 2
     with scripted(fault("ConditionalCheckFailedException")) as asked:
-        with pytest.raises(Conflict):
-            log().renew(LEASE, TTL)
-        assert log().take("m", "ann", TTL) is None
-        assert not log().announce("m", TTL)
+        with pytest.raises(WriteConflict):
+            log().renew_lease(LEASE, TTL)
+        assert log().acquire_lease("m", "ann", TTL) is None
+        assert not log().mark_queued("m", TTL)
     assert asked == ["UpdateItem"] * 3
     refused = cancelled("ConditionalCheckFailed", "TransactionConflict")
     with (
         scripted((200, {"Items": [], "Count": 0}), refused) as asked,
-        pytest.raises(Conflict, match="no longer held"),
+        pytest.raises(WriteConflict, match="no longer held"),
     ):
-        log().withdraw(LEASE, 1)
+        log().retract_moves(LEASE, 1)
     assert asked == ["Query", "TransactWriteItems"]
 
 
@@ -135,7 +144,7 @@ def test_items_that_a_batch_left_over_are_asked_for_again() -> None:
     left = (200, {"Responses": {}, "UnprocessedKeys": {"matches": {"Keys": [key]}}})
     given = (200, {"Responses": {"matches": [item]}, "UnprocessedKeys": {}})
     with scripted(listed, left, given) as asked:
-        (running,) = log().running()
+        (running,) = log().running_matches()
     assert running.match_id == "m"
     assert asked == ["Query", "BatchGetItem", "BatchGetItem"]
 
@@ -170,10 +179,12 @@ def test_the_region_is_taken_from_the_variable_that_the_error_names(
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ConfigError) as caught:
-        connect(lambda: Session("none", "none").client("sqs"))
+        create_client(lambda: Session("none", "none").client("sqs"))
     named = next(word for word in str(caught.value).replace(",", "").split() if "REGION" in word)
     monkeypatch.setenv(named, "eu-west-3")
-    assert connect(lambda: Session("none", "none").client("sqs")).meta.region_name == "eu-west-3"
+    assert (
+        create_client(lambda: Session("none", "none").client("sqs")).meta.region_name == "eu-west-3"
+    )
 
 
 def test_a_process_keeps_what_it_knows_of_aws_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,11 +197,11 @@ def test_a_process_keeps_what_it_knows_of_aws_only_once(monkeypatch: pytest.Monk
             made.append(self)
 
     monkeypatch.setattr("boto3.session.Session", Counted)
-    aws.session.cache_clear()
+    client.shared_session.cache_clear()
     try:
         for name in ("matches", "the same, for another purpose"):
             assert DynamoTable(name)._client
         assert SqsQueue("https://sqs.eu-central-1.amazonaws.com/1/q")._client
         assert len(made) == 1
     finally:
-        aws.session.cache_clear()
+        client.shared_session.cache_clear()

@@ -9,28 +9,28 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from support import arena_bodies as bodies
-from support.arena import ALICE, PASSWORDS, running_arena
+from support import recorded_arena_responses as bodies
+from support.arena_server import ALICE, PASSWORDS, running_arena
 from support.certificates import certificate_for
-from support.cli import Cli, program
-from support.fault_server import CLOSE, Fault, FaultServer, answer
+from support.cli import Cli, start_program
+from support.fault_server import CLOSE, Fault, FaultServer, full_response
 from support.forward_proxy import ForwardProxy
 from support.ports import unused_port
 
-from cardsharp.access import Address, Credentials, Limits, Proxy
-from cardsharp.cloud.redaction import redact
-from cardsharp.cloud.settings import Workplace
-from cardsharp.deadmansdraw.actions import DRAW
-from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.errors import ArenaError, ConfigError, Unreachable, Untrusted
-from workbench.cloud.emulator import Emulator
-from workbench.show.loopback import direct_to_loopback
+from cardsharp.bot.settings import WorkerSettings
+from cardsharp.client.config import Credentials, Proxy, RequestLimits, ServiceAddress
+from cardsharp.core.redaction import redact
+from cardsharp.errors import ArenaError, ConfigError, Unreachable, UntrustedCertificate
+from cardsharp.games.deadmansdraw.actions import DRAW
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
+from cardsharp_tools.local_cloud.emulator import Emulator
+from cardsharp_tools.loopback import direct_to_loopback
 
 REMOTE = "arena.example"
 CANARY = "canary-ß☃-7f3a"
 ENCODED = "canary-%C3%9F%E2%98%83-7f3a"
 AS_ALICE = Credentials(ALICE, PASSWORDS[ALICE])
-ONCE = Limits(attempts=1, read=timedelta(seconds=5))
+ONCE = RequestLimits(max_attempts=1, read_timeout=timedelta(seconds=5))
 DEAD = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 
 
@@ -42,12 +42,12 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 @pytest.fixture
 def port(tmp_path: Path, certificate: tuple[Path, Path]) -> Iterator[int]:
     """The port of an arena with TLS, which a proxy calls `REMOTE`."""
-    with running_arena(tmp_path, tls=certificate) as (arena, _):
+    with running_arena(tmp_path, tls_files=certificate) as (arena, _):
         yield urlsplit(arena.url).port or 0
 
 
-def remote(proxy: str, ca: Path, limits: Limits = ONCE) -> ArenaClient:
-    address = Address(f"https://{REMOTE}", ca, proxy=Proxy.parse(proxy))
+def remote(proxy: str, ca: Path, limits: RequestLimits = ONCE) -> ArenaClient:
+    address = ServiceAddress(f"https://{REMOTE}", ca, proxy=Proxy.parse(proxy))
     return ArenaClient(address, AS_ALICE, limits)
 
 
@@ -103,9 +103,9 @@ def test_the_certificate_of_a_proxy_is_checked(tmp_path: Path) -> None:
     certificate, other = (certificate_for(tmp_path) for _ in range(2))
     del other  # the second is written over the first, which the proxy has read by then
     with ForwardProxy(tls=certificate) as proxy:
-        address = Address(f"https://{REMOTE}", proxy=Proxy.parse(proxy.url))
+        address = ServiceAddress(f"https://{REMOTE}", proxy=Proxy.parse(proxy.url))
         client = ArenaClient(address, AS_ALICE, ONCE)
-        with client, pytest.raises(Untrusted, match="certificate of the proxy"):
+        with client, pytest.raises(UntrustedCertificate, match="certificate of the proxy"):
             client.whoami()
     assert proxy.requests == []
 
@@ -130,13 +130,15 @@ def test_a_write_that_was_sent_through_a_proxy_stays_in_doubt(
             pytest.raises(Unreachable, match=f"through the proxy {proxy.url}") as caught,
         ):
             client.act("1" * 24, DRAW)
-        assert [seen.method for seen in arena.seen] == ["POST"]
+        assert [seen.method for seen in arena.requests] == ["POST"]
     assert caught.value.doubtful
 
 
 def test_a_proxy_that_answers_for_ever_is_cut_off(certificate: tuple[Path, Path]) -> None:
     """Each line is in time, so that no limit of a socket ends it."""
-    short = Limits(attempts=1, read=timedelta(seconds=0.5), total=timedelta(seconds=0.5))
+    short = RequestLimits(
+        max_attempts=1, read_timeout=timedelta(seconds=0.5), total_timeout=timedelta(seconds=0.5)
+    )
     with (
         ForwardProxy({REMOTE: 1}, babbles=True) as proxy,
         remote(proxy.url, certificate[0], short) as client,
@@ -146,8 +148,8 @@ def test_a_proxy_that_answers_for_ever_is_cut_off(certificate: tuple[Path, Path]
 
 
 def test_an_arena_on_this_machine_needs_no_proxy() -> None:
-    with FaultServer(answer(body=bodies.WHO)) as arena, ForwardProxy() as proxy:
-        address = Address(arena.url, proxy=Proxy.parse(proxy.url))
+    with FaultServer(full_response(body=bodies.WHO)) as arena, ForwardProxy() as proxy:
+        address = ServiceAddress(arena.url, proxy=Proxy.parse(proxy.url))
         with ArenaClient(address, AS_ALICE, ONCE) as client:
             client.whoami()
         assert proxy.requests == []
@@ -156,7 +158,7 @@ def test_an_arena_on_this_machine_needs_no_proxy() -> None:
 def test_no_proxy_is_sent_the_password_of_an_arena_without_tls() -> None:
     """Where a private network may read it, a proxy still may not."""
     proxy = Proxy.parse("http://proxy.lan:3128")
-    address = Address("http://arena.lan", insecure=True, proxy=proxy)
+    address = ServiceAddress("http://arena.lan", allow_plain_http=True, proxy=proxy)
     with pytest.raises(ConfigError, match="would read the password"):
         ArenaClient(address, AS_ALICE, ONCE)
 
@@ -176,7 +178,7 @@ def test_a_proxy_that_cannot_be_used_is_refused_without_its_password(url: str, s
         Proxy.parse(url)
     assert CANARY not in str(caught.value)
     with pytest.raises(ConfigError, match="CARDSHARP_PROXY cannot be used") as caught:
-        Workplace.load({"CARDSHARP_PROXY": url})
+        WorkerSettings.load({"CARDSHARP_PROXY": url})
     assert CANARY not in str(caught.value)
 
 
@@ -191,7 +193,7 @@ def test_a_proxy_that_cannot_be_used_is_refused_without_its_password(url: str, s
 def test_a_proxy_is_shown_without_its_password(url: str, shown: str) -> None:
     proxy = Proxy.parse(url)
     assert str(proxy) == shown
-    assert "7f3a" not in repr(Workplace.load({"CARDSHARP_PROXY": url}))
+    assert "7f3a" not in repr(WorkerSettings.load({"CARDSHARP_PROXY": url}))
     if "@" in url:
         assert redact(f"{CANARY} {ENCODED}") == "[redacted] [redacted]"
 
@@ -268,14 +270,14 @@ def test_every_command_that_speaks_to_a_remote_service_takes_the_proxy(
 def test_a_service_without_secrets_is_reached_by_http_through_a_proxy(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with FaultServer(answer(body=b"[]")) as arena:
+    with FaultServer(full_response(body=b"[]")) as arena:
         with ForwardProxy({REMOTE: arena.server_port}) as proxy:
             monkeypatch.setenv("CARDSHARP_PROXY", proxy.url)
             cli("stats", f"http://{REMOTE}")
             line, headers = proxy.requests[0]
         assert line.startswith(f"GET http://{REMOTE}/api/matches?")
         assert "Authorization" not in headers
-        assert [seen.path.partition("?")[0] for seen in arena.seen] == ["/api/matches"]
+        assert [seen.path.partition("?")[0] for seen in arena.requests] == ["/api/matches"]
 
 
 def secure_faults(certificate: tuple[Path, Path], *script: Fault) -> FaultServer:
@@ -314,7 +316,7 @@ def test_a_match_on_this_machine_asks_no_proxy(
 ) -> None:
     around = {"XDG_DATA_HOME": str(tmp_path), "CARDSHARP_PROXY": dead_proxy.url}
     line = ("play", "--cloud", cloud, "--opponent", "random", "--seed", "3", "--json")
-    with program(*line, environment=around) as process:
+    with start_program(*line, environment=around) as process:
         _, said = process.communicate()
     assert process.returncode == 0, said
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import LogBench, dynamo_log, moto_client, sqlite_log
+from support.store_fixtures import LogBench, dynamo_log, moto_client, sqlite_log
 
 
 @pytest.fixture(scope="module")

@@ -14,31 +14,31 @@ from typing import NamedTuple
 
 import pytest
 from starlette.routing import Route
-from support.arena import (
+from support.arena_server import (
     ADMIN,
     ALICE,
     BOB,
     DUMMY,
     OUTSIDER,
     PASSWORDS,
-    Answer,
-    Client,
-    HandClock,
-    basic,
+    ArenaHttpClient,
+    HttpResponse,
+    ManualClock,
+    basic_auth,
     write_players,
 )
-from support.arena_homes import Opened
-from support.recorded import rows as table
-from support.size import cases
+from support.case_counts import case_count
+from support.cloud_arena import Opened
+from support.recordings import sample_rows as table
 
-from cardsharp.access import ha1
-from cardsharp.contest.entries import Entrant, Settings
-from cardsharp.contest.kept import ContestsKept
-from cardsharp.contest.sqlite import found_in
-from cardsharp.deadmansdraw.arena import limits
-from cardsharp.deadmansdraw.arena.players import load_players
-from cardsharp.deadmansdraw.contest.page_routes import ContestPages
-from workbench.arena.server import ArenaServer
+from cardsharp.client.config import digest_ha1
+from cardsharp.contest.contest_file import create_in
+from cardsharp.contest.models import ContestSettings, TeamEntry
+from cardsharp.contest.repository import ContestRepository
+from cardsharp.games.deadmansdraw.arena.access import throttling
+from cardsharp.games.deadmansdraw.arena.access.users import load_players
+from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages
+from cardsharp_tools.local_server.arena_server import ArenaServer
 
 OTHER = "636438380ee778617e6e5c00"
 ASKERS = {
@@ -53,7 +53,7 @@ ASKERS = {
     "spectator": None,  # nobody, where the arena is run with --public
 }
 
-WRONG = basic(ALICE, {ALICE: "guess"})
+WRONG = basic_auth(ALICE, {ALICE: "guess"})
 
 MATCHES = {"cup": ADMIN, "ended": ADMIN, "practice": ALICE, "practised": ALICE}
 """The kinds of matches, by who creates them; two of them have ended."""
@@ -81,7 +81,9 @@ ROWS = list(every_row())
 class World:
     """An arena with matches of each kind; who asks, and what an answer shows of them."""
 
-    def __init__(self, arena: ArenaServer, client: Client, left: str, *, public: bool) -> None:
+    def __init__(
+        self, arena: ArenaServer, client: ArenaHttpClient, left: str, *, public: bool
+    ) -> None:
         self.routes = {
             (method, route.path)
             for route in arena._arena.app.routes
@@ -108,11 +110,11 @@ class World:
         seen = self.client.get(f"/api/matches/{match}", creator).json()
         assert seen["activePlayerIndex"] == 0
         if kind in ("ended", "practised"):
-            self.client.ask("DELETE", f"/api/matches/{match}/terminate", creator, {})
+            self.client.request("DELETE", f"/api/matches/{match}/terminate", creator, {})
         self.taking_part[match] = set(players)
         return match
 
-    def ask(self, row: Row, who: str) -> Answer:
+    def ask(self, row: Row, who: str) -> HttpResponse:
         """The answer to one request; what it could change is made for it alone."""
         user = ASKERS[who]
         writes = row.method not in ("GET", "HEAD")
@@ -126,9 +128,9 @@ class World:
             body = {"playerids": [named[player] or "" for player in row.players]}
         path = row.path.format(**named)
         headers = {"Authorization": WRONG} if who == "wrong" else None
-        return self.client.ask(row.method, path, user, body if writes else None, headers)
+        return self.client.request(row.method, path, user, body if writes else None, headers)
 
-    def shown(self, answer: Answer, who: str) -> str:
+    def shown(self, answer: HttpResponse, who: str) -> str:
         """The letters for what an answer shows to whoever asked."""
         found = {match for match in self.taking_part if match in answer.text}
         own = {match for match in found if ASKERS[who] in self.taking_part[match]}
@@ -149,19 +151,22 @@ def world(
     """An arena with a contest that has begun, and a match of a team that was removed since."""
     folder, at_once = tmp_path_factory.mktemp("arena"), timedelta(milliseconds=1)
     teams = load_players(write_players(folder))
-    contest = found_in(folder / "contest", Settings("cup", seed="canary-contest"))
+    contest = create_in(folder / "contest", ContestSettings("cup", seed="canary-contest"))
     for team in ("a" * 24, "b" * 24):
-        contest.add(Entrant(team, f"Team {team[0]}", "canary-ha1"))
-    contest.begin()
-    told = {"clock": HandClock(), "poll_timeout": at_once, "watchdog_pause": at_once}
+        contest.append_team(TeamEntry(team, f"Team {team[0]}", "canary-ha1"))
+    contest.start()
+    told = {"clock": ManualClock(), "long_poll_timeout": at_once, "watchdog_interval": at_once}
     # Hundreds of wrong passwords, one after the other, are not to be slowed here.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limits, "delay_for", lambda _over: timedelta())
-        patch.setattr(limits, "MOST_AT_ONCE", 10**6)
-        with opened(folder, public=request.param, teams=lambda: teams, **told) as (arena, client):
+        patch.setattr(throttling, "throttle_delay", lambda _over: timedelta())
+        patch.setattr(throttling, "MAX_GUESSES_UNDELAYED", 10**6)
+        with opened(folder, is_public=request.param, load_players=lambda: teams, **told) as (
+            arena,
+            client,
+        ):
             left = arena.create_match([ALICE, OUTSIDER], seed="canary-left")
             del teams[OUTSIDER]
-            arena._arena.show(ContestPages(lambda: ContestsKept(contest.documents)))
+            arena._arena.mount_pages(ContestPages(lambda: ContestRepository(contest.documents)))
             yield World(arena, client, left, public=request.param)
     contest.close()
 
@@ -173,8 +178,8 @@ def test_everybody_is_answered_as_the_table_says(world: World, row: Row) -> None
     A HEAD tells the same status, and no body; in the sample the organiser and the last one ask it.
     """
     secret = {user: word for user, word in PASSWORDS.items() if user != DUMMY}
-    proofs = [*secret.values(), *(ha1(user, word) for user, word in secret.items())]
-    heads = world.askers[:: cases(len(world.askers) - 1, every=1)]
+    proofs = [*secret.values(), *(digest_ha1(user, word) for user, word in secret.items())]
+    heads = world.askers[:: case_count(len(world.askers) - 1, full=1)]
     told = {}
     for who in world.askers:
         answer = world.ask(row, who)

@@ -11,28 +11,38 @@ from pathlib import Path
 import pytest
 import requests
 from requests.auth import HTTPDigestAuth
-from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, Client, HandClock, basic
-from support.arena import running_arena as at_home
-from support.arena_homes import Opened
+from support.arena_server import (
+    ADMIN,
+    ALICE,
+    BOB,
+    DUMMY,
+    OUTSIDER,
+    PASSWORDS,
+    ArenaHttpClient,
+    ManualClock,
+    basic_auth,
+)
+from support.arena_server import running_arena as at_home
+from support.cloud_arena import Opened
 from support.waiting import HANG_SECONDS
 
-from cardsharp.deadmansdraw.arena.auth import NONCE_LIFE
-from workbench.arena.server import ArenaServer
+from cardsharp.games.deadmansdraw.arena.access.auth import NONCE_TTL
+from cardsharp_tools.local_server.arena_server import ArenaServer
 
-Running = tuple[ArenaServer, Client, HandClock]
+Running = tuple[ArenaServer, ArenaHttpClient, ManualClock]
 
 
 @pytest.fixture(scope="module")
 def running(opened: Opened, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    clock = HandClock()
+    clock = ManualClock()
     folder = tmp_path_factory.mktemp("arena")
     short = timedelta(milliseconds=1)
-    with opened(folder, clock=clock, poll_timeout=short) as (arena, client):
+    with opened(folder, clock=clock, long_poll_timeout=short) as (arena, client):
         yield arena, client, clock
 
 
 @pytest.fixture
-def client(running: Running) -> Client:
+def client(running: Running) -> ArenaHttpClient:
     return running[1]
 
 
@@ -58,13 +68,15 @@ NASTY = {
 
 
 @pytest.mark.parametrize("body", NASTY.values(), ids=NASTY)
-def test_a_nasty_body_is_refused_or_harmless(client: Client, match: str, body: bytes) -> None:
+def test_a_nasty_body_is_refused_or_harmless(
+    client: ArenaHttpClient, match: str, body: bytes
+) -> None:
     """Never a 5xx: no action by it changes a match, and what it creates can be looked at."""
-    answer = client.ask("POST", match, ALICE, body)
+    answer = client.request("POST", match, ALICE, body)
     assert answer.status == 400
     assert answer.json()["error"]
     assert client.get(match).json()["moveCount"] == 1
-    answer = client.ask("POST", "/api/matches", ALICE, body)
+    answer = client.request("POST", "/api/matches", ALICE, body)
     assert answer.status in {200, 400}
     if answer.status == 200:
         assert client.get(f"/api/matches/{answer.json()['id']}").status == 200
@@ -81,25 +93,25 @@ REFUSED: tuple[tuple[dict[str, str], bytes, int, str], ...] = (
 )
 
 
-def test_a_body_that_is_too_large_or_in_an_unknown_form_is_refused(client: Client) -> None:
+def test_a_body_that_is_too_large_or_in_an_unknown_form_is_refused(client: ArenaHttpClient) -> None:
     """Whoever sends it: a body is read before anybody is asked who they are; others go on.
 
     100 kB are allowed, also where fewer are sent, compressed.
     """
     for headers, body, status, told in REFUSED:
         for user in (ALICE, None):
-            answer = client.ask("POST", "/api/matches", user, body, headers)
+            answer = client.request("POST", "/api/matches", user, body, headers)
             assert (answer.status, told in answer.json()["error"]) == (status, True)
             client.close()
     allowed = json.dumps({"nobody": ["x" * 102_300]}).encode()
     assert len(allowed) < 102_400
     for body, headers in ((allowed, {}), (gzip.compress(allowed), ZIPPED)):
-        assert client.ask("POST", "/api/matches", ALICE, body, headers).status == 200
+        assert client.request("POST", "/api/matches", ALICE, body, headers).status == 200
 
 
 def test_pages_of_a_list_follow_one_another(opened: Opened, tmp_path: Path) -> None:
     """limit=1 gives 11 (sic); offset goes on after the last, in both orders."""
-    with opened(tmp_path, clock=HandClock()) as (arena, client):
+    with opened(tmp_path, clock=ManualClock()) as (arena, client):
         made = [arena.create_match([ALICE, BOB], tags=[str(n)]) for n in range(25)]
 
         def ids(query: str) -> list[str]:
@@ -119,12 +131,12 @@ def test_pages_of_a_list_follow_one_another(opened: Opened, tmp_path: Path) -> N
 
 def test_busy_days_are_ones_own_of_a_month_and_around(opened: Opened, tmp_path: Path) -> None:
     """The admin's are all; without a day it is this month, without a readable one any."""
-    clock = HandClock()
+    clock = ManualClock()
     with opened(tmp_path, clock=clock) as (arena, client):
         today = clock.now
         for players in ([ALICE, BOB], [OUTSIDER, BOB], [ALICE, ALICE]):
             arena.create_match(players)
-            clock.turn(timedelta(days=20))
+            clock.advance(timedelta(days=20))
         first, second, third = (
             (today + timedelta(days=days)).astimezone().strftime("%a %b %d %Y")
             for days in (0, 20, 40)
@@ -140,8 +152,10 @@ def test_busy_days_are_ones_own_of_a_month_and_around(opened: Opened, tmp_path: 
         assert days(DUMMY, "?at=any") == []
 
 
-def test_a_forwarded_address_is_not_believed(client: Client) -> None:
-    answer = client.ask("GET", "/api/sessioninfo", ALICE, headers={"X-Forwarded-For": "6.6.6.6"})
+def test_a_forwarded_address_is_not_believed(client: ArenaHttpClient) -> None:
+    answer = client.request(
+        "GET", "/api/sessioninfo", ALICE, headers={"X-Forwarded-For": "6.6.6.6"}
+    )
     assert answer.json()["ip"] == "127.0.0.1"
 
 
@@ -151,8 +165,8 @@ def test_a_forwarded_address_is_not_believed(client: Client) -> None:
 Digest = Callable[[], requests.Response]
 
 
-def whoami(client: Client, authorization: str) -> int:
-    return client.ask("GET", "/api/whoami", headers={"Authorization": authorization}).status
+def whoami(client: ArenaHttpClient, authorization: str) -> int:
+    return client.request("GET", "/api/whoami", headers={"Authorization": authorization}).status
 
 
 @contextmanager
@@ -172,8 +186,8 @@ def digest(running: Running) -> Iterator[Digest]:
 def test_wrong_credentials_are_asked_again(running: Running) -> None:
     """And a wrong answer is not called stale: the user is to be asked."""
     for authorization in (
-        basic(ALICE, {ALICE: PASSWORDS[BOB]}),
-        basic(ALICE.upper(), {ALICE.upper(): PASSWORDS[ALICE]}),
+        basic_auth(ALICE, {ALICE: PASSWORDS[BOB]}),
+        basic_auth(ALICE.upper(), {ALICE.upper(): PASSWORDS[ALICE]}),
         'Digest username="x", realm="SLCEE-2023-PC", nonce="\xe9", uri="/api/whoami", qop=auth',
         f'Digest username="{ALICE}", uri="/api/whoami", qop="auth", nonce="", response=""',
     ):
@@ -188,15 +202,15 @@ def test_a_nonce_expires_and_its_answer_is_called_stale(running: Running, digest
     """Within its life a nonce serves again; after it a browser is told to answer a new one."""
     _, _, clock = running
     assert digest().history != []
-    clock.turn(NONCE_LIFE - timedelta(seconds=5))
+    clock.advance(NONCE_TTL - timedelta(seconds=5))
     assert digest().history == []
-    clock.turn(timedelta(seconds=10))
+    clock.advance(timedelta(seconds=10))
     again = digest()
     assert again.status_code == 200
     assert "stale=true" in again.history[0].headers["www-authenticate"]
 
 
-def test_an_answer_serves_once(client: Client, digest: Digest, tmp_path: Path) -> None:
+def test_an_answer_serves_once(client: ArenaHttpClient, digest: Digest, tmp_path: Path) -> None:
     """The count of a nonce rises with each request; what was overheard does not, and is stale.
 
     It opens neither another path nor another method. Nonces are sealed with a key of the process.
@@ -204,7 +218,7 @@ def test_an_answer_serves_once(client: Client, digest: Digest, tmp_path: Path) -
     first, second = (str(digest().request.headers["Authorization"]) for _ in range(2))
     assert ("nc=00000001" in first, "nc=00000002" in second) == (True, True)
     for overheard in (first, second):
-        again = client.ask("GET", "/api/whoami", headers={"Authorization": overheard})
+        again = client.request("GET", "/api/whoami", headers={"Authorization": overheard})
         assert again.status == 401
         assert "stale=true" in again.headers["www-authenticate"][0]
     assert digest().history == []
@@ -214,7 +228,7 @@ def test_an_answer_serves_once(client: Client, digest: Digest, tmp_path: Path) -
         ("POST", "whoami", 404),
         ("HEAD", "whoami", 401),
     ):
-        answer = client.ask(method, f"/api/{path}", headers={"Authorization": second})
+        answer = client.request(method, f"/api/{path}", headers={"Authorization": second})
         assert answer.status == status
     for count in ("", "x", "-1", "0", "00000001 "):
         assert whoami(client, first.replace("nc=00000001", f'nc="{count}"')) == 401
@@ -225,7 +239,7 @@ def test_an_answer_serves_once(client: Client, digest: Digest, tmp_path: Path) -
 
 def test_without_a_password_there_is_no_admin(opened: Opened, tmp_path: Path) -> None:
     with opened(tmp_path, admin_password=None) as (_, client):
-        assert whoami(client, basic(ADMIN, {ADMIN: ""})) == 401
+        assert whoami(client, basic_auth(ADMIN, {ADMIN: ""})) == 401
         assert client.get("/api/whoami", ADMIN).status == 401
         assert client.get("/api/whoami", ALICE).status == 200
 
@@ -234,6 +248,6 @@ def test_a_page_of_another_site_has_a_signed_in_browser_do_nothing(running: Runn
     """Its text/plain form would reach the watchdog; a browser says where such a form comes from."""
     cross = {"Sec-Fetch-Site": "cross-site", "Content-Type": "text/plain"}
     asked = (
-        running[1].ask("POST", "/api/matches/watchdog", ADMIN, b"", one) for one in ({}, cross)
+        running[1].request("POST", "/api/matches/watchdog", ADMIN, b"", one) for one in ({}, cross)
     )
     assert [answer.status for answer in asked] == [200, 403]

@@ -11,35 +11,59 @@ from typing import Any
 
 import pytest
 import requests
+from fault_simulation.faults import FaultInjector, FaultKind, FaultPlan
+from fault_simulation.stores import AWS_ERRORS
+from fault_simulation.virtual_clock import VirtualClock
 from requests.auth import HTTPDigestAuth
-from support.arena import ADMIN, ALICE, BOB, PASSWORDS, Client, HandClock, Poll, write_players
-from support.arena_homes import LIFE, Opened, in_cloud
-from world.clock import StillClock
-from world.faults import FaultPlan, Faulty, Kind
-from world.stores import AWS
+from support.arena_server import (
+    ADMIN,
+    ALICE,
+    BOB,
+    PASSWORDS,
+    ArenaHttpClient,
+    BackgroundRequest,
+    ManualClock,
+    write_players,
+)
+from support.cloud_arena import ITEM_TTL, Opened, cloud_arena_factory
 
-from cardsharp.cloud.dynamodb_items import key, text
-from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.deadmansdraw.arena.lobby import MATCH, NEW_MATCH, TURN, Signal
-from cardsharp.deadmansdraw.arena.match import Match, Origin, end_turn_by_force
-from cardsharp.deadmansdraw.arena.table import NEWEST, TableLobby
-from cardsharp.deadmansdraw.arena.teams import FRESH, PLAYERS
-from cardsharp.errors import Conflict, StoreError
-from workbench.arena.server import ArenaServer
-from workbench.cloud.emulator import Emulator
-from workbench.deadmansdraw.emulated import new_table
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.errors import StoreError, WriteConflict
+from cardsharp.games.deadmansdraw.arena.access.dynamo_players import (
+    CACHE_TTL,
+    PLAYERS_PARTITION,
+)
+from cardsharp.games.deadmansdraw.arena.match import (
+    ArenaMatch,
+    RequestOrigin,
+    force_end_turn,
+)
+from cardsharp.games.deadmansdraw.arena.storage.dynamo_repository import (
+    MAX_NEWEST,
+    DynamoMatchRepository,
+)
+from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
+    MATCH_CREATED,
+    TURN_OVER,
+    TURN_STARTED,
+    WaitTopic,
+)
+from cardsharp.store.dynamodb_match_items import item_key, string_attribute
+from cardsharp_tools.games.deadmansdraw.emulated_arena import create_arena_table
+from cardsharp_tools.local_cloud.emulator import Emulator
+from cardsharp_tools.local_server.arena_server import ArenaServer
 
-Pair = tuple[tuple[ArenaServer, Client], tuple[ArenaServer, Client]]
+Pair = tuple[tuple[ArenaServer, ArenaHttpClient], tuple[ArenaServer, ArenaHttpClient]]
 
 
 @pytest.fixture
 def opened(emulator: Emulator) -> Opened:
-    return in_cloud(emulator)
+    return cloud_arena_factory(emulator)
 
 
 @pytest.fixture
 def table(emulator: Emulator, tmp_path: Path) -> DynamoTable:
-    return new_table(emulator, write_players(tmp_path))
+    return create_arena_table(emulator, write_players(tmp_path))
 
 
 @pytest.fixture
@@ -55,7 +79,7 @@ def test_of_actions_at_the_same_moment_each_finds_what_the_others_left(two: Pair
     start = Barrier(8)
 
     def draw(number: int) -> int:
-        with closing(Client((one, other)[number % 2].url)) as client:
+        with closing(ArenaHttpClient((one, other)[number % 2].url)) as client:
             start.wait()
             return client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"}).status
 
@@ -77,23 +101,30 @@ def test_of_one_process_a_nonce_is_good_and_a_wait_ends_at_the_other(two: Pair) 
     assert told == [(200, 1), (200, 0), (200, 0), (200, 0)]
     match = one.create_match([ALICE, BOB], seed="norandom")
     polls = [
-        Poll(one, "GET", f"/api/matches/{match}?waitactive=1", BOB),
-        Poll(one, "GET", "/api/matches?active=1&wait=1", BOB),
+        BackgroundRequest(one, "GET", f"/api/matches/{match}?waitactive=1", BOB),
+        BackgroundRequest(one, "GET", "/api/matches?active=1&wait=1", BOB),
     ]
     for verb in ("Draw", "EndTurn"):
         assert at_other.post(f"/api/matches/{match}", ALICE, {"etype": verb}).status == 200
-    assert [poll.answer().status for poll in polls] == [200, 200]
+    assert [poll.response().status for poll in polls] == [200, 200]
 
 
 def test_a_team_and_its_password_are_known_without_a_start(
     opened: Opened, table: DynamoTable, emulator: Emulator, tmp_path: Path
 ) -> None:
-    clock = HandClock()
+    clock = ManualClock()
     with opened(tmp_path, table=table, clock=clock) as (_, client):
         assert client.get("/api/whoami").status == 200
-        emulator.client("dynamodb").delete_item(TableName=table.name, Key=key(PLAYERS, ALICE))
-        table.put({**key(PLAYERS, "c" * 24), "player_name": text("no password")})
-        clock.turn(FRESH)
+        emulator.client("dynamodb").delete_item(
+            TableName=table.name, Key=item_key(PLAYERS_PARTITION, ALICE)
+        )
+        table.put(
+            {
+                **item_key(PLAYERS_PARTITION, "c" * 24),
+                "player_name": string_attribute("no password"),
+            }
+        )
+        clock.advance(CACHE_TTL)
         assert client.get("/api/whoami").status == 401
         names = [player["name"] for player in client.get("/api/players", ADMIN).json()]
         assert "Bob" in names
@@ -102,32 +133,32 @@ def test_a_team_and_its_password_are_known_without_a_start(
 
 def test_a_late_turn_is_ended_by_others(opened: Opened, table: DynamoTable, tmp_path: Path) -> None:
     """A process that has just begun gives nobody new time."""
-    clock = HandClock()
+    clock = ManualClock()
     with opened(tmp_path, table=table, clock=clock) as (arena, _):
         match = arena.create_match([ALICE, BOB], timeout=timedelta(seconds=7))
-    clock.turn(timedelta(seconds=8))
+    clock.advance(timedelta(seconds=8))
     with opened(tmp_path, table=table, clock=clock) as (arena, client):
-        ended = client.ask("POST", "/api/matches/watchdog", ADMIN).json()
+        ended = client.request("POST", "/api/matches/watchdog", ADMIN).json()
         assert [found["_id"] for found in ended] == [match]
 
 
-def begun(lobby: TableLobby, arena: ArenaServer) -> Match:
+def begun(lobby: DynamoMatchRepository, arena: ArenaServer) -> ArenaMatch:
     made = arena.create_match([ALICE, BOB], seed="norandom", timeout=timedelta(seconds=1))
-    return lobby.find(made)
+    return lobby.get(made)
 
 
 def test_a_move_whose_answer_was_lost_is_made_once(two: Pair, table: DynamoTable) -> None:
     """It is sent again, and finds its own receipt; another's is a conflict."""
-    match = begun(TableLobby(table, LIFE), two[0][0])
-    told: list[Match] = []
-    plan = FaultPlan(StillClock(), {0: Kind.RESPONSE_LOST})
-    losing: Any = Faulty(table._client, plan, {"transact_write_items"}, AWS)
-    lobby = TableLobby(DynamoTable(table.name, losing), LIFE, moved=told.append)
-    after, move = end_turn_by_force(match, Origin(match.last_move_at + timedelta(seconds=2)))
-    lobby.commit(after, move)
+    match = begun(DynamoMatchRepository(table, ITEM_TTL), two[0][0])
+    told: list[ArenaMatch] = []
+    plan = FaultPlan(VirtualClock(), {0: FaultKind.RESPONSE_LOST})
+    losing: Any = FaultInjector(table._client, plan, {"transact_write_items"}, AWS_ERRORS)
+    lobby = DynamoMatchRepository(DynamoTable(table.name, losing), ITEM_TTL, on_move=told.append)
+    after, move = force_end_turn(match, RequestOrigin(match.last_move_at + timedelta(seconds=2)))
+    lobby.save_move(after, move)
     assert lobby.history(match.id)[-1] == move
-    with pytest.raises(Conflict):
-        lobby.commit(after, move)
+    with pytest.raises(WriteConflict):
+        lobby.save_move(after, move)
     assert told == [after]
     assert len(lobby.history(match.id)) == 2
 
@@ -135,15 +166,15 @@ def test_a_move_whose_answer_was_lost_is_made_once(two: Pair, table: DynamoTable
 def test_matches_expire_and_what_cannot_be_read_is_left_out(two: Pair, table: DynamoTable) -> None:
     """With all that belongs to them. A list goes on; a broken one's own history is told as such."""
     (one, client), _ = two
-    lobby = TableLobby(table, LIFE)
+    lobby = DynamoMatchRepository(table, ITEM_TTL)
     match = begun(lobby, one)
     partitions = (f"match#{match.id}", "matches", "running", f"player#{ALICE}", f"player#{BOB}")
-    items = [item for partition in partitions for item in table.under(partition)]
+    items = [item for partition in partitions for item in table.query_prefix(partition)]
     assert len(items) == 6
-    expected = int((match.last_move_at + LIFE).timestamp())
+    expected = int((match.last_move_at + ITEM_TTL).timestamp())
     assert {int(item["expires_at"]["N"]) for item in items} == {expected}
     for sort in ("head", "move#000000"):
-        item = dict(table.get(key(f"match#{match.id}", sort)) or {})
+        item = dict(table.get(item_key(f"match#{match.id}", sort)) or {})
         body = "match_zip" if sort == "head" else "move_zip"
         table.put({**item, body: {"B": b"broken"}})
     assert client.get("/api/matches").json() == []
@@ -153,18 +184,23 @@ def test_matches_expire_and_what_cannot_be_read_is_left_out(two: Pair, table: Dy
 
 def test_a_look_reads_little_and_changes_with_what_it_is_for(two: Pair, table: DynamoTable) -> None:
     (one, client), _ = two
-    lobby = TableLobby(table, LIFE)
+    lobby = DynamoMatchRepository(table, ITEM_TTL)
     match = begun(lobby, one)
-    asked = ((MATCH, match.id), (TURN, ALICE), (TURN, BOB), (NEW_MATCH, BOB))
-    signals = [Signal(*one) for one in asked]
-    before = [lobby.look(signal) for signal in signals]
-    assert before == [lobby.look(signal) for signal in signals]
+    asked = (
+        (TURN_OVER, match.id),
+        (TURN_STARTED, ALICE),
+        (TURN_STARTED, BOB),
+        (MATCH_CREATED, BOB),
+    )
+    signals = [WaitTopic(*one) for one in asked]
+    before = [lobby.poll_topic(signal) for signal in signals]
+    assert before == [lobby.poll_topic(signal) for signal in signals]
     client.post(f"/api/matches/{match.id}", ALICE, {"etype": "Draw"})
     client.post(f"/api/matches/{match.id}", ALICE, {"etype": "EndTurn"})
-    after = [lobby.look(signal) for signal in signals]
+    after = [lobby.poll_topic(signal) for signal in signals]
     assert [old != new for old, new in zip(before, after, strict=True)] == [True] * 3 + [False]
-    for _ in range(NEWEST + 1):
+    for _ in range(MAX_NEWEST + 1):
         one.create_match([ALICE, BOB], seed="norandom")
-    assert lobby.look(Signal(NEW_MATCH, BOB)) != after[3]
-    reads = [lobby.look(signal) for signal in signals]
+    assert lobby.poll_topic(WaitTopic(MATCH_CREATED, BOB)) != after[3]
+    reads = [lobby.poll_topic(signal) for signal in signals]
     assert max(len(json.dumps(list(map(str, read or ())))) for read in reads) < 4096

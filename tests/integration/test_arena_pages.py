@@ -7,20 +7,22 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from support.arena import ADMIN, ALICE, BOB, DUMMY, Client
-from support.arena_homes import Opened
+from support.arena_server import ADMIN, ALICE, BOB, DUMMY, ArenaHttpClient
+from support.cloud_arena import Opened
 
 PAGES = ("/matches", "/matches/statistics", "/docs")
 
 
 @pytest.fixture(scope="module")
-def client(opened: Opened, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+def client(opened: Opened, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ArenaHttpClient]:
     with opened(tmp_path_factory.mktemp("arena")) as (_, client):
         yield client
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_pages_load_only_what_is_here_by_a_strict_policy(client: Client, path: str) -> None:
+def test_pages_load_only_what_is_here_by_a_strict_policy(
+    client: ArenaHttpClient, path: str
+) -> None:
     text = client.get(path).text
     loaded = re.findall(r'<(?:link|script)[^>]*(?:href|src)="([^"]+)"', text)
     assert loaded
@@ -34,18 +36,18 @@ def test_pages_load_only_what_is_here_by_a_strict_policy(client: Client, path: s
     assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=", text)
 
 
-def test_nothing_else_of_the_folder_is_served(client: Client) -> None:
+def test_nothing_else_of_the_folder_is_served(client: ArenaHttpClient) -> None:
     for path in ("/page/none.js", "/page/filters.jinja", "/page/..%2Fapp.py"):
         answer = client.get(f"{path}&<script>alert(1)</script>", None)
         assert client.get(path, None).status == answer.status == 404
         assert "<script>" not in answer.text
 
 
-def test_login_leads_back_to_the_page_it_came_from(client: Client) -> None:
+def test_login_leads_back_to_the_page_it_came_from(client: ArenaHttpClient) -> None:
     """But never to another host."""
 
     def led_to(came_from: str) -> str:
-        answer = client.ask("GET", "/login", ALICE, headers={"Referer": came_from})
+        answer = client.request("GET", "/login", ALICE, headers={"Referer": came_from})
         assert answer.status == 302
         return answer.headers["location"][0]
 
@@ -65,7 +67,7 @@ def test_statistics_tell_how_each_pair_of_a_round_went(opened: Opened, tmp_path:
         made = [arena.create_match([ALICE, BOB], tags=tags) for tags in rounds for _ in (1, 2, 3)]
         for number, match in enumerate(made[:3]):
             body = {"winnerId": BOB if number else ALICE}
-            client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, body)
+            client.request("DELETE", f"/api/matches/{match}/terminate", ADMIN, body)
         page = re.sub("</?bdi>", "", client.get("/matches/statistics?tag=Day9", BOB).text)
         tags = client.get("/matches/statistics").text
         none = client.get("/matches/statistics?tag=none").text
@@ -105,10 +107,10 @@ def test_the_list_has_what_fits_the_form(opened: Opened, tmp_path: Path) -> None
         assert client.get("/matches?at=nonsense&limit=x&active=7").status == 200
 
 
-def test_a_practice_match_is_played_on_its_page_by_who_ordered_it(client: Client) -> None:
+def test_a_practice_match_is_played_on_its_page_by_who_ordered_it(client: ArenaHttpClient) -> None:
     def post(path: str, user: str, **fields: str) -> Any:  # noqa: ANN401 - an answer
         form = {"Content-Type": "application/x-www-form-urlencoded"}
-        return client.ask("POST", path, user, urlencode(fields).encode(), headers=form)
+        return client.request("POST", path, user, urlencode(fields).encode(), headers=form)
 
     begun = post("/matches", ALICE, dummy="1", seed="x")
     page = begun.headers["location"][0]

@@ -11,39 +11,54 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from support.arena import ADMIN, ALICE, BOB, Answer, Client, HandClock, Poll, basic, running_arena
-from support.arena_homes import Opened
+from support.arena_server import (
+    ADMIN,
+    ALICE,
+    BOB,
+    ArenaHttpClient,
+    BackgroundRequest,
+    HttpResponse,
+    ManualClock,
+    basic_auth,
+    running_arena,
+)
+from support.cloud_arena import Opened
 from support.waiting import HANG_SECONDS
 
-from cardsharp.deadmansdraw.arena import limits
-from cardsharp.deadmansdraw.arena.limits import FREE, Guesses, MemoryCounts, Quotas
-from workbench import listening
-from workbench.cloud.events import Function
-from workbench.cloud.http_front import HttpFront
+from cardsharp.games.deadmansdraw.arena.access import throttling
+from cardsharp.games.deadmansdraw.arena.access.throttling import (
+    FREE_GUESSES,
+    LoginThrottle,
+    MemoryWindowCounter,
+    PlayerQuotas,
+)
+from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
+from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
+from cardsharp_tools.local_server import http_server
 
-Here = tuple[Client, HandClock]
-FEW = Quotas(matches=2, at_once=3)
+Here = tuple[ArenaHttpClient, ManualClock]
+FEW = PlayerQuotas(max_matches_per_day=2, max_concurrent_requests=3)
 
 
 @pytest.fixture
 def home(opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Here]:
-    monkeypatch.setattr(limits, "MOST", FREE + 1)
-    monkeypatch.setattr(limits, "MOST_AT_ONCE", FREE + 1)
-    clock = HandClock()
+    monkeypatch.setattr(throttling, "MAX_GUESSES_PER_ADDRESS", FREE_GUESSES + 1)
+    monkeypatch.setattr(throttling, "MAX_GUESSES_UNDELAYED", FREE_GUESSES + 1)
+    clock = ManualClock()
     with opened(tmp_path, clock=clock, quotas=FEW) as (_, client):
         yield client, clock
 
 
-def guess(client: Client, word: str) -> Answer:
-    headers = {"Authorization": basic(ADMIN, {ADMIN: word})}
-    return client.ask("GET", "/api/whoami", headers=headers)
+def guess(client: ArenaHttpClient, word: str) -> HttpResponse:
+    headers = {"Authorization": basic_auth(ADMIN, {ADMIN: word})}
+    return client.request("GET", "/api/whoami", headers=headers)
 
 
 HERE, ELSEWHERE = "127.0.0.1", "127.0.0.2"
 
 
 def asked(url: str, user: str | None, address: str) -> int:
-    headers = {} if user is None else {"Authorization": basic(user)}
+    headers = {} if user is None else {"Authorization": basic_auth(user)}
     line = HTTPConnection(urlsplit(url).netloc, source_address=(address, 0))
     line.request("GET", "/api/hello" if user is None else "/api/whoami", None, headers)
     status = line.getresponse().status
@@ -56,34 +71,40 @@ def asked(url: str, user: str | None, address: str) -> int:
 
 def test_who_guesses_waits_ever_longer_and_a_right_password_never() -> None:
     """By address, whoever's password it is, and by user, wherever it comes from."""
-    found = Guesses(MemoryCounts(clock := HandClock()), clock)
-    waits = [found.wrong("10.0.0.1", f"user {n}").total_seconds() for n in range(FREE + 3)]
-    assert waits == [0] * FREE + [0.1, 0.2, 0.3]
-    waits = [found.wrong(f"10.0.1.{n}", "admin").total_seconds() for n in range(FREE + 200)]
-    assert waits[FREE - 1 : FREE + 2] == [0, 0.1, 0.2]
+    found = LoginThrottle(MemoryWindowCounter(clock := ManualClock()), clock)
+    waits = [
+        found.record_failure("10.0.0.1", f"user {n}").total_seconds()
+        for n in range(FREE_GUESSES + 3)
+    ]
+    assert waits == [0] * FREE_GUESSES + [0.1, 0.2, 0.3]
+    waits = [
+        found.record_failure(f"10.0.1.{n}", "admin").total_seconds()
+        for n in range(FREE_GUESSES + 200)
+    ]
+    assert waits[FREE_GUESSES - 1 : FREE_GUESSES + 2] == [0, 0.1, 0.2]
     assert waits[-1] == 10
     found.check("10.0.0.1", "admin")
-    clock.turn(timedelta(minutes=1))
-    assert found.wrong("10.0.0.1", "admin") == timedelta()
+    clock.advance(timedelta(minutes=1))
+    assert found.record_failure("10.0.0.1", "admin") == timedelta()
 
 
 def test_a_guesser_hangs_up_and_is_shut_out(home: Here, caplog: pytest.LogCaptureFixture) -> None:
     """But not to where it was let in before. The organiser reads of it once, without a password."""
     client, clock = home
     assert asked(client.url, ADMIN, ELSEWHERE) == client.get("/api/whoami").status == 200
-    told = [guess(client, f"secret-{n}") for n in range(FREE + 3)]
-    assert [one.status for one in told] == [401] * (FREE + 1) + [429] * 2
+    told = [guess(client, f"secret-{n}") for n in range(FREE_GUESSES + 3)]
+    assert [one.status for one in told] == [401] * (FREE_GUESSES + 1) + [429] * 2
     for answer in told:
         assert answer.headers["connection"] == ["close"]
     assert told[-1].headers["retry-after"] == ["60"]
     assert [client.get("/api/whoami", user).status for user in (ADMIN, ALICE)] == [429, 200]
     assert [asked(client.url, ADMIN, address) for address in ("127.0.0.3", ELSEWHERE)] == [429, 200]
     assert asked(client.url, BOB, "127.0.0.3") == 200
-    clock.turn(timedelta(minutes=1))
+    clock.advance(timedelta(minutes=1))
     assert client.get("/api/whoami", ADMIN).status == 200
     assert [one.message for one in caplog.records if "for admin" in one.message] == [
-        f"{FREE} wrong passwords within a minute: for admin",
-        f"{FREE + 1} wrong passwords within a minute: for admin",
+        f"{FREE_GUESSES} wrong passwords within a minute: for admin",
+        f"{FREE_GUESSES + 1} wrong passwords within a minute: for admin",
     ]
     assert "secret" not in caplog.text
 
@@ -107,7 +128,7 @@ def test_who_is_beyond_a_limit_waits_and_is_answered(
     The admin is free of the users' limit (docs/spec/arena.md section 2).
     """
     slept: list[float] = []
-    told = {"slow_down": True, "per_address": limits[0], "per_user": limits[1]}
+    told = {"throttle": True, "max_per_address": limits[0], "max_per_user": limits[1]}
     with running_arena(tmp_path, **told) as (arena, _):
 
         async def sleep(seconds: float) -> None:
@@ -129,17 +150,17 @@ def test_who_goes_while_it_is_slowed_has_asked_nothing(tmp_path: Path) -> None:
         finally:
             given_up.set()
 
-    with running_arena(tmp_path, slow_down=True, per_user=1) as (arena, client):
+    with running_arena(tmp_path, throttle=True, max_per_user=1) as (arena, client):
         match = arena.create_match([ALICE, BOB], seed="norandom")
         assert client.get(f"/api/matches/{match}").status == 200
         arena._arena._guard._sleep = sleep
         line = HTTPConnection(urlsplit(arena.url).netloc)
-        headers = {"Authorization": basic(ALICE), "Content-Type": "application/json"}
+        headers = {"Authorization": basic_auth(ALICE), "Content-Type": "application/json"}
         line.request("POST", f"/api/matches/{match}", b'{"etype": "Draw"}', headers)
         assert slowed.wait(HANG_SECONDS)
         line.close()
         assert given_up.wait(HANG_SECONDS)
-        assert arena.look(match)["moveCount"] == 1
+        assert arena.admin_view(match)["moveCount"] == 1
 
 
 # --- matches, requests, bytes --------------------------------------------------------------
@@ -153,7 +174,7 @@ def test_a_player_creates_few_matches_a_day(home: Here, caplog: pytest.LogCaptur
     assert client.post("/api/matches", BOB).status == 200
     made = [client.post("/api/matches", ADMIN, {"playerids": [ALICE, BOB]}).status for _ in "1234"]
     assert made == [200] * 4
-    clock.turn(timedelta(days=1))
+    clock.advance(timedelta(days=1))
     assert client.post("/api/matches").status == 200
     assert f"Alice ({ALICE}) was refused: A player may create 2 matches" in caplog.text
 
@@ -162,12 +183,14 @@ def test_so_many_requests_of_a_player_wait_at_a_time(tmp_path: Path) -> None:
     """The next is refused at once, and its connection closed; others go on."""
     with running_arena(tmp_path, quotas=FEW) as (arena, client):
         path = "/api/matches?active=1&wait=1"
-        polls = [Poll(arena, "GET", path, ALICE) for _ in range(FEW.at_once)]
+        polls = [
+            BackgroundRequest(arena, "GET", path, ALICE) for _ in range(FEW.max_concurrent_requests)
+        ]
         refused = client.get("/api/whoami")
         assert (refused.status, refused.headers["connection"]) == (429, ["close"])
         assert client.get("/api/whoami", BOB).status == 200
         arena.create_match([ALICE, ALICE])
-        assert [poll.answer().status for poll in polls] == [200] * FEW.at_once
+        assert [poll.response().status for poll in polls] == [200] * FEW.max_concurrent_requests
         assert client.get("/api/whoami").status == 200
 
 
@@ -189,7 +212,7 @@ def test_a_match_cannot_be_large(tmp_path: Path) -> None:
             assert (answer.status, told in answer.json()["error"]) == (400, True)
         match = client.post("/api/matches", ALICE).json()["id"]
         end = {"comment": "x" * 1001}
-        assert client.ask("DELETE", f"/api/matches/{match}/terminate", ALICE, end).status == 400
+        assert client.request("DELETE", f"/api/matches/{match}/terminate", ALICE, end).status == 400
 
 
 # --- a body that never comes whole: both of our servers end the wait ----------------------------
@@ -199,7 +222,7 @@ def everything(url: str, request: str) -> bytes:
     """All that Alice is answered before the server closes the connection."""
     parts = urlsplit(url)
     line, _, rest = request.partition("\r\n")
-    head = f"{line} HTTP/1.1\r\nHost: x\r\nAuthorization: {basic(ALICE)}\r\n{rest}"
+    head = f"{line} HTTP/1.1\r\nHost: x\r\nAuthorization: {basic_auth(ALICE)}\r\n{rest}"
     with socket.create_connection(
         (str(parts.hostname), parts.port or 0), timeout=HANG_SECONDS
     ) as client:
@@ -211,10 +234,12 @@ def test_half_a_body_is_answered_and_the_connection_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit is that of the body: a long poll, whose body is whole, outlasts it."""
-    monkeypatch.setattr(listening, "BODY_LIMIT", timedelta(seconds=0.3))
+    monkeypatch.setattr(http_server, "BODY_TIMEOUT", timedelta(seconds=0.3))
     half = 'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"tags":'
-    front = HttpFront(Function("any", lambda *_: {"statusCode": 200}, timedelta(seconds=29)))
-    with running_arena(tmp_path, poll_timeout=timedelta(seconds=0.9)) as (arena, _), front:
+    front = ApiGatewayServer(
+        LambdaFunction("any", lambda *_: {"statusCode": 200}, timedelta(seconds=29))
+    )
+    with running_arena(tmp_path, long_poll_timeout=timedelta(seconds=0.9)) as (arena, _), front:
         for url in (arena.url, front.url):
             answer = everything(url, f"POST /api/matches\r\n{half}")
             assert answer.startswith(b"HTTP/1.1 408 ")

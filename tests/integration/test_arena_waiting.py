@@ -4,12 +4,21 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.arena import ADMIN, ALICE, BOB, DUMMY, Client, HandClock, Poll, running_arena
-from support.arena_homes import Opened
+from support.arena_server import (
+    ADMIN,
+    ALICE,
+    BOB,
+    DUMMY,
+    ArenaHttpClient,
+    BackgroundRequest,
+    ManualClock,
+    running_arena,
+)
+from support.cloud_arena import Opened
 from support.waiting import until
 
-from cardsharp.deadmansdraw.arena import home
-from workbench.arena.server import ArenaServer
+from cardsharp.games.deadmansdraw.arena import local_arena
+from cardsharp_tools.local_server.arena_server import ArenaServer
 
 
 def new_match(arena: ArenaServer) -> str:
@@ -17,7 +26,7 @@ def new_match(arena: ArenaServer) -> str:
     return arena.create_match([ALICE, BOB], tags=["t"], seed="norandom")
 
 
-def end_alices_turn(client: Client, match: str) -> None:
+def end_alices_turn(client: ArenaHttpClient, match: str) -> None:
     for verb in ("Draw", "EndTurn"):
         assert client.post(f"/api/matches/{match}", ALICE, {"etype": verb}).status == 200
 
@@ -27,64 +36,69 @@ def test_who_waits_is_woken_by_what_is_waited_for(opened: Opened, tmp_path: Path
 
     A new match of another tag, or at the other's turn, does not end the wait for a turn.
     """
-    with opened(tmp_path, poll_timeout=timedelta(minutes=5)) as (arena, client):
+    with opened(tmp_path, long_poll_timeout=timedelta(minutes=5)) as (arena, client):
         queries = ("active=1&wait=1", "active=1&wait=1&tags=t", "wait=1")
-        news = [Poll(arena, "GET", f"/api/matches?{query}", ALICE) for query in queries]
-        turn = Poll(arena, "GET", "/api/matches?active=1&wait=1&tags=t", BOB)
+        news = [
+            BackgroundRequest(arena, "GET", f"/api/matches?{query}", ALICE) for query in queries
+        ]
+        turn = BackgroundRequest(arena, "GET", "/api/matches?active=1&wait=1&tags=t", BOB)
         match = new_match(arena)
-        assert [poll.answer().json()[0]["_id"] for poll in news] == [match] * 3
+        assert [poll.response().json()[0]["_id"] for poll in news] == [match] * 3
         arena.create_match([BOB, BOB], tags=["other"])
-        assert arena.waiting == 1
+        assert arena.long_poll_count == 1
         end_alices_turn(client, match)
-        assert [found["_id"] for found in turn.answer().json()] == [match]
+        assert [found["_id"] for found in turn.response().json()] == [match]
         asked = (("GET", "waitactive"), ("POST", "wait"))
-        ends = [Poll(arena, how, f"/api/matches/{match}?{flag}=1", ALICE) for how, flag in asked]
-        client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
-        told = [poll.answer() for poll in ends]
+        ends = [
+            BackgroundRequest(arena, how, f"/api/matches/{match}?{flag}=1", ALICE)
+            for how, flag in asked
+        ]
+        client.request("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
+        told = [poll.response() for poll in ends]
         assert [(one.status, "events" in one.json()) for one in told] == [(410, False), (410, True)]
         match = new_match(arena)
-        looking = Poll(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB)
-        listing = Poll(arena, "GET", "/api/matches?active=1&wait=1", DUMMY)
-    assert looking.answer().status == 409
-    assert listing.answer().json() == []
+        looking = BackgroundRequest(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB)
+        listing = BackgroundRequest(arena, "GET", "/api/matches?active=1&wait=1", DUMMY)
+    assert looking.response().status == 409
+    assert listing.response().json() == []
 
 
 def test_a_client_that_hangs_up_is_forgotten_and_its_action_not_played(tmp_path: Path) -> None:
     """Two hundred others get their answers."""
-    with running_arena(tmp_path, poll_timeout=timedelta(minutes=5)) as (arena, client):
+    with running_arena(tmp_path, long_poll_timeout=timedelta(minutes=5)) as (arena, client):
         match = new_match(arena)
         gone = [
-            Poll(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB),
-            Poll(arena, "GET", "/api/matches?wait=1&active=1", BOB),
-            Poll(arena, "POST", f"/api/matches/{match}?wait=1", BOB),
+            BackgroundRequest(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB),
+            BackgroundRequest(arena, "GET", "/api/matches?wait=1&active=1", BOB),
+            BackgroundRequest(arena, "POST", f"/api/matches/{match}?wait=1", BOB),
         ]
         for poll in gone:
-            poll.hang_up()
-        until(lambda: arena.waiting == 0)
+            poll.disconnect()
+        until(lambda: arena.long_poll_count == 0)
         look = f"/api/matches/{match}?waitactive=1&condensed=1"
-        polls = [Poll(arena, "GET", look, BOB) for _ in range(200)]
-        assert arena.waiting == 200
+        polls = [BackgroundRequest(arena, "GET", look, BOB) for _ in range(200)]
+        assert arena.long_poll_count == 200
         end_alices_turn(client, match)
-        assert {poll.answer().status for poll in polls} == {200}
-        assert arena.waiting == 0
+        assert {poll.response().status for poll in polls} == {200}
+        assert arena.long_poll_count == 0
         assert client.get(f"/api/matches/{match}", BOB).json()["moveCount"] == 3
 
 
 def test_a_move_wakes_spectators_with_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One more than there is room for is answered at once, with nothing new."""
-    monkeypatch.setattr(home, "AUDIENCE", 1)
+    monkeypatch.setattr(local_arena, "MAX_WAITING_SPECTATORS", 1)
     limit = timedelta(minutes=5)
-    with running_arena(tmp_path, poll_timeout=limit, public=True) as (arena, client):
+    with running_arena(tmp_path, long_poll_timeout=limit, is_public=True) as (arena, client):
         match = new_match(arena)
         steps = f"/matches/{match}/steps?from=1&wait=1"
-        poll = Poll(arena, "GET", steps, None)
+        poll = BackgroundRequest(arena, "GET", steps, None)
         assert client.get(f"{steps}&other=1", None).json()["steps"] == []
         assert client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"}).status == 200
-        assert len(poll.answer().json()["steps"]) == 1
-        until(lambda: arena.waiting == 0)
-        again = Poll(arena, "GET", f"/matches/{match}/steps?from=2&wait=1", None)
-        client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
-        assert again.answer().json()["over"]
+        assert len(poll.response().json()["steps"]) == 1
+        until(lambda: arena.long_poll_count == 0)
+        again = BackgroundRequest(arena, "GET", f"/matches/{match}/steps?from=2&wait=1", None)
+        client.request("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
+        assert again.response().json()["over"]
 
 
 def test_a_page_keeps_its_pace_while_teams_see_all_at_once(tmp_path: Path) -> None:
@@ -92,12 +106,17 @@ def test_a_page_keeps_its_pace_while_teams_see_all_at_once(tmp_path: Path) -> No
 
     A team's time is what it was: only the page is behind.
     """
-    clock, pace = HandClock(), timedelta(seconds=60)
-    told = {"clock": clock, "public": True, "pace": pace, "poll_timeout": timedelta(seconds=0.1)}
+    clock, pace = ManualClock(), timedelta(seconds=60)
+    told = {
+        "clock": clock,
+        "is_public": True,
+        "min_page_interval": pace,
+        "long_poll_timeout": timedelta(seconds=0.1),
+    }
     with running_arena(tmp_path, **told) as (arena, client):
         match = new_match(arena)
         client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"})
-        client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
+        client.request("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
 
         assert client.get(f"/api/matches/{match}", ALICE).json()["moveCount"] == 3
         for steps in (1, 2, 3):
@@ -105,13 +124,13 @@ def test_a_page_keeps_its_pace_while_teams_see_all_at_once(tmp_path: Path) -> No
             assert (news["total"], news["over"]) == (steps, steps == 3)
             page = client.get(f"/matches/{match}", None).text
             assert (f"?step={steps}" in page, f"?step={steps + 1}" in page) == (True, False)
-            clock.turn(pace)
+            clock.advance(pace)
 
 
 # --- who is there: how long ago the arena heard of each player's client ----------------------
 
 
-def idle(client: Client) -> dict[str, float | None]:
+def idle(client: ArenaHttpClient) -> dict[str, float | None]:
     found = client.get("/api/players?idle=1", ADMIN).json()
     return {player["_id"]: player["idleSeconds"] for player in found}
 
@@ -121,23 +140,26 @@ def test_a_player_is_there_who_asks_for_a_match_or_acts(tmp_path: Path) -> None:
 
     Who waits is heard of again when the wait is over.
     """
-    clock = HandClock()
-    with running_arena(tmp_path, clock=clock, poll_timeout=timedelta(minutes=5)) as (arena, client):
+    clock = ManualClock()
+    with running_arena(tmp_path, clock=clock, long_poll_timeout=timedelta(minutes=5)) as (
+        arena,
+        client,
+    ):
         assert set(idle(client).values()) == {None}
         assert all("idleSeconds" not in one for one in client.get("/api/players", ADMIN).json())
         for path in ("/api/matches", "/api/whoami", "/api/matches?at=today&condensed=1"):
             client.get(path, ALICE)
         assert idle(client)[ALICE] is None
         client.get("/api/matches?active=1", ALICE)
-        clock.turn(timedelta(seconds=9))
+        clock.advance(timedelta(seconds=9))
         assert (idle(client)[ALICE], idle(client)[BOB]) == (9.0, None)
         match = arena.create_match([ALICE, BOB], seed="norandom")
         client.post(f"/api/matches/{match}", BOB, {"etype": "Draw"})
         assert idle(client)[BOB] == 0.0
-        client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
-        poll = Poll(arena, "GET", "/api/matches?active=1&wait=1", ALICE)
-        clock.turn(timedelta(seconds=25))
+        client.request("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
+        poll = BackgroundRequest(arena, "GET", "/api/matches?active=1&wait=1", ALICE)
+        clock.advance(timedelta(seconds=25))
         assert idle(client)[ALICE] == 25.0
         new_match(arena)
-        assert poll.answer().status == 200
+        assert poll.response().status == 200
         assert idle(client)[ALICE] == 0.0

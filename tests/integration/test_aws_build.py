@@ -12,21 +12,27 @@ from pathlib import Path
 import pytest
 from support.aws_build import native_build, skip_without_packages
 
-from workbench.build import pins
-from workbench.build.sam import LIMIT, LIMITS, Build, differences, size_of
-from workbench.build.sandbox import RUNTIME_REQUIREMENTS, plain_variables
-from workbench.build.target import ROOT, native_architecture, this_machine
-from workbench.cloud.template import services
-from workbench.machine import slowness
+from cardsharp_tools.build import pinned_requirements
+from cardsharp_tools.build.execution_environment import RUNTIME_REQUIREMENTS, default_variables
+from cardsharp_tools.build.sam_build import (
+    MAX_BYTES_BY_FUNCTION,
+    MAX_FUNCTION_BYTES,
+    Build,
+    different_files,
+    size_of,
+)
+from cardsharp_tools.build.target import REPOSITORY_ROOT, native_architecture, native_target
+from cardsharp_tools.local_cloud.template_files import hosted_game_names
+from cardsharp_tools.machine_speed import slowdown_factor
 
-HTTP = [*services(), "game", "viewer"]
+HTTP = [*hosted_game_names(), "game", "viewer"]
 FUNCTIONS = ["Poller", "Worker", "Practice", "Director", *(f"{one}Service" for one in HTTP)]
-PACKAGES = dict.fromkeys(FUNCTIONS, "web") | {
+PACKAGES = dict.fromkeys(FUNCTIONS, "game_api") | {
     **{name: name.lower() for name in FUNCTIONS[:4]},
-    "viewerService": "viewer",
+    "viewerService": "pages",
 }
 HEAVY = {"numba", "numpy", "pandas", "fastapi", "starlette", "uvicorn", "boto3", "moto"}
-HEAVY.add("workbench")
+HEAVY.add("cardsharp_tools")
 """What must not be reached when a function starts: too slow, too large, or not deployed."""
 
 NEEDED = {"deadmansdrawService": {"starlette"}, "viewerService": {"starlette"}}
@@ -35,7 +41,7 @@ NEEDED = {"deadmansdrawService": {"starlette"}, "viewerService": {"starlette"}}
 IMPORT_LIMIT = timedelta(milliseconds=300)
 DEPENDENCIES = {"arm64": "DependenciesArm64", "x86_64": "DependenciesX86"}
 HERE = DEPENDENCIES[native_architecture()]
-LAYER = ROOT / "layers" / "dependencies"
+LAYER = REPOSITORY_ROOT / "layers" / "dependencies"
 
 
 def made(name: str, artifacts: Path, environment: dict[str, str], source: Path = LAYER) -> str:
@@ -61,14 +67,18 @@ def test_r22_each_function_with_its_layers_is_at_most_45_mb(built: Build) -> Non
     """But for the director, which draws rounds of a contest by networkx."""
     sizes = built.sizes()
     assert set(sizes) == set(FUNCTIONS)
-    assert {name for name, size in sizes.items() if size > LIMITS.get(name, LIMIT)} == set()
-    assert (LIMIT, LIMITS) == (45_000_000, {"Director": 52_000_000})
+    assert {
+        name
+        for name, size in sizes.items()
+        if size > MAX_BYTES_BY_FUNCTION.get(name, MAX_FUNCTION_BYTES)
+    } == set()
+    assert (MAX_FUNCTION_BYTES, MAX_BYTES_BY_FUNCTION) == (45_000_000, {"Director": 53_000_000})
 
 
 def test_boto3_is_shipped_with_what_functions_ask_and_nothing_of_this_machine(built: Build) -> None:
     packages = {one.name for one in built.folder_of(HERE).glob("python/*")}
     assert {"boto3", "botocore", "requests", "pydantic", "aws_lambda_powertools"} <= packages
-    assert not {"bin", ".lock", "workbench"} & packages
+    assert not {"bin", ".lock", "cardsharp_tools"} & packages
     data = built.folder_of(HERE) / "python" / "botocore" / "data"
     kept = {one.name for one in data.iterdir() if one.is_dir()}
     assert kept == {"apigatewaymanagementapi", "dynamodb", "sqs", "ssm"}
@@ -80,13 +90,13 @@ def test_boto3_is_shipped_with_what_functions_ask_and_nothing_of_this_machine(bu
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_carries_its_own_code_and_no_others(built: Build, name: str) -> None:
     folder, package = built.folder_of(name), PACKAGES[name]
-    carried = {"web", "viewer"} if package in {"web", "viewer"} else {package}
+    carried = {"game_api", "pages"} if package in {"game_api", "pages"} else {package}
     if name == "Director":  # which alone draws the rounds of contests
         carried |= {"networkx"}
     found = {one.name for one in folder.iterdir() if one.suffix != ".dist-info"}
     assert found == carried, "one function for all HTTP services"
     assert built.resources[name]["Properties"]["Handler"] == f"{package}.app.handler"
-    source = ROOT / "functions" / package / "app.py"
+    source = REPOSITORY_ROOT / "functions" / package / "app.py"
     assert (folder / package / "app.py").read_bytes() == source.read_bytes()
 
 
@@ -101,19 +111,25 @@ def test_bytecode_is_shipped_for_the_python_it_is_built_for(built: Build) -> Non
 
 
 def test_s14_the_layer_is_installed_by_hash_from_wheels_and_as_uv_lock_says() -> None:
-    makefile = (ROOT / "layers" / "build.mk").read_text()
+    makefile = (REPOSITORY_ROOT / "layers" / "build.mk").read_text()
     for flag in ("--require-hashes", "--only-binary :all:", "--no-deps"):
         assert flag in makefile
-    assert pins.is_current(), "run python -m workbench.build.pins"
+    assert pinned_requirements.is_current(), (
+        "run python -m cardsharp_tools.build.pinned_requirements"
+    )
     for file, least in zip(
-        [*pins.REQUIREMENTS.values(), RUNTIME_REQUIREMENTS], (20, 1, 3), strict=True
+        [*pinned_requirements.REQUIREMENTS.values(), RUNTIME_REQUIREMENTS], (20, 1, 3), strict=True
     ):
         assert file.read_text().count("==") >= least
         assert all("--hash=sha256:" in part for part in re.split(r"\n(?=\S)", file.read_text())[1:])
 
 
 def test_s14_the_bill_of_materials_names_what_the_layer_has(built: Build) -> None:
-    told = json.loads(pins.exported(*pins.REQUIREMENTS, form="cyclonedx1.5"))
+    told = json.loads(
+        pinned_requirements.export_lock(
+            *pinned_requirements.REQUIREMENTS, output_format="cyclonedx1.5"
+        )
+    )
     named = {(one["name"], one["version"]) for one in told["components"]}
     where = [str(built.folder_of(HERE) / "python"), str(built.folder_of("Director"))]
     shipped = {
@@ -128,7 +144,7 @@ def test_s14_a_package_with_another_hash_is_not_installed(tmp_path: Path) -> Non
     source = tmp_path / "source"
     source.mkdir()
     (source / "requirements.txt").write_text(f"idna==3.20 --hash=sha256:{'0' * 64}\n")
-    told = made(HERE, tmp_path / "out", this_machine().environment(), source)
+    told = made(HERE, tmp_path / "out", native_target().environment(), source)
     assert "hash" in told.lower()
     assert "idna" in told
 
@@ -166,7 +182,7 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
         "*{m.partition('.')[0] for m in sys.modules})"
     )
     told = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
-    variables = told | plain_variables(built.resources[name])
+    variables = told | default_variables(built.resources[name])
     words = [sys.executable, "-S", "-c", program]
     spent: list[timedelta] = []
     limit = IMPORT_LIMIT
@@ -175,7 +191,7 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
         seconds, *reached = said.split()
         spent.append(timedelta(seconds=float(seconds)))
         if min(spent) > limit:
-            limit = max(limit, IMPORT_LIMIT * slowness(1))
+            limit = max(limit, IMPORT_LIMIT * slowdown_factor(1))
         assert "cardsharp" in reached
         assert HEAVY & set(reached) == NEEDED.get(name, set())
     assert min(spent) <= limit
@@ -186,4 +202,4 @@ def test_two_folders_differ_in_the_files_that_are_not_alike(tmp_path: Path) -> N
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("same")
     assert (size_of(tmp_path / "one"), size_of(tmp_path / "other")) == (4, 8)
-    assert differences(tmp_path / "one", tmp_path / "other") == ["more"]
+    assert different_files(tmp_path / "one", tmp_path / "other") == ["more"]

@@ -9,31 +9,39 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.cloud_benches import FakeClock, dynamo_log, known, taken
-from support.policies import ACCOUNT, BOUND, EVERYTHING, REGION, Policy, allowed, made
+from support.iam_policies import (
+    ACCOUNT,
+    ALLOW_ALL,
+    BOUNDARY_POLICY_ARN,
+    REGION,
+    Policy,
+    deployer_policy,
+    is_allowed,
+)
+from support.store_fixtures import FakeClock, dynamo_log, require_match, take_lease
 
-from cardsharp.cloud.adapters import build_log
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.dynamodb import DynamoLog
-from cardsharp.cloud.ports import MatchLog
-from cardsharp.cloud.switches import Switches
-from cardsharp.deadmansdraw.game import GAME
+from cardsharp.bot.bootstrap import build_match_log
+from cardsharp.bot.control.runtime_settings import RuntimeSettings
+from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError, StoreError
-from workbench.cli.cloud_stack import SwitchesWanted
-from workbench.cloud.emulator import Emulator
-from workbench.operate.export import export
-from workbench.operate.orders import change, held
-from workbench.operate.preflight import (
-    RIGHTS,
-    Demand,
+from cardsharp.games.deadmansdraw.game import GAME
+from cardsharp.store.dynamodb_match_log import DynamoMatchLog
+from cardsharp.store.match_log import MatchLog
+from cardsharp_tools.cli.commands.cloud.stack_options import SettingChanges
+from cardsharp_tools.cli.health_checks import CheckStatus
+from cardsharp_tools.local_cloud.emulator import Emulator
+from cardsharp_tools.operations.export import export_matches
+from cardsharp_tools.operations.preflight import (
+    DEPLOYER_TEMPLATE,
+    ConcurrencyDemand,
+    check_quota,
+    check_release,
     default_demand,
-    judge_quota,
-    outdated,
-    planned,
+    planned_demand,
     preflight,
 )
-from workbench.operate.stack import Stack
-from workbench.show.checks import Finding
+from cardsharp_tools.operations.stack import Stack
+from cardsharp_tools.operations.stack_control import read_settings, update_settings
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -58,20 +66,23 @@ class Account:
         entries = asked["ContextEntries"]
         told = {one["ContextKeyName"]: one["ContextKeyValues"][0] for one in entries}
         (action,), (resource,) = asked["ActionNames"], asked["ResourceArns"]
-        may = allowed(self.policies, action, resource, told)
+        may = is_allowed(self.policies, action, resource, told)
         return {"EvaluationResults": [{"EvalDecision": "allowed" if may else "implicitDeny"}]}
 
 
-def found(account: Account, plan: Demand) -> dict[str, tuple[Finding, str]]:
-    return {one.name: (one.finding, one.text) for one in preflight(lambda _: account, plan)}
+def found(account: Account, plan: ConcurrencyDemand) -> dict[str, tuple[CheckStatus, str]]:
+    return {one.name: (one.status, one.message) for one in preflight(lambda _: account, plan)}
 
 
 def test_a_new_account_takes_the_template_as_it_is() -> None:
-    ends = (EVERYTHING, "cardsharp-dev"), (made("Deployer"), f"with Boundary={BOUND}")
+    ends = (
+        (ALLOW_ALL, "cardsharp-dev"),
+        (deployer_policy("Deployer"), f"with Boundary={BOUNDARY_POLICY_ARN}"),
+    )
     for policy, end in ends:
         told = found(Account(policy), default_demand())
         assert told.keys() == {"region", "credentials", "rights", "quota"}
-        assert {finding for finding, _ in told.values()} == {Finding.OK}, told
+        assert {finding for finding, _ in told.values()} == {CheckStatus.OK}, told
         assert told["rights"][1].endswith(end)
         assert "10 concurrent executions" in told["quota"][1]
 
@@ -83,8 +94,8 @@ OLDER = ("none", "no", ""), ("blef,euchre", "no", "blef, euchre will"), ("none",
 def test_a_real_account_in_the_emulator_answers_what_is_asked() -> None:
     with Emulator(("cloudformation", "iam", "lambda", "sns", "sts")) as running:
         told = {one.name: one for one in preflight(running.client, default_demand())}
-        assert told["rights"].finding is Finding.SKIPPED, "the emulator knows its root user only"
-        assert told["quota"].finding is Finding.OK
+        assert told["rights"].status is CheckStatus.SKIPPED, "the emulator knows its root user only"
+        assert told["quota"].status is CheckStatus.OK
         formation = running.client("cloudformation")
         for number, (services, pages, taken) in enumerate(OLDER):
             given = {"Services": services, "DeployWeb": pages}
@@ -95,51 +106,51 @@ def test_a_real_account_in_the_emulator_answers_what_is_asked() -> None:
                 TemplateBody=json.dumps({"Parameters": declared, "Resources": topic}),
                 Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in given.items()],
             )
-            found = [one.text for one in outdated(running.client, f"old-{number}")]
+            found = [one.message for one in check_release(running.client, f"old-{number}")]
             assert len(found) == bool(taken)
             assert all(taken in one for one in found)
-        assert list(outdated(running.client, "there-is-none")) == []
+        assert list(check_release(running.client, "there-is-none")) == []
 
 
 def test_what_it_does_not_take_is_told_with_what_to_change() -> None:
-    told = found(Account(), Demand(matches=10, reserve=False))
-    assert told["quota"][0] is Finding.FAILED
+    told = found(Account(), ConcurrencyDemand(matches=10, reserve_concurrency=False))
+    assert told["quota"][0] is CheckStatus.FAILED
     assert "deploy with MatchLimit=7" in told["quota"][1]
-    assert told["rights"][0] is Finding.FAILED
+    assert told["rights"][0] is CheckStatus.FAILED
     assert "may not cloudformation:CreateChangeSet, " in told["rights"][1]
-    assert RIGHTS in told["rights"][1]
+    assert DEPLOYER_TEMPLATE in told["rights"][1]
 
 
 def test_the_rights_are_asked_for_the_stack_that_is_named() -> None:
     """Who may deploy one stack may not therefore deploy another."""
-    text = json.dumps(made("Deployer")).replace("cardsharp-*", "cardsharp-dev*")
+    text = json.dumps(deployer_policy("Deployer")).replace("cardsharp-*", "cardsharp-dev*")
     one: Policy = json.loads(text)
-    assert found(Account(one), default_demand())["rights"][0] is Finding.OK
+    assert found(Account(one), default_demand())["rights"][0] is CheckStatus.OK
     other = found(Account(one), replace(default_demand(), stack="cardsharp-prod"))["rights"]
-    assert other[0] is Finding.FAILED
+    assert other[0] is CheckStatus.FAILED
     assert "sqs:CreateQueue" in other[1]
 
 
 def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
     """docs/arena.md: every client in a long poll is an execution, some 60 of 20 teams."""
-    for plan in (planned((), teams=20), planned(("deadmansdraw",))):
-        assert (plan.matches, plan.of_arena, plan.services) == (0, 62, ("deadmansdraw",))
+    for plan in (planned_demand((), teams=20), planned_demand(("deadmansdraw",))):
+        assert (plan.matches, plan.arena_concurrency, plan.services) == (0, 62, ("deadmansdraw",))
         with pytest.raises(ConfigError, match="too few for 20 teams, which take 62") as told:
-            judge_quota(10, plan)
+            check_quota(10, plan)
         assert "(2 teams fit)" in str(told.value)
         assert "request-service-quota-increase --service-code lambda" in str(told.value)
-        assert "at most 62 of them used by 20 teams" in judge_quota(1000, plan)
-    both = planned(("blef",), matches=6, teams=20)
-    assert (both.of_bot, both.services) == (9, ("blef", "deadmansdraw"))
+        assert "at most 62 of them used by 20 teams" in check_quota(1000, plan)
+    both = planned_demand(("blef",), matches=6, teams=20)
+    assert (both.bot_concurrency, both.services) == (9, ("blef", "deadmansdraw"))
     with pytest.raises(ConfigError, match="6 matches at once and 20 teams, which take 71"):
-        judge_quota(70, both)
-    assert planned(("blef",), web=True).of_arena == 0
+        check_quota(70, both)
+    assert planned_demand(("blef",), web=True).arena_concurrency == 0
     # Nothing can be reserved of ten, and there is room in a thousand.
     with pytest.raises(ConfigError, match=r"none can be reserved, .*; deploy with Reserve=no"):
-        judge_quota(10, Demand(matches=6, reserve=True))
-    assert "room for Reserve=yes" in judge_quota(1000, default_demand())
-    assert "4 reserved" in judge_quota(1000, Demand(matches=6, reserve=True))
-    assert "room" not in judge_quota(1000, Demand(matches=6, reserve=True))
+        check_quota(10, ConcurrencyDemand(matches=6, reserve_concurrency=True))
+    assert "room for Reserve=yes" in check_quota(1000, default_demand())
+    assert "4 reserved" in check_quota(1000, ConcurrencyDemand(matches=6, reserve_concurrency=True))
+    assert "room" not in check_quota(1000, ConcurrencyDemand(matches=6, reserve_concurrency=True))
 
 
 # --- what is set and copied, at a stack's own tables --------------------------------------------
@@ -157,56 +168,64 @@ def stack(moto: "DynamoDBClient") -> Iterator[Stack]:
 
 
 def test_what_is_set_holds_until_its_default_is_asked_for(stack: Stack) -> None:
-    change(stack, paused=True)
-    change(stack, **SwitchesWanted(strategy="draw-2", tag=("final",), at_once=4).changes())
-    assert str(held(stack)) == "strategy draw-2 (set), tags final (set), 4 at once (set)"
-    change(stack, **SwitchesWanted(all_tags=True, default=("strategy", "at-once")).changes())
-    assert str(held(stack)) == f"strategy {GAME.default_strategy}, all tags (set), 6 at once"
-    assert stack.switchboard.read() == Switches(paused=True, tags=())
+    update_settings(stack, paused=True)
+    update_settings(
+        stack, **SettingChanges(strategy="draw-2", tag=("final",), concurrency=4).changes()
+    )
+    assert str(read_settings(stack)) == "strategy draw-2 (set), tags final (set), 4 at once (set)"
+    update_settings(
+        stack, **SettingChanges(all_tags=True, default=("strategy", "at-once")).changes()
+    )
+    assert (
+        str(read_settings(stack)) == f"strategy {GAME.default_strategy}, all tags (set), 6 at once"
+    )
+    assert stack.switchboard.read() == RuntimeSettings(paused=True, tags=())
 
 
 def test_what_cannot_be_is_refused_and_changes_nothing(stack: Stack) -> None:
-    change(stack, strategy="draw-3")
+    update_settings(stack, strategy="draw-3")
     with pytest.raises(ConfigError, match="No strategy is called 'captian'"):
-        change(stack, tags=("final",), **SwitchesWanted(strategy="captian").changes())
+        update_settings(stack, tags=("final",), **SettingChanges(strategy="captian").changes())
     with pytest.raises(ConfigError, match="At most 6 can be played at once: that is MatchLimit"):
-        change(stack, tags=("final",), **SwitchesWanted(at_once=7).changes())
-    assert stack.switchboard.read() == Switches(strategy="draw-3")
+        update_settings(stack, tags=("final",), **SettingChanges(concurrency=7).changes())
+    assert stack.switchboard.read() == RuntimeSettings(strategy="draw-3")
 
 
 def test_a_quiet_stack_says_when_it_listens_all_the_same(stack: Stack) -> None:
-    assert held(stack).when == "quiet"
-    change(stack, awake_until=NOW + timedelta(hours=4))
-    assert held(stack).when.startswith("quiet, always until 20")
-    change(stack, awake_until=NOW - timedelta(hours=4))
-    assert held(stack).when == "quiet"
+    assert read_settings(stack).when == "quiet"
+    update_settings(stack, awake_until=NOW + timedelta(hours=4))
+    assert read_settings(stack).when.startswith("quiet, always until 20")
+    update_settings(stack, awake_until=NOW - timedelta(hours=4))
+    assert read_settings(stack).when == "quiet"
 
 
 # --- a copy of what was played --------------------------------------------------------------------
 
 
 def played(log: MatchLog, name: str) -> None:
-    lease = taken(log, name=name)
-    log.intend(lease, 0, {"action": "Draw"})
-    log.record(lease, {0: {"drew": "Key2"}, 1: {"ended": True}})
+    lease = take_lease(log, name=name)
+    log.write_intent(lease, 0, {"action": "Draw"})
+    log.write_facts(lease, {0: {"drew": "Key2"}, 1: {"ended": True}})
     log.finish(lease, {"result": "won"})
 
 
 def test_finished_matches_are_copied_once_with_all_that_they_have(
     moto: "DynamoDBClient", stack: Stack, tmp_path: Path
 ) -> None:
-    log = DynamoLog(stack.outputs["MatchTable"], FakeClock(), moto, keep=timedelta(days=90))
+    log = DynamoMatchLog(
+        stack.outputs["MatchTable"], FakeClock(), moto, retention=timedelta(days=90)
+    )
     played(log, "first")
-    taken(log, name="running")
+    take_lease(log, name="running")
     file = tmp_path / "mine.db"
-    assert export(log, file) == 1
+    assert export_matches(log, file) == 1
     played(log, "second")
-    assert export(log, file) == 1, "only what is new"
-    here = build_log(f"sqlite:{file}", SystemClock())
+    assert export_matches(log, file) == 1, "only what is new"
+    here = build_match_log(f"sqlite:{file}", SystemClock())
     assert {one.match_id for one in here.matches()} == {"first", "second"}
-    copy, origin = known(here, "first"), known(log, "first")
+    copy, origin = require_match(here, "first"), require_match(log, "first")
     assert (copy.header, copy.outcome) == (origin.header, origin.outcome)
-    assert (copy.started, copy.finished) == (origin.started, origin.finished)
+    assert (copy.started_at, copy.finished_at) == (origin.started_at, origin.finished_at)
     assert here.moves("first") == log.moves("first")
 
 
@@ -214,7 +233,7 @@ def test_a_match_that_cannot_be_read_keeps_no_other_from_being_copied(
     moto: "DynamoDBClient", stack: Stack, tmp_path: Path
 ) -> None:
     """They are copied in the order of play, so that the last is the last there, too."""
-    log, file = DynamoLog(stack.outputs["MatchTable"], FakeClock(), moto), tmp_path / "mine.db"
+    log, file = DynamoMatchLog(stack.outputs["MatchTable"], FakeClock(), moto), tmp_path / "mine.db"
     for name in ("deal-1", "bad", "deal-2", "odd", "deal-10"):
         played(log, name)
     for sort, damaged in (("move#000001", "facts_json"), ("header", "match_status")):
@@ -225,9 +244,9 @@ def test_a_match_that_cannot_be_read_keeps_no_other_from_being_copied(
             UpdateExpression=f"SET {damaged} = :x",
             ExpressionAttributeValues={":x": {"S": "x"}},
         )
-    assert known(log, "odd").fault, "it hides no other from whoever lists them"
+    assert require_match(log, "odd").read_error, "it hides no other from whoever lists them"
     with pytest.raises(StoreError, match=r"Match bad cannot be read whole.*\n.*copied: 3"):
-        export(log, file)
-    here = build_log(f"sqlite:{file}", SystemClock())
+        export_matches(log, file)
+    here = build_match_log(f"sqlite:{file}", SystemClock())
     assert [one.match_id for one in here.matches()] == ["deal-10", "deal-2", "deal-1"]
     here.close()

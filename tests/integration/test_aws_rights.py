@@ -12,44 +12,56 @@ from typing import Any
 
 import botocore.handlers
 import pytest
-from support.arena import ADMIN, ALICE, BOB, PASSWORDS, basic, running_arena, write_players
+from support.arena_server import (
+    ADMIN,
+    ALICE,
+    BOB,
+    PASSWORDS,
+    basic_auth,
+    running_arena,
+    write_players,
+)
 from support.aws_template import allowed_actions
-from support.blef import Client
-from support.cloud_benches import received
+from support.blef_service import BlefHandlerClient
 from support.contests import contests_in
+from support.store_fixtures import receive_message
 
 import director.app
 import worker.app
-from cardsharp.blef.invited import build_agents
-from cardsharp.blef.records import Player
-from cardsharp.blef.store import GAME_STORE
-from cardsharp.cloud import aws, secrets
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.cloud.feeds import watched
-from cardsharp.cloud.messages import LookMessage
-from cardsharp.cloud.ports import Message
-from cardsharp.cloud.sqs import SqsQueue
-from cardsharp.contest.entries import Settings, Stage
-from cardsharp.deadmansdraw.arena.ticks import Tick, wake
-from cardsharp.deadmansdraw.assembly import Assembly
-from cardsharp.deadmansdraw.contest.assembly import directing
-from cardsharp.deadmansdraw.contest.site import SERVICE as ARENA
-from cardsharp.deadmansdraw.practice import PracticeOrder, create
-from cardsharp.errors import Conflict
-from cardsharp.euchre.assembly import SERVICE
-from cardsharp.seats import assemble
-from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL
-from workbench.arena.server import ArenaServer
-from workbench.build.target import ROOT
-from workbench.cloud.emulator import Emulator
-from workbench.cloud.events import Function, LambdaContext, sqs_event
-from workbench.cloud.http_events import WireRequest, http_event
-from workbench.deadmansdraw.emulated import new_table
-from workbench.stage.side import assembled
-from workbench.stage.surroundings import environment
+from cardsharp.aws import client as aws
+from cardsharp.aws import ssm_credentials
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.aws.sqs_queue import SqsQueue
+from cardsharp.bot.queueing.messages import PollMessage
+from cardsharp.bot.service_seats import build_seat_dependencies
+from cardsharp.contest.models import ContestSettings, ContestStage
+from cardsharp.core.clock import SystemClock
+from cardsharp.errors import WriteConflict
+from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
+from cardsharp.games.blef.service.invited_bots import build_invited_bots
+from cardsharp.games.blef.service.records import GamePlayer
+from cardsharp.games.deadmansdraw.arena.director_ticks import Tick, send_immediate_tick
+from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
+from cardsharp.games.deadmansdraw.arena_bot.practice_orders import (
+    PracticeOrder,
+    create_matches,
+)
+from cardsharp.games.deadmansdraw.contest.application import SERVICE as ARENA
+from cardsharp.games.deadmansdraw.contest.bootstrap import build_director
+from cardsharp.games.euchre.service.bootstrap import SERVICE
+from cardsharp.server.feed_bootstrap import build_feed
+from cardsharp.server.http_service import BOT_QUEUE_SETTING, BOT_STORE_SETTING, BOT_URL_SETTING
+from cardsharp.store.match_log import Message
+from cardsharp_tools.build.target import REPOSITORY_ROOT
+from cardsharp_tools.games.deadmansdraw.emulated_arena import create_arena_table
+from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, to_event
+from cardsharp_tools.local_cloud.emulator import Emulator
+from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, LocalLambdaContext, sqs_event
+from cardsharp_tools.local_play.bot_runtime import open_assembly
+from cardsharp_tools.local_play.handler_environment import settings_environment
+from cardsharp_tools.local_server.arena_server import ArenaServer
 
-EVENTS = ROOT / "events"
+EVENTS = REPOSITORY_ROOT / "events"
 HOUR = timedelta(hours=1)
 SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
 OF_LAMBDA = {"ChangeMessageVisibility", "DeleteMessage", "GetQueueAttributes", "ReceiveMessage"}
@@ -80,7 +92,12 @@ def seen() -> Iterator[Seen]:
 
     handler: tuple[str, Any] = ("before-parameter-build", note)
     botocore.handlers.BUILTIN_HANDLERS.append(handler)
-    forget = (aws.session, secrets.provider, assemble, directing)
+    forget = (
+        aws.shared_session,
+        ssm_credentials.ssm_provider,
+        build_seat_dependencies,
+        build_director,
+    )
     for one in forget:
         one.cache_clear()
     try:
@@ -93,7 +110,7 @@ def seen() -> Iterator[Seen]:
 
 @pytest.fixture
 def arena(tmp_path: Path) -> Iterator[ArenaServer]:
-    with running_arena(tmp_path, poll_timeout=timedelta(milliseconds=200)) as (running, _):
+    with running_arena(tmp_path, long_poll_timeout=timedelta(milliseconds=200)) as (running, _):
         yield running
 
 
@@ -103,19 +120,21 @@ def may(name: str, *services: str) -> Seen:
 
 
 @contextmanager
-def deployed(emulator: Emulator, arena: ArenaServer, name: str) -> Iterator[tuple[Assembly, Seen]]:
+def deployed(
+    emulator: Emulator, arena: ArenaServer, name: str
+) -> Iterator[tuple[ArenaBotDependencies, Seen]]:
     """What a deployed function is made of, on a stack of its own, and the actions that it uses."""
     made = emulator.create(prefix=name)
     secret = f'{{"username": "{ALICE}", "password": "{PASSWORDS[ALICE]}"}}'
     emulator.client("ssm").put_parameter(Name=name, Value=secret, Type="SecureString")
     variables = {
         **emulator.environment,
-        **made.bot_at(arena.url),
+        **made.bot_settings(arena.url),
         "CARDSHARP_SECRET_ID": name,
         "CARDSHARP_PACE_SECONDS": "0.1",
         "CARDSHARP_STRATEGY": "draw-3",
     }
-    with seen() as actions, assembled(variables) as assembly:
+    with seen() as actions, open_assembly(variables) as assembly:
         yield assembly, actions
 
 
@@ -124,29 +143,29 @@ def service(emulator: Emulator, game: str, table: str, prefix: str = "") -> Iter
     """The actions that a game's service, on a table of its own, uses meanwhile."""
     made = emulator.create(prefix=prefix or game)
     variables = {**emulator.environment, f"{game.upper()}_STORE": f"dynamodb:{made.tables[table]}"}
-    with environment(variables), seen() as actions:
+    with settings_environment(variables), seen() as actions:
         yield actions
 
 
 def test_s13_blef_may_do_what_it_does(emulator: Emulator) -> None:
     with service(emulator, "blef", "blefTable") as actions:
-        store = GAME_STORE.open(os.environ["BLEF_STORE"], SystemClock())
-        client = Client(store, SystemClock())
+        store = GAME_STORE_FACTORY.open(os.environ["BLEF_STORE"], SystemClock())
+        client = BlefHandlerClient(store, SystemClock())
         game = client.create()
         admin = client.join(game, "alice")
         client.get(f"/games/{game}/make-public", admin_uuid=admin)
         assert game in client.get("/games").text
-        client.started(2).play_out()
+        client.create_and_start(2).play_out()
         assert store.count_all() == 2
     assert actions == may("blefRole", "dynamodb")
 
 
 def test_s13_blef_may_tell_those_who_watch(emulator: Emulator) -> None:
     with service(emulator, "blef", "blefTable", "feed") as actions:
-        feed = watched("http://127.0.0.1:9/live", os.environ["BLEF_STORE"], SystemClock())
-        assert feed.watch("game", "ann", "")
-        feed.tell("game", lambda _: ["a text for nobody"])
-        feed.leave("ann")
+        feed = build_feed("http://127.0.0.1:9/live", os.environ["BLEF_STORE"], SystemClock())
+        assert feed.subscribe("game", "ann", "")
+        feed.publish("game", lambda _: ["a text for nobody"])
+        feed.unsubscribe("ann")
     added = allowed_actions("blefFeedPolicy", "dynamodb")
     assert added == {"DeleteItem"} <= actions["dynamodb"]
     assert actions["dynamodb"] <= allowed_actions("blefRole", "dynamodb") | added
@@ -157,18 +176,21 @@ def test_s13_blef_may_tell_those_who_watch(emulator: Emulator) -> None:
 def test_s13_blef_may_seat_the_bot_that_is_invited(emulator: Emulator) -> None:
     made = emulator.create(prefix="agents")
     told = {
-        BOT_STORE: f"dynamodb:{made.tables['Matches']}",
-        BOT_QUEUE: made.queues["MatchQueue"],
-        BOT_URL: "http://there",
+        BOT_STORE_SETTING: f"dynamodb:{made.tables['Matches']}",
+        BOT_QUEUE_SETTING: made.queues["MatchQueue"],
+        BOT_URL_SETTING: "http://there",
     }
     game = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
-    with environment(emulator.environment), seen() as actions:
-        agents = build_agents(told)
-        with suppress(Conflict), agents.seat(game, Player("bot", "", "bayes"), "secret"):
-            raise Conflict("too late")
-        with agents.seat(game, Player("bot", "", "bayes"), "secret"):
+    with settings_environment(emulator.environment), seen() as actions:
+        agents = build_invited_bots(told)
+        with (
+            suppress(WriteConflict),
+            agents.reserve_seat(game, GamePlayer("bot", "", "bayes"), "secret"),
+        ):
+            raise WriteConflict("too late")
+        with agents.reserve_seat(game, GamePlayer("bot", "", "bayes"), "secret"):
             pass
-        seats = agents.places.offering.log.running()
+        seats = agents.dependencies.dispatcher.match_log.running_matches()
     assert len(seats) == 1
     actions["dynamodb"] -= {"Query", "BatchGetItem"}  # of that one look at all that runs
     assert actions == may("blefAgentsPolicy", "dynamodb", "sqs")
@@ -176,26 +198,26 @@ def test_s13_blef_may_seat_the_bot_that_is_invited(emulator: Emulator) -> None:
 
 def test_s13_euchre_may_do_what_it_does(emulator: Emulator) -> None:
     with service(emulator, "euchre", "euchreTable") as actions:
-        context = LambdaContext("euchre", HOUR, SystemClock())
-        answer = SERVICE.build({**os.environ, "EUCHRE_STRATEGY": "rules"})
+        context = LocalLambdaContext("euchre", HOUR, SystemClock())
+        answer = SERVICE.build_handler({**os.environ, "EUCHRE_STRATEGY": "rules"})
         for file in sorted(EVENTS.glob("euchre_*.json")):
             assert answer(json.loads(file.read_text()), context)["statusCode"] == 200
     assert actions == may("euchreRole", "dynamodb")
 
 
 def test_s13_the_arena_may_do_what_it_does(emulator: Emulator, tmp_path: Path) -> None:
-    table = new_table(emulator, write_players(tmp_path))
-    contests_in(table, emulator.client("dynamodb")).found(Settings("cup"))
+    table = create_arena_table(emulator, write_players(tmp_path))
+    contests_in(table, emulator.client("dynamodb")).create(ContestSettings("cup"))
     secret = f'{{"username": "{ADMIN}", "password": "{PASSWORDS[ADMIN]}"}}'
     emulator.client("ssm").put_parameter(Name="/arena", Value=secret, Type="SecureString")
     variables = {"ARENA_STORE": f"dynamodb:{table.name}", "CARDSHARP_SERVICE_SECRET": "/arena"}
-    with environment({**emulator.environment, **variables}), seen() as actions:
-        answer = ARENA.build(os.environ)
+    with settings_environment({**emulator.environment, **variables}), seen() as actions:
+        answer = ARENA.build_handler(os.environ)
 
         def ask(method: str, target: str, user: str, body: bytes = b"") -> Any:  # noqa: ANN401
-            headers = (("Authorization", basic(user)), ("Content-Type", "application/json"))
-            event = http_event(WireRequest(method, target, headers, body), datetime.now(UTC))
-            told = answer(event, LambdaContext("arena", timedelta(seconds=4), SystemClock()))
+            headers = (("Authorization", basic_auth(user)), ("Content-Type", "application/json"))
+            event = to_event(HttpRequest(method, target, headers, body), datetime.now(UTC))
+            told = answer(event, LocalLambdaContext("arena", timedelta(seconds=4), SystemClock()))
             assert told["statusCode"] == 200, told
             return json.loads(told["body"]) if target.startswith("/api") else told["body"]
 
@@ -220,31 +242,31 @@ def test_s13_the_director_may_do_what_it_does(emulator: Emulator) -> None:
         "CARDSHARP_QUEUE": made.queues["Ticks"],
     }
     table = DynamoTable(made.tables[f"{game}Table"], emulator.client("dynamodb"))
-    settings = Settings("cup", format="swiss", matches=1, most=1, timeout=3600)
-    records = contests_in(table, emulator.client("dynamodb")).found(settings)
+    settings = ContestSettings("cup", format="swiss", matches=1, most=1, timeout=3600)
+    records = contests_in(table, emulator.client("dynamodb")).create(settings)
     for name in ("draw-3", "draw-4"):  # who decide at once
-        records.enter(name, name)
-    records.practise(datetime.now(UTC) + timedelta(hours=1))
-    with environment(variables), seen() as actions:
-        function = Function("director", director.app.handler)
+        records.add_team(name, name)
+    records.set_practice_until(datetime.now(UTC) + timedelta(hours=1))
+    with settings_environment(variables), seen() as actions:
+        function = LambdaFunction("director", director.app.handler)
         schedule = json.loads((EVENTS / "director_schedule.json").read_text())
         context = function.context(SystemClock())
         assert function.handler(schedule, context) == {"follows": False}
-        assert wake(table, lambda url: SqsQueue(url, emulator.client("sqs")))
+        assert send_immediate_tick(table, lambda url: SqsQueue(url, emulator.client("sqs")))
         queue = SqsQueue(variables["CARDSHARP_QUEUE"])
-        message = received(queue, timedelta(seconds=20))
+        message = receive_message(queue, timedelta(seconds=20))
         actions.clear()
         ticket = Tick.parse(message.body).ticket
-        while records.stage is not Stage.OVER:
+        while records.stage is not ContestStage.OVER:
             told: Message | None = replace(message, body=Tick(ticket=ticket).model_dump_json())
             while told is not None:
                 function.handler(sqs_event([told], datetime.now(UTC)), context)
                 queue.delete(told)
                 told = queue.receive(timedelta())
             ticket += 1
-            if records.stage is Stage.OPEN and records.meetings():
-                records.practise(datetime.now(UTC))
-                records.begin()
+            if records.stage is ContestStage.OPEN and records.practice_matches():
+                records.set_practice_until(datetime.now(UTC))
+                records.start()
     (result,) = records.results()
     assert [facts.late for facts in result.facts] == [(0, 0)]
     assert actions["dynamodb"] == allowed_actions("DirectorRole", "dynamodb")
@@ -255,11 +277,11 @@ def test_s13_the_director_may_do_what_it_does(emulator: Emulator) -> None:
 def test_s13_the_poller_may_do_what_it_does(emulator: Emulator, arena: ArenaServer) -> None:
     with deployed(emulator, arena, "poller") as (assembly, actions):
         arena.create_match([ALICE, ALICE])
-        assembly.log.take("running", "a worker", HOUR)
+        assembly.match_log.acquire_lease("running", "a worker", HOUR)
         actions.clear()
         left = iter([HOUR] * 3)
-        with assembly.scout() as scout:
-            assert scout.listen(lambda: next(left, timedelta(0))) == 1
+        with assembly.build_poller() as scout:
+            assert scout.run(lambda: next(left, timedelta(0))) == 1
     assert actions == may("PollerRole", "dynamodb", "sqs", "ssm")
     assert actions["sqs"] == DLQ
 
@@ -267,23 +289,26 @@ def test_s13_the_poller_may_do_what_it_does(emulator: Emulator, arena: ArenaServ
 def test_s13_the_worker_may_do_what_it_does(emulator: Emulator, arena: ArenaServer) -> None:
     with deployed(emulator, arena, "worker") as (assembly, actions):
         match_id = arena.create_match([ALICE, ALICE], drawPile=SHORT)
-        assembly.offering.offer_one(match_id)
-        message = received(assembly.queue, timedelta(seconds=20))
+        assembly.dispatcher.dispatch(match_id)
+        message = receive_message(assembly.queue, timedelta(seconds=20))
         actions.clear()
-        look = replace(message, body=LookMessage(look=1, left=1).body)
+        look = replace(message, body=PollMessage(look=1, left=1).to_json)
         # Handed on, then played; at last it looks for others.
         for told, seconds in ((message, 1), (message, 300), (look, 300)):
-            context = LambdaContext("worker", timedelta(seconds=seconds), SystemClock())
+            context = LocalLambdaContext("worker", timedelta(seconds=seconds), SystemClock())
             worker.app.handler(sqs_event([told], datetime.now(UTC)), context)
-            assembly.log.note(match_id, "refused", {})
-            assembly.log.take("running", "a worker", HOUR)
+            assembly.match_log.add_note(match_id, "refused", {})
+            assembly.match_log.acquire_lease("running", "a worker", HOUR)
     assert actions["dynamodb"] == allowed_actions("WorkerRole", "dynamodb")
     assert actions["sqs"] | OF_LAMBDA == allowed_actions("WorkerRole", "sqs")
     assert actions["ssm"] <= allowed_actions("WorkerRole", "ssm")
 
 
 def test_s13_the_practice_function_may_what_it_does(emulator: Emulator, arena: ArenaServer) -> None:
-    with deployed(emulator, arena, "practice") as (assembly, actions), assembly.client() as client:
+    with (
+        deployed(emulator, arena, "practice") as (assembly, actions),
+        assembly.build_client() as client,
+    ):
         order, me = PracticeOrder(), assembly.player_id
-        assert list(create(order, me, client, assembly.offering))
+        assert list(create_matches(order, me, client, assembly.dispatcher))
     assert actions == may("PracticeRole", "dynamodb", "sqs", "ssm")

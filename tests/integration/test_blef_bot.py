@@ -14,49 +14,49 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from support.blef import logged
-from support.blef_bot import BlefPlace
-from support.blef_next import Place, heard
-from support.bot_events import context, event_of
-from support.cli import Cli, clean, line_with, program
-from support.cloud_benches import known, received
+from support.blef_service import capture_log
+from support.blef_v2_api import BlefV2Client, receive_body
+from support.cli import Cli, isolate_environment, start_program, wait_for_line
+from support.lambda_events import context, match_event
+from support.simulated_blef_server import SimulatedBlefServer
+from support.store_fixtures import receive_message, require_match
 from support.waiting import until
 
 import practice.app
 import worker.app
-from cardsharp.blef.actions import LOST
-from cardsharp.blef.bot import SeatOrder
-from cardsharp.blef.game import GAME
-from cardsharp.blef.records import room_of
-from cardsharp.blef.replay import replay
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.memory import named
-from cardsharp.cloud.messages import MatchMessage, parse_message
-from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.errors import ConfigError, Malformed, NotFound, Unreachable
-from cardsharp.seats import order_seat
-from workbench.blef.bot import public_games
-from workbench.cli.bot import SeatOptions, bot, taking_seats
-from workbench.cloud.events import Event, Function, LambdaContext
-from workbench.cloud.http_front import HttpFront
-from workbench.lab.again import TrialPlayer
-from workbench.show.exits import Exit
-from workbench.stage.ordered import ordered, workers
-from workbench.stage.serving import TIMEOUT, made
+from cardsharp.bot.queueing.memory_queue import get_queue
+from cardsharp.bot.queueing.messages import MatchMessage, parse_match_message
+from cardsharp.bot.service_seats import join_and_dispatch
+from cardsharp.core.clock import SystemClock
+from cardsharp.errors import ConfigError, InvalidInput, NotFound, Unreachable
+from cardsharp.games.blef.actions import LOST_MARKER
+from cardsharp.games.blef.bot.seat_match import BlefJoinOrder
+from cardsharp.games.blef.game import GAME
+from cardsharp.games.blef.history.replay import replay
+from cardsharp.games.blef.service.records import room_number
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
+from cardsharp_tools.cli.commands.game_bot import JoinGameOptions, bot, join_public_games
+from cardsharp_tools.cli.exit_codes import ExitCode
+from cardsharp_tools.games.blef.service_client import public_games
+from cardsharp_tools.lab.backtest import BacktestPlayer
+from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
+from cardsharp_tools.local_cloud.lambda_events import Event, LambdaFunction, LocalLambdaContext
+from cardsharp_tools.local_play.game_service import REQUEST_TIMEOUT, game_service
+from cardsharp_tools.local_play.seat_orders import order_match, run_workers
 
 OUR_GAME = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[BlefPlace]:
+def service(tmp_path: Path) -> Iterator[SimulatedBlefServer]:
     """A service behind HTTP with one short game, and a rival that starts it and plays."""
-    with closing(BlefPlace(tmp_path, SystemClock())) as made:
+    with closing(SimulatedBlefServer(tmp_path, SystemClock())) as made:
         yield made
 
 
 @pytest.fixture
-def url(service: BlefPlace) -> Iterator[str]:
-    with HttpFront(Function("blef", service.client.api, TIMEOUT)) as front:
+def url(service: SimulatedBlefServer) -> Iterator[str]:
+    with ApiGatewayServer(LambdaFunction("blef", service.client.api, REQUEST_TIMEOUT)) as front:
         yield front.url
 
 
@@ -64,37 +64,40 @@ SEAT = {"url": "https://blef.example/v2/", "game": OUR_GAME, "nickname": "ours"}
 
 
 def test_a_game_is_played_and_explained_beside_one_that_never_starts(
-    service: BlefPlace, url: str, tmp_path: Path
+    service: SimulatedBlefServer, url: str, tmp_path: Path
 ) -> None:
     """One worker for two seats, of which that of a game without a second player comes first."""
     said: list[str] = []
     seats = {**SEAT, "url": url, "strategy": "greedy"}
     idle, ours = ({**seats, "game": one} for one in (service.client.create(), service.table))
     secret, store = str(uuid4()), tmp_path / "log.db"
-    with logged() as log, workers(store, said.append, 1) as places:
-        waiting, offering = ordered(GAME, idle), places.offering
-        until(lambda: (found := offering.log.match(waiting)) and found.rests)
-        order = SeatOrder.parse(ours)
-        match_id = order_seat("blef", order, secret, places.vault, offering)
-        until(lambda: service.go_on() == "Finished")
-        until(lambda: (found := offering.log.match(match_id)) and found.outcome)
-        waits, record = known(offering.log, waiting), known(offering.log, match_id)
-        moves = offering.log.moves(match_id)
+    with capture_log() as log, run_workers(store, said.append, 1) as places:
+        waiting, offering = order_match(GAME, idle), places.dispatcher
+        until(lambda: (found := offering.match_log.match(waiting)) and found.is_parked)
+        order = BlefJoinOrder.parse(ours)
+        match_id = join_and_dispatch("blef", order, secret, places.vault, offering)
+        until(lambda: service.play_rival() == "Finished")
+        until(lambda: (found := offering.match_log.match(match_id)) and found.outcome)
+        waits, record = (
+            require_match(offering.match_log, waiting),
+            require_match(offering.match_log, match_id),
+        )
+        moves = offering.match_log.moves(match_id)
         assert said == []
     assert waits.outcome is None, "it goes on to wait"
     steps, played = list(replay(record, moves)), [move.facts or {} for move in moves]
-    reasons = [step.ours.reason for step in steps if step.ours is not None]
+    reasons = [step.decision.reason for step in steps if step.decision is not None]
     assert all(reasons)
-    own = [one for one in played if one.get("player") == "ours" and one["actionId"] != LOST]
+    own = [one for one in played if one.get("player") == "ours" and one["actionId"] != LOST_MARKER]
     assert len(reasons) == len(own)
-    trial = TrialPlayer(GAME, "greedy")
-    again = [one.differs for one in trial.again(trial.asked(record, moves))]
+    trial = BacktestPlayer(GAME, "greedy")
+    again = [one.is_different for one in trial.redecide(trial.decision_points(record, moves))]
     assert again == [False] * len(own)
     assert secret not in log.getvalue() + store.read_bytes().decode("latin-1")
 
 
 def test_the_functions_order_and_play_a_seat(
-    service: BlefPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    service: SimulatedBlefServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The practice function's event, the message that it sends, the worker's handler.
 
@@ -102,27 +105,27 @@ def test_the_functions_order_and_play_a_seat(
     A message of a game that nobody plays is a failure of its own.
     """
     queue, store = f"blef-{tmp_path.name}", tmp_path / "log.db"
-    clean(monkeypatch, tmp_path / "data")
+    isolate_environment(monkeypatch, tmp_path / "data")
     monkeypatch.setenv("CARDSHARP_STORE", f"sqlite:{store}")
     monkeypatch.setenv("CARDSHARP_QUEUE", f"memory:{queue}")
     monkeypatch.setenv("CARDSHARP_HANDOVER_SECONDS", "1")
 
-    def api(event: Event, context: LambdaContext) -> object:
+    def api(event: Event, context: LocalLambdaContext) -> object:
         answer = service.client.api(event, context)
-        service.go_on()
+        service.play_rival()
         return answer
 
-    with HttpFront(Function("blef", api, TIMEOUT)) as front:
+    with ApiGatewayServer(LambdaFunction("blef", api, REQUEST_TIMEOUT)) as front:
         event = {**SEAT, "game": service.table, "url": front.url, "strategy": "greedy"}
         (match_id,) = practice.app.handler(event, context())["match_ids"]
-        message = received(named(queue, SystemClock()))
-        assert parse_message(message.body) == MatchMessage(match_id=match_id, game=GAME.name)
-        worker.app.handler(event_of(message.body), context(60))
-    with closing(SqliteLog(store, SystemClock())) as log:
-        assert known(log, match_id).outcome is not None
-    with logged() as log:
+        message = receive_message(get_queue(queue, SystemClock()))
+        assert parse_match_message(message.body) == MatchMessage(match_id=match_id, game=GAME.name)
+        worker.app.handler(match_event(message.body), context(60))
+    with closing(SqliteMatchLog(store, SystemClock())) as log:
+        assert require_match(log, match_id).outcome is not None
+    with capture_log() as log:
         answer = worker.app.handler(
-            event_of(MatchMessage(match_id="abc", game="chess").body), context()
+            match_event(MatchMessage(match_id="abc", game="chess").to_json), context()
         )
     assert answer == {"batchItemFailures": [{"itemIdentifier": "0"}]}
     assert "No game is called 'chess' here. There are: deadmansdraw, blef" in log.getvalue()
@@ -137,25 +140,25 @@ def test_an_order_that_cannot_be_used_is_refused_in_a_sentence() -> None:
         ("url", "ftp://x"),
         ("player", "x"),
     ):
-        with pytest.raises(Malformed, match=f"^The seat cannot be taken. {field}: .*[^.]\\.$"):
-            SeatOrder.parse({**SEAT, field: value})
+        with pytest.raises(InvalidInput, match=f"^The seat cannot be taken. {field}: .*[^.]\\.$"):
+            BlefJoinOrder.parse({**SEAT, field: value})
     names = [
-        SeatOrder.parse({**SEAT, **other}).match_id
+        BlefJoinOrder.parse({**SEAT, **other}).match_id
         for other in ({}, {"game": OUR_GAME.upper()}, {"nickname": "other"})
     ]
     assert names[0] == names[1] != names[2], "the same order names the same seat"
 
 
 def test_an_order_is_for_the_game_that_it_names_or_whose_keys_it_has() -> None:
-    ordering = practice.app.ordering
-    assert ordering(SEAT) is ordering({"play": "blef"}) is GAME.order.load()  # type: ignore[union-attr]
+    ordering = practice.app.load_order_handler
+    assert ordering(SEAT) is ordering({"play": "blef"}) is GAME.place_order.load()  # type: ignore[union-attr]
     first = ordering({"play": "deadmansdraw"})
     assert all(ordering(event) is first for event in ({}, {"matches": 1}, [], None, "game"))
-    with pytest.raises(Malformed, match="Nothing of Euchre can be ordered"):
+    with pytest.raises(InvalidInput, match="Nothing of Euchre can be ordered"):
         ordering({"play": "euchre"})
 
 
-def test_a_join_that_is_asked_again_is_one_join(service: BlefPlace) -> None:
+def test_a_join_that_is_asked_again_is_one_join(service: SimulatedBlefServer) -> None:
     """With a uuid of one's own; under another name, or by somebody else, it is refused."""
     path, mine = f"/games/{service.table}/join", OUR_GAME.upper()
     for _ in range(2):
@@ -169,7 +172,7 @@ def test_a_join_that_is_asked_again_is_one_join(service: BlefPlace) -> None:
     ):
         refused = service.client.post(path, asked)
         assert (refused.status, refused.json) == (status, {"error": told})
-    service.go_on()
+    service.play_rival()
     late = service.client.post(path, {"nickname": "ours", "player_uuid": mine})
     assert late.status == 200, "also after the start, for the answer may have come late"
     assert late.json["player_uuid"] == OUR_GAME
@@ -179,84 +182,92 @@ def test_a_join_that_is_asked_again_is_one_join(service: BlefPlace) -> None:
 
 
 @pytest.fixture
-def shown(service: BlefPlace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> BlefPlace:
+def shown(
+    service: SimulatedBlefServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> SimulatedBlefServer:
     """The service, where the rival's game is public."""
-    clean(monkeypatch, tmp_path / "data")
+    isolate_environment(monkeypatch, tmp_path / "data")
     service.client.post(f"/games/{service.table}/make-public", {"admin_uuid": service.rival})
     return service
 
 
-def another(service: BlefPlace, *names: str) -> str:
+def another(service: SimulatedBlefServer, *names: str) -> str:
     """One more public game, with these players, in another room than the table's."""
-    while room_of(game := service.client.create()) == room_of(service.table):
+    while room_number(game := service.client.create()) == room_number(service.table):
         pass  # one game in ninety: its room is drawn
     admin, *_ = [service.client.join(game, name) for name in names]
     service.client.post(f"/games/{game}/make-public", {"admin_uuid": admin})
     return game
 
 
-def test_games_that_can_be_joined_are_listed(shown: BlefPlace, url: str, cli: Cli) -> None:
+def test_games_that_can_be_joined_are_listed(
+    shown: SimulatedBlefServer, url: str, cli: Cli
+) -> None:
     full = another(shown, *(f"p{number}" for number in range(8)))
     listed = cli("blef", "versus", "--url", url)
     assert (listed.code, full in listed.out) == (0, False)
-    assert f"{shown.table}  room {room_of(shown.table)}  1 of 8: rival" in listed.out
+    assert f"{shown.table}  room {room_number(shown.table)}  1 of 8: rival" in listed.out
     [found] = cli("blef", "versus", "--url", url, "--json").json()
     assert (found["game"], found["players"]) == (shown.table, ["rival"])
     shown.client.post(f"/games/{shown.table}/make-private", {"admin_uuid": shown.rival})
     assert "No public game" in cli("blef", "versus", "--url", url).out
 
 
-def test_what_is_no_list_service_or_strategy_is_told(shown: BlefPlace, url: str, cli: Cli) -> None:
+def test_what_is_no_list_service_or_strategy_is_told(
+    shown: SimulatedBlefServer, url: str, cli: Cli
+) -> None:
     with pytest.raises(NotFound):
         public_games(f"{url}/nothing")
     with pytest.raises(Unreachable):
         public_games("http://127.0.0.1:9")
-    assert cli("blef", "bot", "--url", "http://127.0.0.1:9").code == Exit.UNREACHABLE
+    assert cli("blef", "bot", "--url", "http://127.0.0.1:9").code == ExitCode.UNREACHABLE
     with pytest.raises(ConfigError, match="give one by --game"):
-        bot(options=SeatOptions(url=url), game=GAME._replace(lobby=None))
+        bot(options=JoinGameOptions(url=url), game=GAME._replace(list_open_games=None))
     told = cli("blef", "bot", "--url", url, "--strategy", "nobody")
-    assert (told.code, "nobody" in told.err) == (Exit.USAGE, True)
+    assert (told.code, "nobody" in told.err) == (ExitCode.USAGE, True)
     assert shown.state()["players"] == [{"nickname": "rival", "n_cards": 0}]
 
 
 def test_seats_are_taken_one_after_the_other_in_the_wanted_rooms(
-    shown: BlefPlace,
+    shown: SimulatedBlefServer,
     url: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr("workbench.cli.bot.print_aside", said.append)
-    anywhere = SeatOptions(url=url, nickname="ours", strategy="greedy", at_once=1)
+    monkeypatch.setattr("cardsharp_tools.cli.commands.game_bot.print_notice", said.append)
+    anywhere = JoinGameOptions(url=url, nickname="ours", strategy="greedy", concurrency=1)
 
     def gone(url: str) -> list[Any]:
         raise Unreachable(f"GET {url}: refused.")
 
-    with workers(tmp_path / "log.db", said.append, 4) as places:
-        here = replace(anywhere, rooms=(room_of(shown.table),))
-        looks = taking_seats(GAME, here, places, public_games)
+    with run_workers(tmp_path / "log.db", said.append, 4) as places:
+        here = replace(anywhere, rooms=(room_number(shown.table),))
+        looks = join_public_games(GAME, here, places, public_games)
         elsewhere = another(shown, "ann")
         next(looks)
         next(looks)
         assert [line.split()[1].rstrip(",") for line in said] == [shown.table]
-        until(lambda: shown.go_on() == "Finished")
+        until(lambda: shown.play_rival() == "Finished")
         until(lambda: next(looks) or "We have" in capsys.readouterr().out)
-        wanted = taking_seats(GAME, anywhere, places, public_games)
+        wanted = join_public_games(GAME, anywhere, places, public_games)
         next(wanted)
         until(lambda: len(shown.client.get(f"/games/{elsewhere}").json["players"]) == 2)
         third = another(shown, "bob")
         next(wanted)
         assert [third in line for line in said] == [False, False]
-        next(taking_seats(GAME, anywhere, places, gone))
+        next(join_public_games(GAME, anywhere, places, gone))
     assert said[2:] == [f"GET {url}: refused. It is asked again."]
 
 
-def test_the_command_joins_what_comes_and_tells_how_it_ended(shown: BlefPlace, url: str) -> None:
+def test_the_command_joins_what_comes_and_tells_how_it_ended(
+    shown: SimulatedBlefServer, url: str
+) -> None:
     arguments = ("blef", "bot", "--url", url, "--nickname", "ours", "--strategy", "greedy")
-    with program(*arguments, "--json") as process:
-        until(lambda: shown.go_on() == "Finished")
-        told = json.loads(line_with(process.stdout, shown.table))
+    with start_program(*arguments, "--json") as process:
+        until(lambda: shown.play_rival() == "Finished")
+        told = json.loads(wait_for_line(process.stdout, shown.table))
     assert told["game"] == shown.table
     assert told["result"] in {"won", "lost"}
 
@@ -268,19 +279,19 @@ def test_an_invited_bot_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """At a service as `cardsharp blef serve` has it; it leaves when its game is gone."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     games = tmp_path / "games.db"
-    with made(GAME, f"sqlite:{games}") as front, front:
-        place = Place(front.url)
-        game, (ann,) = place.joined("ann")
+    with game_service(GAME, f"sqlite:{games}") as front, front:
+        place = BlefV2Client(front.url)
+        game, (ann,) = place.create_with_players("ann")
         place.get(f"/games/{game}/invite-aiagent", admin_uuid=ann, agent_name="Porevit")
         with place.watch(game_uuid=game) as feed:
             place.get(f"/games/{game}/start", admin_uuid=ann)
-            state = heard(feed)
+            state = receive_body(feed)
             if state["cp_nickname"] == "ann":
                 place.get(f"/games/{game}/play", player_uuid=ann, action_id=0)
-                state = heard(feed)
+                state = receive_body(feed)
             assert (state["cp_nickname"], state["hands"]) == ("Porevit_(AI)", [])
-            assert heard(feed)["history"][-1]["player"] in {"Porevit_(AI)", "ann"}
+            assert receive_body(feed)["history"][-1]["player"] in {"Porevit_(AI)", "ann"}
         with closing(sqlite3.connect(games)) as file, file:
             file.execute("DELETE FROM documents")
-        with closing(SqliteLog(tmp_path / "games.db.bots", SystemClock())) as log:
-            until(lambda: not log.running())
+        with closing(SqliteMatchLog(tmp_path / "games.db.bots", SystemClock())) as log:
+            until(lambda: not log.running_matches())

@@ -11,24 +11,24 @@ from unittest.mock import AsyncMock
 
 import pytest
 import requests
-from support.bot_events import context
+from support.lambda_events import context
 from support.waiting import HANG_SECONDS
 
-from cardsharp.blef.assembly import SERVICE
-from cardsharp.blef.routes import API
-from cardsharp.blef.service import Blef
-from cardsharp.blef.store import GAME_STORE
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.errors import Malformed
+from cardsharp.core.clock import SystemClock
+from cardsharp.errors import InvalidInput
+from cardsharp.games.blef.service.bootstrap import SERVICE
+from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
+from cardsharp.games.blef.service.routes import API
+from cardsharp.games.blef.service.service import BlefService
+from cardsharp.store.sqlite_file import MEMORY_PATH
+from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer, HttpGateway
+from cardsharp_tools.local_cloud.api_gateway_events import INTERNAL_ERROR_RESPONSE, parse_response
+from cardsharp_tools.local_cloud.lambda_events import Event, LambdaFunction, LocalLambdaContext
+from cardsharp_tools.local_play.game_service import service_gateway as front_of
 from director.app import handler as direct
-from workbench.cloud.events import Event, Function, LambdaContext
-from workbench.cloud.http_events import FAILED, read_answer
-from workbench.cloud.http_front import HttpFront, HttpGateway
-from workbench.stage.serving import front as front_of
 
 
-def echo(event: Event, context: LambdaContext) -> Event:
+def echo(event: Event, context: LocalLambdaContext) -> Event:
     """Answer with the event, or fail if asked to."""
     if event["rawPath"] == "/fail":
         raise ValueError("as asked")
@@ -39,12 +39,12 @@ TIMEOUT = timedelta(seconds=HANG_SECONDS)
 
 
 @pytest.fixture(scope="module")
-def echoing() -> Iterator[HttpFront]:
-    with HttpFront(Function("echo", echo, TIMEOUT)) as front:
+def echoing() -> Iterator[ApiGatewayServer]:
+    with ApiGatewayServer(LambdaFunction("echo", echo, TIMEOUT)) as front:
         yield front
 
 
-def test_a_request_becomes_the_event_that_api_gateway_sends(echoing: HttpFront) -> None:
+def test_a_request_becomes_the_event_that_api_gateway_sends(echoing: ApiGatewayServer) -> None:
     answer = requests.post(
         f"{echoing.url}/a%2Fb?x=1&y=%20a+b&x=2&z&bad=%FF",
         data="{}",
@@ -61,12 +61,12 @@ def test_a_request_becomes_the_event_that_api_gateway_sends(echoing: HttpFront) 
     assert 0 < answer["left"] <= TIMEOUT / timedelta(milliseconds=1)
 
 
-def test_a_function_that_fails_is_a_500_without_its_reason(echoing: HttpFront) -> None:
+def test_a_function_that_fails_is_a_500_without_its_reason(echoing: ApiGatewayServer) -> None:
     """As one whose answer cannot be read."""
     answer = requests.get(f"{echoing.url}/fail", timeout=HANG_SECONDS)
     assert (answer.status_code, answer.json()) == (500, {"message": "Internal Server Error"})
     for told in ({"statusCode": "x"}, {"statusCode": 200, "body": "*", "isBase64Encoded": True}):
-        assert read_answer(told) == FAILED
+        assert parse_response(told) == INTERNAL_ERROR_RESPONSE
 
 
 async def asked_from(gateway: HttpGateway, source: str) -> int:
@@ -80,18 +80,18 @@ async def asked_from(gateway: HttpGateway, source: str) -> int:
 
 def test_one_caller_cannot_have_all_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever it asks for at once; at this machine nobody waits for anybody."""
-    monkeypatch.setattr("workbench.cloud.http_front.CONCURRENCY", 5)
-    monkeypatch.setattr("workbench.cloud.http_front.CONCURRENCY_OF_ONE", 2)
+    monkeypatch.setattr("cardsharp_tools.local_cloud.api_gateway.MAX_CONCURRENCY", 5)
+    monkeypatch.setattr("cardsharp_tools.local_cloud.api_gateway.MAX_CONCURRENCY_PER_CLIENT", 2)
     moved = threading.Event()
 
-    def slow(event: Event, _context: LambdaContext) -> Event:
+    def slow(event: Event, _context: LocalLambdaContext) -> Event:
         if event["requestContext"]["http"]["sourceIp"] in {"192.0.2.1", "127.0.0.1"}:
             moved.wait(HANG_SECONDS)
         return {"statusCode": 200}
 
     async def ask() -> None:
         gateway = HttpGateway(
-            Function("slow", slow, timedelta(seconds=HANG_SECONDS)), SystemClock()
+            LambdaFunction("slow", slow, timedelta(seconds=HANG_SECONDS)), SystemClock()
         )
         many = ["192.0.2.1"] * 9 + ["127.0.0.1"] * 2
         waiting = [asyncio.ensure_future(asked_from(gateway, source)) for source in many]
@@ -119,7 +119,7 @@ class Noticing(SystemClock):
 
 def test_a_long_poll_is_answered_when_somebody_moves_and_when_the_front_stops() -> None:
     clock = Noticing()
-    service = Blef(GAME_STORE.in_file(MEMORY, clock), clock)
+    service = BlefService(GAME_STORE_FACTORY.open_file(MEMORY_PATH, clock), clock)
     with front_of(API, service) as front, ThreadPoolExecutor(2) as threads:
         game = requests.get(f"{front.url}/v2/games/create", timeout=HANG_SECONDS).json()[
             "game_uuid"
@@ -174,11 +174,11 @@ ODD: list[tuple[str, object]] = [
 
 def test_an_event_that_is_none_is_refused_with_what_is_wrong_of_it() -> None:
     """As is a record of the director's whose body is no text."""
-    handler = SERVICE.build({SERVICE.store: "sqlite::memory:"})
+    handler = SERVICE.build_handler({SERVICE.store_setting: "sqlite::memory:"})
     for part, event in ODD:
         answer = handler(event, context())
         assert answer["statusCode"] == 400
         assert f": {part} must be " in json.loads(answer["body"])["error"]
     for body in (None, 5):
-        with pytest.raises(Malformed):
+        with pytest.raises(InvalidInput):
             direct({"Records": [{"messageId": "a", "body": body}]}, context())

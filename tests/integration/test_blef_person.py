@@ -13,25 +13,25 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from support.blef import RecordedChance
-from support.cli import clean
+from support.blef_service import RecordedRandomness
+from support.cli import isolate_environment
 from support.waiting import HANG_SECONDS
 
-from cardsharp.blef.actions import CHECK
-from cardsharp.blef.cards import DECK
-from cardsharp.blef.client import BlefClient
-from cardsharp.blef.position import Position
-from cardsharp.blef.routes import API
-from cardsharp.blef.service import Blef, StateLook
-from cardsharp.blef.simulation import Blef as Rules
-from cardsharp.blef.store import GAME_STORE
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.core.clock import SystemClock
 from cardsharp.errors import Unreachable
-from workbench.blef.terminal import Terminal
-from workbench.show.person import Advisor, Left, Person
-from workbench.show.screen import Invitation, Screen
-from workbench.stage.serving import front
+from cardsharp.games.blef.actions import CHECK
+from cardsharp.games.blef.bot.client import BlefClient
+from cardsharp.games.blef.cards import DECK
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
+from cardsharp.games.blef.service.routes import API
+from cardsharp.games.blef.service.service import BlefService, StateQuery
+from cardsharp.games.blef.simulation import BlefSimulation as Rules
+from cardsharp.store.sqlite_file import MEMORY_PATH
+from cardsharp_tools.games.blef.terminal import BlefTerminal
+from cardsharp_tools.local_play.game_service import service_gateway
+from cardsharp_tools.terminal.human_player import Advisor, PlayerQuit, TerminalPlayer
+from cardsharp_tools.terminal.screen import Invitation, Screen
 
 
 class Hasty(SystemClock):
@@ -50,9 +50,9 @@ class Seat:
         self.asked = Event()
         self._console = Console(file=self.page, width=80, highlight=False)
 
-    def person(self, screen: Screen[Any, Position, int]) -> Person[Position, int]:
-        advisor = Advisor("greedy", Rules().strategy("greedy", Random(0)))
-        return Person(screen, self._ask, self._console, advisor)
+    def person(self, screen: Screen[Any, Position, int]) -> TerminalPlayer[Position, int]:
+        advisor = Advisor("greedy", Rules().build_strategy("greedy", Random(0)))
+        return TerminalPlayer(screen, self._ask, self._console, advisor)
 
     def _ask(self, prompt: str) -> str:
         self.asked.set()
@@ -64,15 +64,15 @@ class Seat:
 
 
 @pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[Blef, str]]:
-    clean(monkeypatch, tmp_path)
+def service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[BlefService, str]]:
+    isolate_environment(monkeypatch, tmp_path)
     clock = Hasty()
-    games = Blef(GAME_STORE.in_file(MEMORY, clock), clock)
-    with front(API, games, clock=clock) as running:
+    games = BlefService(GAME_STORE_FACTORY.open_file(MEMORY_PATH, clock), clock)
+    with service_gateway(API, games, clock=clock) as running:
         yield games, running.url
 
 
-def test_two_people_play_a_served_game_to_its_end(service: tuple[Blef, str]) -> None:
+def test_two_people_play_a_served_game_to_its_end(service: tuple[BlefService, str]) -> None:
     """Everybody sees each round's end with all cards, and no other hand before."""
     games, url = service
     game = games.create()
@@ -81,7 +81,7 @@ def test_two_people_play_a_served_game_to_its_end(service: tuple[Blef, str]) -> 
     second = Seat(cycle(["check", "high card 9", "recap"]))
 
     def play(seat: Seat, name: str) -> str:
-        return Terminal.join(Invitation(url, game, name), seat.person)
+        return BlefTerminal.join(Invitation(url, game, name), seat.person)
 
     with ThreadPoolExecutor(2) as pool:
         ann = pool.submit(play, first, "ann")
@@ -99,32 +99,32 @@ def test_two_people_play_a_served_game_to_its_end(service: tuple[Blef, str]) -> 
 
 
 def test_who_leaves_takes_the_same_seat_again_and_moves_once_though_an_answer_is_lost(
-    service: tuple[Blef, str], monkeypatch: pytest.MonkeyPatch
+    service: tuple[BlefService, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The move has arrived; the game is looked at, and goes on."""
     games, url = service
-    games.chance = chance = RecordedChance(lambda number: DECK[:number])
+    games.randomness = chance = RecordedRandomness(lambda number: DECK[:number])
     chance.orders = {2: (0, 1)}
     game = games.create()
-    wanted, acted, moves = Invitation(url, game, "ann"), BlefClient.act, list[int]()
+    wanted, acted, moves = Invitation(url, game, "ann"), BlefClient.play_action, list[int]()
     for _ in range(2):
         seat = Seat(iter(["quit"]))
-        with pytest.raises(Left):
-            Terminal.join(wanted, seat.person)
+        with pytest.raises(PlayerQuit):
+            BlefTerminal.join(wanted, seat.person)
         assert "Here are ann; the game has not started yet." in seat.page.getvalue()
-    assert games.state(game, StateLook(), timedelta).game.nicknames == ("ann",)
+    assert games.get_state(game, StateQuery(), timedelta).game.nicknames == ("ann",)
     bob = games.join(game, "bob")
 
     def act(client: BlefClient, game: str, player: str, action: int) -> None:
         acted(client, game, player, action)
         moves.append(action)
         games.play(game, bob, lambda: CHECK)
-        raise Unreachable("POST play: the connection broke.", doubtful=True)
+        raise Unreachable("POST play: the connection broke.", outcome_unknown=True)
 
-    monkeypatch.setattr(BlefClient, "act", act)
+    monkeypatch.setattr(BlefClient, "play_action", act)
     seat = Seat(iter(["start", "pair of aces", "quit"]))
-    with pytest.raises(Left):
-        Terminal.join(wanted, seat.person)
-    first = games.state(game, StateLook(round=lambda _: 1), timedelta)
+    with pytest.raises(PlayerQuit):
+        BlefTerminal.join(wanted, seat.person)
+    first = games.get_state(game, StateQuery(round=lambda _: 1), timedelta)
     assert moves == [first.position.history[0].action] == [11]
     assert "the connection broke" in seat.page.getvalue()

@@ -16,59 +16,68 @@ from unittest.mock import Mock
 
 import pytest
 from pydantic import SecretStr
-from support.blef import Client, Reply, StartedGame
-from support.cloud_benches import FakeClock, at_once, environment, known
-from support.size import cases
+from support.blef_service import BlefHandlerClient, HttpResponse, StartedBlefGame
+from support.case_counts import case_count
+from support.store_fixtures import FakeClock, environment, require_match, run_concurrently
 
-from cardsharp.blef.bot import SeatOrder
-from cardsharp.blef.invited import build_agents
-from cardsharp.blef.store import GAME_STORE
-from cardsharp.cloud.adapters import build_vault
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.memory import MemoryQueue
-from cardsharp.cloud.offering import Offering
-from cardsharp.cloud.ports import Status
-from cardsharp.cloud.settings import Workplace
-from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.cloud.switches import Switchboard, Switches
-from cardsharp.errors import ConfigError, Conflict, StoreError
-from cardsharp.seats import Places, Seat, order_seat, reserved
-from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL
-from workbench.cloud.emulator import Emulator
-from workbench.cloud.template import create_table
+from cardsharp.bot.bootstrap import build_vault
+from cardsharp.bot.control.runtime_settings import RuntimeSettings, RuntimeSettingsStore
+from cardsharp.bot.match_dispatcher import MatchDispatcher
+from cardsharp.bot.queueing.memory_queue import MemoryQueue
+from cardsharp.bot.service_seats import (
+    SeatDependencies,
+    ServiceSeat,
+    join_and_dispatch,
+    reserve_seat,
+)
+from cardsharp.bot.settings import WorkerSettings
+from cardsharp.core.clock import SystemClock
+from cardsharp.errors import ConfigError, StoreError, WriteConflict
+from cardsharp.games.blef.bot.seat_match import BlefJoinOrder
+from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
+from cardsharp.games.blef.service.invited_bots import build_invited_bots
+from cardsharp.server.http_service import BOT_QUEUE_SETTING, BOT_STORE_SETTING, BOT_URL_SETTING
+from cardsharp.store.match_log import MatchStatus
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
+from cardsharp_tools.local_cloud.emulator import Emulator
+from cardsharp_tools.local_cloud.template_files import create_table
 
 CLIENTS = 16
-GAMES = cases(4, every=30)  # trials of each race; 30 repeats what was measured on the original
+GAMES = case_count(4, full=30)  # trials of each race; 30 repeats what was measured on the original
 
 
 @pytest.fixture(params=["ministack", "sqlite"])
-def clients(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Client]]:
+def clients(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[BlefHandlerClient]]:
     """Return clients of two openings of the same store, as two processes have."""
     clock = SystemClock()
     if request.param == "sqlite":
-        files = [GAME_STORE.in_file(str(tmp_path / "games.db"), clock) for _ in range(2)]
-        yield [Client(store, clock) for store in files]
+        files = [GAME_STORE_FACTORY.open_file(str(tmp_path / "games.db"), clock) for _ in range(2)]
+        yield [BlefHandlerClient(store, clock) for store in files]
         for file in files:
             file.close()
         return
     emulator: Emulator = request.getfixturevalue("emulator")
     name = create_table(emulator.client("dynamodb"), "blefTable")
     with environment(emulator.environment):
-        yield [Client(GAME_STORE.in_table(name, clock), clock) for _ in range(2)]
+        yield [
+            BlefHandlerClient(GAME_STORE_FACTORY.open_table(name, clock), clock) for _ in range(2)
+        ]
 
 
-def statuses(replies: list[Reply]) -> Counter[int]:
+def statuses(replies: list[HttpResponse]) -> Counter[int]:
     """How often each status was answered, none of them a failure of ours."""
     counted = Counter(reply.status for reply in replies)
     assert max(counted) < 500, [reply.text for reply in replies if reply.status >= 500]
     return counted
 
 
-def test_who_was_let_in_is_in_the_game_and_each_nickname_once(clients: list[Client]) -> None:
+def test_who_was_let_in_is_in_the_game_and_each_nickname_once(
+    clients: list[BlefHandlerClient],
+) -> None:
     """Two ask for each of eight nicknames."""
     for _ in range(GAMES):
         path = f"/games/{clients[0].create()}"
-        replies = at_once(
+        replies = run_concurrently(
             CLIENTS,
             lambda me, path=path: clients[me % 2].get(f"{path}/join", nickname=f"p{me // 2}"),  # type: ignore[misc]
         )
@@ -83,18 +92,18 @@ def test_who_was_let_in_is_in_the_game_and_each_nickname_once(clients: list[Clie
             assert clients[0].get(path, player_uuid=uuid).status == 200
 
 
-def test_nobody_joins_or_shows_a_game_after_its_start(clients: list[Client]) -> None:
+def test_nobody_joins_or_shows_a_game_after_its_start(clients: list[BlefHandlerClient]) -> None:
     """Whatever the order: who was let in is seated, and the game is as public as was said."""
     for _ in range(GAMES):
-        table = clients[0].joined()
+        table = clients[0].create_with_players()
 
-        def act(me: int, table: StartedGame = table) -> tuple[str, Reply]:
+        def act(me: int, table: StartedBlefGame = table) -> tuple[str, HttpResponse]:
             admin = {"admin_uuid": table.uuids["p0"]}
             deeds = [("join", {"nickname": f"late{me}"}), ("start", admin), ("make-public", admin)]
             deed, query = deeds[me % 3]
             return deed, clients[me % 2].get(f"/games/{table.game}/{deed}", **query)
 
-        done = at_once(9, act)
+        done = run_concurrently(9, act)
         statuses([reply for _, reply in done])
         state = table.state()
         accepted = Counter(deed for deed, reply in done if reply.status in {200, 202})
@@ -108,61 +117,67 @@ def test_nobody_joins_or_shows_a_game_after_its_start(clients: list[Client]) -> 
 # --- a seat is made ours and then played, and never by halves -----------------------------------
 
 
-SEAT = Seat(
+SEAT = ServiceSeat(
     "http://there", "01c0905c-1c0b-49b6-97c4-e7cb01262e89", "ann", "bayes", SecretStr("one")
 )
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Iterator[Places]:
+def places(tmp_path: Path) -> Iterator[SeatDependencies]:
     """A log, a vault and a queue under a clock that stands still."""
     clock, store = FakeClock(), f"sqlite:{tmp_path / 'log.db'}"
-    offering = Offering(SqliteLog(tmp_path / "log.db", clock), MemoryQueue(clock), clock)
-    with closing(offering.log), closing(build_vault(store, clock)) as vault:
-        yield Places(Workplace.load({"CARDSHARP_STORE": store}), offering, vault)
+    offering = MatchDispatcher(
+        SqliteMatchLog(tmp_path / "log.db", clock), MemoryQueue(clock), clock
+    )
+    with closing(offering.match_log), closing(build_vault(store, clock)) as vault:
+        yield SeatDependencies(WorkerSettings.load({"CARDSHARP_STORE": store}), offering, vault)
 
 
-def claimed(places: Places, seat: Seat = SEAT) -> AbstractContextManager[None]:
-    return reserved("blef", seat, places.vault, places.offering)
+def claimed(places: SeatDependencies, seat: ServiceSeat = SEAT) -> AbstractContextManager[None]:
+    return reserve_seat("blef", seat, places.vault, places.dispatcher)
 
 
 def test_a_seat_is_offered_once_it_is_ours_and_what_came_to_nothing_is_closed(
-    places: Places,
+    places: SeatDependencies,
 ) -> None:
     """And can be tried again; who comes too late takes nothing from who has it."""
-    offering = places.offering
-    with pytest.raises(Conflict), claimed(places):
-        raise Conflict("somebody else was first")
-    assert known(offering.log, SEAT.own_id).status is Status.FINISHED
+    offering = places.dispatcher
+    with pytest.raises(WriteConflict), claimed(places):
+        raise WriteConflict("somebody else was first")
+    assert require_match(offering.match_log, SEAT.unique_id).status is MatchStatus.FINISHED
     assert len(offering.queue) == 0
     with claimed(places):
-        assert known(offering.log, SEAT.own_id).lease, "the bot keeps away meanwhile"
-        assert offering.offer() == len(offering.queue) == 0
+        assert require_match(offering.match_log, SEAT.unique_id).lease, (
+            "the bot keeps away meanwhile"
+        )
+        assert offering.dispatch_unattended() == len(offering.queue) == 0
     assert len(offering.queue) == 1
-    with pytest.raises(Conflict), claimed(places, SEAT.known_as("two")):
-        raise Conflict("the nickname was taken meanwhile")
-    assert places.vault.find(SEAT.own_id) == SEAT.body
-    assert [one.match_id for one in offering.log.running()] == [SEAT.own_id]
+    with pytest.raises(WriteConflict), claimed(places, SEAT.with_secret("two")):
+        raise WriteConflict("the nickname was taken meanwhile")
+    assert places.vault.find(SEAT.unique_id) == SEAT.to_json
+    assert [one.match_id for one in offering.match_log.running_matches()] == [SEAT.unique_id]
 
 
-def test_a_seat_whose_maker_died_is_offered_when_its_lease_is_over(places: Places) -> None:
+def test_a_seat_whose_maker_died_is_offered_when_its_lease_is_over(
+    places: SeatDependencies,
+) -> None:
     """The bot then sees at its first look whether the seat is ours."""
-    dying, offering = claimed(places), places.offering
+    dying, offering = claimed(places), places.dispatcher
     dying.__enter__()
-    assert offering.offer() == 0
+    assert offering.dispatch_unattended() == 0
     offering.clock.advance(timedelta(seconds=11))
-    assert offering.offer() == 1
+    assert offering.dispatch_unattended() == 1
 
 
 def test_the_poller_sees_to_seats_not_queued(
-    places: Places, monkeypatch: pytest.MonkeyPatch
+    places: SeatDependencies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    offering = places.offering
+    offering = places.dispatcher
     with monkeypatch.context() as patch, claimed(places):
         patch.setattr(offering.queue, "send", Mock(side_effect=StoreError("no queue")))
     for looks in (0, 1):
         offering.clock.advance(timedelta(seconds=4))
-        assert offering.offer() == looks
+        assert offering.dispatch_unattended() == looks
 
 
 def test_of_many_invitations_each_that_is_acknowledged_is_in_the_game(
@@ -170,21 +185,23 @@ def test_of_many_invitations_each_that_is_acknowledged_is_in_the_game(
 ) -> None:
     """By the bots that a setting names; a pause keeps them from this and any other seat."""
     told = {
-        BOT_STORE: f"sqlite:{tmp_path / 'log.db'}",
-        BOT_QUEUE: f"memory:{tmp_path}",
-        BOT_URL: "http://there",
+        BOT_STORE_SETTING: f"sqlite:{tmp_path / 'log.db'}",
+        BOT_QUEUE_SETTING: f"memory:{tmp_path}",
+        BOT_URL_SETTING: "http://there",
         "BLEF_AGENTS": "Perun=threshold(0.2,0.5); Zorya = greedy",
     }
-    agents, clock = build_agents(told), SystemClock()
-    client = Client(GAME_STORE.in_file(tmp_path / "games.db", clock), clock, base="", agents=agents)
-    game, places = client.create(), agents.places
+    agents, clock = build_invited_bots(told), SystemClock()
+    client = BlefHandlerClient(
+        GAME_STORE_FACTORY.open_file(tmp_path / "games.db", clock), clock, base="", agents=agents
+    )
+    game, places = client.create(), agents.dependencies
     ann = client.join(game, "ann")
 
-    def invite(me: int) -> Reply:
+    def invite(me: int) -> HttpResponse:
         agent = ("Perun", "Zorya")[me % 2]
         return client.get(f"/games/{game}/invite-aiagent", admin_uuid=ann, agent_name=agent)
 
-    replies = at_once(12, invite)
+    replies = run_concurrently(12, invite)
     assert {reply.status for reply in replies} <= {200, 403, 503}
     acknowledged = {reply.json["message"] for reply in replies if reply.status == 200}
     players = client.get(f"/games/{game}").json["players"]
@@ -194,16 +211,16 @@ def test_of_many_invitations_each_that_is_acknowledged_is_in_the_game(
     named = {("Perun", "threshold(0.2,0.5)"), ("Zorya", "greedy")}
     assert kinds
     assert {(name[:5], kind) for name, kind in kinds.items()} <= named
-    seats: list[Any] = [record.header for record in places.offering.log.running()]
+    seats: list[Any] = [record.header for record in places.dispatcher.match_log.running_matches()]
     assert {seat["names"][0]: seat["strategy"] for seat in seats} == kinds
 
-    monkeypatch.setattr(Switchboard, "read", lambda _: Switches(paused=True))
+    monkeypatch.setattr(RuntimeSettingsStore, "read", lambda _: RuntimeSettings(paused=True))
     game = client.create()
     ann = client.join(game, "ann")
     reply = invite(0)
     assert (reply.status, reply.json["error"][:23]) == (503, "No agent can join now -")
     assert len(client.get(f"/games/{game}").json["players"]) == 1
-    order = SeatOrder.parse({"url": "https://there.example", "game": game, "nickname": "ours"})
+    order = BlefJoinOrder.parse({"url": "https://there.example", "game": game, "nickname": "ours"})
     with pytest.raises(ConfigError, match="paused"):
-        order_seat("blef", order, ann, places.vault, places.offering)
+        join_and_dispatch("blef", order, ann, places.vault, places.dispatcher)
     assert places.vault.find(order.match_id) is None

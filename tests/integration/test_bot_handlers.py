@@ -16,28 +16,33 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from support.arena import ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, running_arena
-from support.bot_events import EVENTS, context, event_of, message, ours
-from support.cloud_benches import FakeClock, received
+from fault_simulation.checker import intent_differences, log_differences
+from support.arena_server import ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, running_arena
+from support.lambda_events import EVENTS, alice_settings, context, match_event, message
+from support.store_fixtures import FakeClock, receive_message
 from support.waiting import HANG_SECONDS
-from world.judge import intent_faults, log_faults
 
 import poller.app
 import practice.app
 import worker.app
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.memory import MAX_RECEIVES, MemoryQueue, register
-from cardsharp.cloud.messages import LookMessage, parse_message
-from cardsharp.cloud.ports import Status
-from cardsharp.cloud.switches import Switchboard, Switches
-from cardsharp.cloud.telemetry import redirect
-from cardsharp.deadmansdraw.assembly import Assembly
-from cardsharp.deadmansdraw.scout import Scout
-from cardsharp.errors import ConfigError, Malformed, StoreError
-from workbench.arena.server import ArenaServer
-from workbench.cloud.events import Invocation, sqs_event
-from workbench.cloud.home import HomeOptions
-from workbench.stage.side import Follower, assembled, attending, embedded_in
+from cardsharp.aws.telemetry import redirect_output
+from cardsharp.bot.control.runtime_settings import RuntimeSettings, RuntimeSettingsStore
+from cardsharp.bot.queueing.memory_queue import MAX_RECEIVES, MemoryQueue, register_queue
+from cardsharp.bot.queueing.messages import PollMessage, parse_match_message
+from cardsharp.core.clock import SystemClock
+from cardsharp.errors import ConfigError, InvalidInput, StoreError
+from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
+from cardsharp.games.deadmansdraw.arena_bot.match_poller import MatchPoller
+from cardsharp.store.match_log import MatchStatus
+from cardsharp_tools.local_cloud.lambda_events import Invocation, sqs_event
+from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
+from cardsharp_tools.local_play.bot_runtime import (
+    MatchFollower,
+    embedded_settings,
+    open_assembly,
+    run_bot_runtime,
+)
+from cardsharp_tools.local_server.arena_server import ArenaServer
 
 QUICK = {
     "CARDSHARP_DENIAL_SECONDS": "0.1",
@@ -52,18 +57,22 @@ class Place:
     """An arena, what our handlers use, and what they say: in no line of it is the password."""
 
     arena: ArenaServer
-    assembly: Assembly
+    assembly: ArenaBotDependencies
     said: io.StringIO
 
 
 @contextmanager
 def placed(folder: Path, *, slow_down: bool = False, **settings: str) -> Iterator[Place]:
     said = io.StringIO()
-    redirect(said)
+    redirect_output(said)
     wait = timedelta(seconds=0.1)
-    with running_arena(folder, poll_timeout=wait, slow_down=slow_down) as (arena, _):
-        variables = {**ours(arena.url), **embedded_in(folder / "matches.db"), **settings}
-        with assembled(variables) as assembly:
+    with running_arena(folder, long_poll_timeout=wait, throttle=slow_down) as (arena, _):
+        variables = {
+            **alice_settings(arena.url),
+            **embedded_settings(folder / "matches.db"),
+            **settings,
+        }
+        with open_assembly(variables) as assembly:
             yield Place(arena, assembly, said)
     assert PASSWORDS[ALICE] not in said.getvalue()
 
@@ -92,7 +101,7 @@ def test_worker_and_poller_answer_every_sample_event(place: Place) -> None:
         event = json.loads((EVENTS / f"{sample}.json").read_text())
         match_id = place.arena.create_match([ALICE, ALICE])
         assert poller.app.handler(event, context(1.2)) == {"offered": 1}
-        assert received(place.assembly.queue).body == message(match_id)
+        assert receive_message(place.assembly.queue).body == message(match_id)
 
 
 def test_a_strategy_that_does_not_exist_stops_worker_poller_and_practice(
@@ -105,10 +114,10 @@ def test_a_strategy_that_does_not_exist_stops_worker_poller_and_practice(
     monkeypatch.setenv("CARDSHARP_STRATEGY", "captian")
     clock = FakeClock()
     queue = MemoryQueue(clock)
-    register(os.environ["CARDSHARP_QUEUE"].removeprefix("memory:"), queue)
+    register_queue(os.environ["CARDSHARP_QUEUE"].removeprefix("memory:"), queue)
     match_id = place.arena.create_match([ALICE, ALICE])
     queue.send(message(match_id))
-    held = received(queue)
+    held = receive_message(queue)
     wrong = pytest.raises(ConfigError, match="No strategy is called 'captian'")
     with wrong:
         worker.app.handler(sqs_event([held], datetime.now(UTC)), context())
@@ -120,19 +129,21 @@ def test_a_strategy_that_does_not_exist_stops_worker_poller_and_practice(
     clock.advance(timedelta(seconds=29))
     assert queue.receive(timedelta(0)) is None
     clock.advance(timedelta(seconds=31))
-    assert received(queue).receive_count == 2
+    assert receive_message(queue).receive_count == 2
 
 
 def test_a_strategy_that_was_set_and_does_not_exist_is_an_error_and_another_plays(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody looks through what is set when a build without it is deployed."""
-    monkeypatch.setattr(Switchboard, "read", lambda _board: Switches(strategy="captian"))
+    monkeypatch.setattr(
+        RuntimeSettingsStore, "read", lambda _board: RuntimeSettings(strategy="captian")
+    )
     with pytest.raises(ConfigError, match="No strategy is called 'captian'"):
         practice.app.handler({"matches": 0}, context())
     match_id = place.arena.create_match([ALICE, ALICE])
-    assert worker.app.handler(event_of(message(match_id)), context()) == NONE_FAILED
-    moves = place.assembly.log.moves(match_id)
+    assert worker.app.handler(match_event(message(match_id)), context()) == NONE_FAILED
+    moves = place.assembly.match_log.moves(match_id)
     assert {move.intent["strategy"] for move in moves if move.intent is not None} == {"draw-3"}
     lines = map(json.loads, place.said.getvalue().splitlines())
     (told,) = [line["message"] for line in lines if line.get("level") == "ERROR"]
@@ -142,11 +153,13 @@ def test_a_strategy_that_was_set_and_does_not_exist_is_an_error_and_another_play
 def test_a_look_that_is_due_puts_the_match_that_waits_on_the_queue(place: Place) -> None:
     match_id = place.arena.create_match([ALICE, ALICE])
     before = place.said.tell()
-    assert worker.app.handler(event_of(LookMessage(look=0).body), context()) == NONE_FAILED
-    assert parse_message(received(place.assembly.queue).body).match_id == match_id
+    assert worker.app.handler(match_event(PollMessage(look=0).to_json), context()) == NONE_FAILED
+    assert parse_match_message(receive_message(place.assembly.queue).body).match_id == match_id
     assert "_aws" not in place.said.getvalue()[before:], "its figures would be paid for"
-    with mock.patch.object(Scout, "look", side_effect=StoreError("The table is throttled.")):
-        answer = worker.app.handler(event_of(LookMessage(look=0).body), context())
+    with mock.patch.object(
+        MatchPoller, "poll_once", side_effect=StoreError("The table is throttled.")
+    ):
+        answer = worker.app.handler(match_event(PollMessage(look=0).to_json), context())
     assert answer == NONE_FAILED, "it is not repeated"
     assert "a look failed: The table is throttled." in place.said.getvalue()
 
@@ -161,13 +174,13 @@ def test_an_ordered_match_is_as_ordered_and_played_on_both_sides(tmp_path: Path,
         arena, assembly = place.arena, place.assembly
         ids = practice.app.handler(event, context())["match_ids"]
         while message := assembly.queue.receive(timedelta(0)):
-            worker.app.handler(event_of(message.body), context())
+            worker.app.handler(match_event(message.body), context())
             assembly.queue.delete(message)
         other = DUMMY if event.get("opponent") == "dummy" else ALICE
         assert len(ids) == event.get("matches", 1)
-        for whole in map(arena.look, ids):
-            assert log_faults(whole, assembly.log) == []
-            assert intent_faults(whole, assembly.log, [ALICE, DUMMY]) == []
+        for whole in map(arena.admin_view, ids):
+            assert log_differences(whole, assembly.match_log) == []
+            assert intent_differences(whole, assembly.match_log, [ALICE, DUMMY]) == []
             assert whole["playerids"] == [ALICE, other]
             given = whole["creationParams"]
             assert given.get("tags", []) == event.get("tags", [])
@@ -175,7 +188,7 @@ def test_an_ordered_match_is_as_ordered_and_played_on_both_sides(tmp_path: Path,
             assert given.get("drawPile") == event.get("draw_pile")
             assert given.get("banks") == event.get("banks")
             assert "seed" not in event or given["randomSeed"] == event["seed"]
-        finished = assembly.log.matches(status=Status.FINISHED)
+        finished = assembly.match_log.matches(status=MatchStatus.FINISHED)
     assert {record.outcome["result"] for record in finished if record.outcome} == {"both seats"}
 
 
@@ -199,16 +212,16 @@ def test_a_wrong_password_fails_the_message_and_leaves_the_match_alone_for_a_whi
 ) -> None:
     with placed(tmp_path, **QUICK, CARDSHARP_PASSWORD="not-alices") as place:
         match_id = place.arena.create_match([ALICE, BOB])
-        answer = worker.app.handler(event_of(message(match_id)), context())
-        record = place.assembly.log.match(match_id)
-        assert not place.assembly.log.announce(match_id, timedelta(seconds=3))
+        answer = worker.app.handler(match_event(message(match_id)), context())
+        record = place.assembly.match_log.match(match_id)
+        assert not place.assembly.match_log.mark_queued(match_id, timedelta(seconds=3))
     assert answer == {"batchItemFailures": [{"itemIdentifier": "0"}]}
     said = place.said.getvalue()
     assert "check the user and the password" in said
     assert "not-alices" not in said
     (failed,) = (line for line in said.splitlines() if "a message failed" in line)
     assert json.loads(failed)["match_id"] == match_id
-    assert record.status is Status.RUNNING
+    assert record.status is MatchStatus.RUNNING
 
 
 def test_an_id_that_is_none_and_the_match_of_others_are_set_aside(place: Place) -> None:
@@ -218,9 +231,9 @@ def test_an_id_that_is_none_and_the_match_of_others_are_set_aside(place: Place) 
         ("abc", [], "24 hex characters"),
         (others, ["0"], "Match is visible only to participating players."),
     ):
-        answer = worker.app.handler(event_of(message(match_id)), context())
+        answer = worker.app.handler(match_event(message(match_id)), context())
         assert answer == {"batchItemFailures": [{"itemIdentifier": one} for one in failed]}
-        assert not place.assembly.log.announce(match_id, timedelta(seconds=3))
+        assert not place.assembly.match_log.mark_queued(match_id, timedelta(seconds=3))
         assert said in place.said.getvalue()
 
 
@@ -228,17 +241,17 @@ def test_an_id_that_is_none_and_the_match_of_others_are_set_aside(place: Place) 
 def test_an_event_of_another_shape_is_refused_in_a_sentence() -> None:
     odd: list[Any] = [{}, [], None, {"Records": {}}, {"Records": [{"s3": {}}]}, {"records": []}]
     for event in odd:
-        with pytest.raises(Malformed, match="expects an SQS event"):
+        with pytest.raises(InvalidInput, match="expects an SQS event"):
             worker.app.handler(event, context())
 
 
 def test_r10_a_poison_message_becomes_a_dead_letter_after_its_last_receive_while_others_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker.app, "AGAIN", timedelta(seconds=0.2))
+    monkeypatch.setattr(worker.app, "RETRY_DELAY", timedelta(seconds=0.2))
     clock, poison, seen = SystemClock(), "this is no match message", Counter[str]()
     dead = MemoryQueue(clock)
-    register("poisoned", MemoryQueue(clock, timedelta(seconds=0.2), dead))
+    register_queue("poisoned", MemoryQueue(clock, timedelta(seconds=0.2), dead))
 
     def observe(invocation: Invocation) -> None:
         seen.update(record["body"] for record in invocation.event.get("Records", ()))
@@ -247,15 +260,19 @@ def test_r10_a_poison_message_becomes_a_dead_letter_after_its_last_receive_while
     with placed(tmp_path, **QUICK, CARDSHARP_QUEUE="memory:poisoned") as place:
         arena, assembly = place.arena, place.assembly
         matches = [arena.create_match([ALICE, ALICE], drawPile=short) for _ in range(2)]
-        with attending(assembly.offering, HomeOptions(observe=observe), arena.stop):
+        with run_bot_runtime(
+            assembly.dispatcher, LambdaSchedulerOptions(on_invocation=observe), arena.stop
+        ):
             assembly.queue.send(poison)
             [
-                *Follower(assembly.log, clock, timedelta(seconds=HANG_SECONDS)).as_they_end(
-                    matches, 2
-                )
+                *MatchFollower(
+                    assembly.match_log, clock, timedelta(seconds=HANG_SECONDS)
+                ).iter_finished(matches, 2)
             ]
             letter = dead.receive(timedelta(seconds=HANG_SECONDS))
-            assert [log_faults(arena.look(match), assembly.log) for match in matches] == [[], []]
+            assert [
+                log_differences(arena.admin_view(match), assembly.match_log) for match in matches
+            ] == [[], []]
     assert letter.body == poison
     assert len(dead) == 1
     assert seen[poison] == MAX_RECEIVES

@@ -9,16 +9,16 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from support.cloud_benches import FakeClock, at_once, received
+from support.store_fixtures import FakeClock, receive_message, run_concurrently
 from support.waiting import HANG_SECONDS
 
-from cardsharp.cloud.memory import MAX_RECEIVES as USUAL_RECEIVES
-from cardsharp.cloud.memory import VISIBILITY as USUAL_VISIBILITY
-from cardsharp.cloud.memory import MemoryQueue
-from cardsharp.cloud.ports import Message, Queue
-from cardsharp.cloud.sqs import SqsQueue
-from workbench.cloud.emulator import Emulator, queue_arn
-from workbench.cloud.template import all_resources
+from cardsharp.aws.sqs_queue import SqsQueue
+from cardsharp.bot.queueing.memory_queue import MAX_RECEIVES as USUAL_RECEIVES
+from cardsharp.bot.queueing.memory_queue import VISIBILITY_TIMEOUT as USUAL_VISIBILITY
+from cardsharp.bot.queueing.memory_queue import MemoryQueue
+from cardsharp.store.match_log import Message, Queue
+from cardsharp_tools.local_cloud.emulator import Emulator, queue_arn
+from cardsharp_tools.local_cloud.template_files import all_resources
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
@@ -61,14 +61,14 @@ class NotedReceipts(SqsQueue):
         super().__init__(url, client)
         self._receipts: list[str] = []
 
-    def receive(self, wait: timedelta) -> Message | None:
-        message = super().receive(wait)
+    def receive(self, wait_time: timedelta) -> Message | None:
+        message = super().receive(wait_time)
         self._receipts += [] if message is None else [message.receipt]
         return message
 
     def later(self) -> Message | None:
         while self._receipts:
-            self.postpone(self._receipts.pop(), NOW)
+            self.change_visibility(self._receipts.pop(), NOW)
         return self.receive(timedelta(seconds=2))
 
 
@@ -94,9 +94,9 @@ def bench(request: pytest.FixtureRequest) -> QueueBench:
 def test_more_messages_than_a_batch_holds_are_sent_each_in_its_time(bench: QueueBench) -> None:
     soon = [(f"look {n}", NOW) for n in range(11)]
     began = monotonic()
-    bench.queue.send_all([*soon, ("later", DELAY)])
+    bench.queue.send_batch([*soon, ("later", DELAY)])
     bench.queue.send("later", DELAY)
-    found = [received(bench.queue) for _ in soon]
+    found = [receive_message(bench.queue) for _ in soon]
     assert {one.body for one in found} == {body for body, _ in soon}
     for one in found:
         bench.queue.delete(one)
@@ -127,30 +127,30 @@ def test_a_sent_body_is_received_as_it_was_and_never_again_once_deleted(bench: Q
 
 def test_a_postponed_message_comes_back_when_it_was_postponed_to(bench: QueueBench) -> None:
     bench.queue.send("a")
-    message = received(bench.queue)
-    bench.queue.postpone(message.receipt, timedelta(hours=1))
+    message = receive_message(bench.queue)
+    bench.queue.change_visibility(message.receipt, timedelta(hours=1))
     assert bench.queue.receive(NOW) is None
-    bench.queue.postpone(message.receipt, NOW)
-    assert received(bench.queue).receive_count == 2
+    bench.queue.change_visibility(message.receipt, NOW)
+    assert receive_message(bench.queue).receive_count == 2
     gone = bench.later()
     if gone is not None:
         bench.queue.delete(gone)
-        bench.queue.postpone(gone.receipt, NOW)
+        bench.queue.change_visibility(gone.receipt, NOW)
 
 
 def test_a_message_is_a_dead_letter_after_exactly_so_many_receives(bench: QueueBench) -> None:
     bench.queue.send("poison")
-    counts = [received(bench.queue).receive_count]
+    counts = [receive_message(bench.queue).receive_count]
     assert bench.dead_letters.receive(NOW) is None
     while message := bench.later():
         counts.append(message.receive_count)
     assert counts == list(range(1, MAX_RECEIVES + 1))
-    assert received(bench.dead_letters).body == "poison"
+    assert receive_message(bench.dead_letters).body == "poison"
 
 
 def test_parallel_consumers_get_every_message_once_while_it_is_held(bench: QueueBench) -> None:
     bodies = [str(number) for number in range(40)]
-    bench.queue.send_all([(body, NOW) for body in bodies])
+    bench.queue.send_batch([(body, NOW) for body in bodies])
 
     def drain(_number: int) -> list[str]:
         found = []
@@ -159,19 +159,19 @@ def test_parallel_consumers_get_every_message_once_while_it_is_held(bench: Queue
             found.append(message.body)
         return found
 
-    found = (body for batch in at_once(8, drain) for body in batch)
+    found = (body for batch in run_concurrently(8, drain) for body in batch)
     assert sorted(found) == sorted(bodies)
 
 
 def test_a_receipt_of_an_earlier_delivery_deletes_nothing() -> None:
     bench = in_memory()
     bench.queue.send("a")
-    first = received(bench.queue)
+    first = receive_message(bench.queue)
     second = bench.later()
     bench.queue.delete(first)
     assert second is not None
     assert bench.later() is None, "it was delivered twice and is a dead letter now"
-    assert received(bench.dead_letters).body == "a"
+    assert receive_message(bench.dead_letters).body == "a"
 
 
 def test_the_memory_queue_behaves_as_the_template_says() -> None:

@@ -10,19 +10,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import environment, known, taken
+from support.store_fixtures import environment, require_match, take_lease
 
-from cardsharp.cloud import dynamodb_items as items
-from cardsharp.cloud import secrets
-from cardsharp.cloud.adapters import build_log
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.dynamodb_control import DynamoRelay, DynamoSwitchboard
-from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.cloud.ports import MoveRecord
-from cardsharp.cloud.switches import Switches
-from cardsharp.deadmansdraw.settings import Settings
+from cardsharp.aws import ssm_credentials
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.bot.bootstrap import build_match_log
+from cardsharp.bot.control.dynamodb_control import DynamoPollerGenerations, DynamoRuntimeSettings
+from cardsharp.bot.control.runtime_settings import RuntimeSettings
+from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError
-from workbench.cloud.emulator import EmulatedStack, Emulator
+from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
+from cardsharp.store import dynamodb_match_items as items
+from cardsharp.store.match_log import MoveRecord
+from cardsharp_tools.local_cloud.emulator import EmulatedStack, Emulator
 
 TTL = timedelta(seconds=30)
 CANARY = "canary-19c4"
@@ -52,12 +52,12 @@ def test_what_version_0_2_stored_is_read_and_goes_on(stack: EmulatedStack, aws: 
         told |= {"pk": "match#old", "sk": sort}
         item = {name: {"N" if isinstance(v, int) else "S": str(v)} for name, v in told.items()}
         aws.client("dynamodb").put_item(TableName=table, Item=item)
-    log = build_log(f"dynamodb:{table}", SystemClock())
-    assert known(log, "old").header == {"game": "deadmansdraw"}
+    log = build_match_log(f"dynamodb:{table}", SystemClock())
+    assert require_match(log, "old").header == {"game": "deadmansdraw"}
     assert [one.body for one in log.notes("old")] == [{"answer": "no"}]
-    lease = taken(log, name="old")
-    log.intend(lease, 1, {"action": "EndTurn"})
-    log.record(lease, {0: {"drew": "Key2"}, 1: {"ended": True}})
+    lease = take_lease(log, name="old")
+    log.write_intent(lease, 1, {"action": "EndTurn"})
+    log.write_facts(lease, {0: {"drew": "Key2"}, 1: {"ended": True}})
     assert log.moves("old") == [
         MoveRecord(0, {"action": "Draw"}, {"drew": "Key2"}),
         MoveRecord(1, {"action": "EndTurn"}, {"ended": True}),
@@ -68,15 +68,15 @@ def test_what_version_0_2_stored_is_read_and_goes_on(stack: EmulatedStack, aws: 
 def test_what_is_kept_for_a_time_says_for_how_long(stack: EmulatedStack, aws: Emulator) -> None:
     store, days = f"dynamodb:{stack.tables['Matches']}", timedelta(days=3)
     for name, keep in (("brief", days), ("kept", None)):
-        log = build_log(store, SystemClock(), keep)
-        lease = taken(log, name=name)
-        log.intend(lease, 0, {"draw": True})
-        log.record(lease, {0: {"drew": "Key"}, 1: {"drew": "Map"}})
+        log = build_match_log(store, SystemClock(), keep)
+        lease = take_lease(log, name=name)
+        log.write_intent(lease, 0, {"draw": True})
+        log.write_facts(lease, {0: {"drew": "Key"}, 1: {"drew": "Map"}})
         log.finish(lease, {})
     due = SystemClock().now().timestamp() + days.total_seconds()
     table = DynamoTable(stack.tables["Matches"], aws.client("dynamodb"))
     brief, kept = (
-        [item.get("expires_at", {}).get("N") for item in table.under(f"match#{name}")]
+        [item.get("expires_at", {}).get("N") for item in table.query_prefix(f"match#{name}")]
         for name in ("brief", "kept")
     )
     assert [int(at) for at in brief if at] == pytest.approx([due] * 3, abs=60)
@@ -86,13 +86,13 @@ def test_what_is_kept_for_a_time_says_for_how_long(stack: EmulatedStack, aws: Em
 def test_a_secret_of_another_shape_is_refused_without_being_shown(aws: Emulator) -> None:
     store = aws.client("ssm")
     for name, value in {"text": CANARY, "half": f'{{"password": "{CANARY}"}}'}.items():
-        secrets.provider.cache_clear()
+        ssm_credentials.ssm_provider.cache_clear()
         store.put_parameter(Name=name, Value=value, Type="SecureString")
         told = {"CARDSHARP_ARENA_URL": "https://a.example", "CARDSHARP_SECRET_ID": name}
         with pytest.raises(ConfigError, match=f"The secret {name} must be a JSON like") as caught:
-            Settings.load(told).credentials()
+            ArenaBotSettings.load(told).credentials()
         assert CANARY not in f"{caught.value!r}{caught.value.__cause__}"
-    secrets.provider.cache_clear()
+    ssm_credentials.ssm_provider.cache_clear()
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process as Linux can")
@@ -103,7 +103,7 @@ def test_an_emulator_does_not_outlive_a_parent_that_was_killed() -> None:
             "-c",
             """
 import sys
-from workbench.cloud.emulator import Emulator
+from cardsharp_tools.local_cloud.emulator import Emulator
 with Emulator() as running:
     print(running._process.pid, running.folder, flush=True)
     sys.stdin.read()
@@ -128,23 +128,23 @@ def table(stack: EmulatedStack, emulator: Emulator) -> DynamoTable:
 
 
 def test_r28_each_poller_begins_the_next_generation_and_all_see_it(table: DynamoTable) -> None:
-    one, other = DynamoRelay(table), DynamoRelay(table)
-    assert one.newest() == 0
-    assert [one.begin(), other.begin(), one.begin()] == [1, 2, 3]
-    assert one.newest() == other.newest() == 3
+    one, other = DynamoPollerGenerations(table), DynamoPollerGenerations(table)
+    assert one.latest_generation() == 0
+    assert [one.start_generation(), other.start_generation(), one.start_generation()] == [1, 2, 3]
+    assert one.latest_generation() == other.latest_generation() == 3
 
 
 def test_what_an_operator_sets_is_what_the_functions_read(table: DynamoTable) -> None:
     """Also a pause that version 0.2 wrote."""
     for switches in (
-        Switches(strategy="set before", at_once=9),
-        Switches(paused=True, awake_until=datetime(2026, 11, 22, tzinfo=UTC)),
-        Switches(strategy="captain", tags=("a", "b:c"), at_once=4),
-        Switches(tags=()),
-        Switches(),
+        RuntimeSettings(strategy="set before", at_once=9),
+        RuntimeSettings(paused=True, awake_until=datetime(2026, 11, 22, tzinfo=UTC)),
+        RuntimeSettings(strategy="captain", tags=("a", "b:c"), at_once=4),
+        RuntimeSettings(tags=()),
+        RuntimeSettings(),
     ):
-        DynamoSwitchboard(table).set(switches)
-        assert DynamoSwitchboard(table).read() == switches
-    item = {"paused": {"BOOL": True}, "turned_at": items.moment(SystemClock().now())}
-    table.put({**items.key("control", "pause"), **item})
-    assert DynamoSwitchboard(table).read() == Switches(paused=True)
+        DynamoRuntimeSettings(table).set(switches)
+        assert DynamoRuntimeSettings(table).read() == switches
+    item = {"paused": {"BOOL": True}, "turned_at": items.timestamp_attribute(SystemClock().now())}
+    table.put({**items.item_key("control", "pause"), **item})
+    assert DynamoRuntimeSettings(table).read() == RuntimeSettings(paused=True)

@@ -7,86 +7,97 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.blef_next import NotedSockets, heard, served
-from support.bot_events import context
-from support.cloud_benches import FakeClock, moto_client
+from support.blef_v2_api import RecordingSockets, receive_body, serve_blef_v2
+from support.lambda_events import context
+from support.store_fixtures import FakeClock, moto_client
 from support.waiting import HANG_SECONDS
 from websockets.exceptions import ConnectionClosed
 
-from cardsharp.cloud.feeds import WATCHERS
-from cardsharp.cloud.sockets import SETTLING, Feed, Gone, MemorySockets, Watcher, named
-from cardsharp.web import gate
-from workbench.cloud.http_events import Answered
-from workbench.cloud.http_front import MOST_WAITING, TRY_AGAIN, serve_socket
-from workbench.cloud.template import create_table
+from cardsharp.server import websocket_handler
+from cardsharp.server.feed_bootstrap import SUBSCRIBER_STORE
+from cardsharp.server.websocket_feed import (
+    HANDSHAKE_GRACE,
+    ConnectionGone,
+    Feed,
+    InMemoryConnections,
+    Subscriber,
+    get_connections,
+)
+from cardsharp_tools.local_cloud.api_gateway import (
+    CLOSE_TRY_AGAIN_LATER,
+    MAX_QUEUED_MESSAGES,
+    serve_websocket,
+)
+from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse
+from cardsharp_tools.local_cloud.template_files import create_table
 
 FRAME = '{"body": "1"}'
 
 
 def fed(
     *connections: str, dead: tuple[str, ...] = (), **most: int
-) -> tuple[Feed, NotedSockets, FakeClock]:
-    clock, sockets = FakeClock(), NotedSockets(dead)
-    feed = Feed(WATCHERS.open("sqlite::memory:", clock), sockets, clock, **most)
+) -> tuple[Feed, RecordingSockets, FakeClock]:
+    clock, sockets = FakeClock(), RecordingSockets(dead)
+    feed = Feed(SUBSCRIBER_STORE.open("sqlite::memory:", clock), sockets, clock, **most)
     for one in connections:
-        assert feed.watch("game", one, one)
+        assert feed.subscribe("game", one, one)
     return feed, sockets, clock
 
 
 def test_a_dead_watcher_is_dropped_and_all_others_are_told() -> None:
     feed, sockets, clock = fed("ann", "bob", "cid", dead=("ann", "cid"))
-    clock.advance(SETTLING + timedelta(seconds=1))
-    assert feed.watch("game", "new", "")
-    sockets.dead.add("new")
-    feed.tell("game", lambda _: [FRAME, FRAME])
+    clock.advance(HANDSHAKE_GRACE + timedelta(seconds=1))
+    assert feed.subscribe("game", "new", "")
+    sockets.failing.add("new")
+    feed.publish("game", lambda _: [FRAME, FRAME])
     assert sockets.sent == {"bob": [1, 1]}
-    assert sorted(sockets.ended) == ["ann", "cid"]
-    left = [one.connection for one in feed.watchers("game")]
+    assert sorted(sockets.closed) == ["ann", "cid"]
+    left = [one.connection_id for one in feed.subscribers("game")]
     assert left == ["bob", "new"], "a handshake may not be over yet"
 
 
 def test_each_is_told_its_own_also_after_a_fault_of_ours() -> None:
     """All when it is over: a function of the cloud stands still as soon as it has answered."""
     feed, sockets, _ = fed("ann", "bob")
-    feed.tell("game", lambda one: [f'{{"body": "\\"for {one.key}\\""}}'])
+    feed.publish("game", lambda one: [f'{{"body": "\\"for {one.viewer_key}\\""}}'])
     assert sockets.sent == {"ann": ["for ann"], "bob": ["for bob"]}
     late = threading.Event()
 
-    def texts(watcher: Watcher) -> list[str]:
-        if watcher.connection == "ann":
+    def texts(watcher: Subscriber) -> list[str]:
+        if watcher.connection_id == "ann":
             threading.Timer(0.2, late.set).start()
             raise ValueError("a fault of ours")
         late.wait()
         return [FRAME]
 
-    feed.tell("game", texts)
-    feed.leave("ann")
-    feed.tell("game", lambda _: [FRAME])
+    feed.publish("game", texts)
+    feed.unsubscribe("ann")
+    feed.publish("game", lambda _: [FRAME])
     assert sockets.sent == {"ann": ["for ann"], "bob": ["for bob", 1, 1]}
 
 
 def test_one_caller_cannot_keep_others_from_watching() -> None:
-    feed, _, _ = fed(most=9, most_of_one=2)
-    assert [feed.watch("game", name, "", "mallory") for name in "abc"] == [True, True, False]
-    assert feed.watch("another", "c", "", "mallory")
-    assert feed.watch("game", "d", "", "ann")
-    assert [feed.watch("game", name, "") for name in "efgh"] == [True] * 4, "at this machine"
-    feed.leave("a")
-    assert feed.watch("game", "c", "", "mallory")
+    feed, _, _ = fed(max_subscribers=9, max_per_caller=2)
+    assert [feed.subscribe("game", name, "", "mallory") for name in "abc"] == [True, True, False]
+    assert feed.subscribe("another", "c", "", "mallory")
+    assert feed.subscribe("game", "d", "", "ann")
+    assert [feed.subscribe("game", name, "") for name in "efgh"] == [True] * 4, "at this machine"
+    feed.unsubscribe("a")
+    assert feed.subscribe("game", "c", "", "mallory")
 
 
 def test_a_handshake_says_where_it_comes_from() -> None:
     """Its key may stand in a header or in the query, which wins."""
     feed, _, _ = fed()
-    handler = gate.build(feed, lambda asked: ("game", asked["key"]))
+    handler = websocket_handler.build_websocket_handler(feed, lambda asked: ("game", asked["key"]))
     asked = {"headers": {"Key": "header"}, "queryStringParameters": {"key": "query"}}
     sources = ("192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2", "127.0.0.1", "")
     for number, source in enumerate(sources):
         about = {"routeKey": "$connect", "connectionId": str(number)}
         event = {"requestContext": {**about, "identity": {"sourceIp": source}}, **asked}
         assert handler(event, context())["statusCode"] == 200
-    assert {one.key for one in feed.watchers("game")} == {"query"}
-    callers = {one.connection: one.caller for one in feed.watchers("game")}
+    assert {one.viewer_key for one in feed.subscribers("game")} == {"query"}
+    callers = {one.connection_id: one.caller for one in feed.subscribers("game")}
     assert [callers[one] for one in "45"] == ["", ""]
     assert callers["2"] == callers["3"]
     assert len({*callers.values()}) == 4
@@ -115,40 +126,40 @@ class StuckClient:
 def test_a_slow_client_is_let_go_and_whoever_tells_it_never_waits() -> None:
     asked: list[str] = []
 
-    async def ask(event: dict[str, Any]) -> Answered:
+    async def ask(event: dict[str, Any]) -> HttpResponse:
         asked.append(event["requestContext"]["routeKey"])
-        return Answered(200, (), b"")
+        return HttpResponse(200, (), b"")
 
     async def slow() -> StuckClient:
-        sockets, client = MemorySockets(), StuckClient()
-        serving = asyncio.ensure_future(serve_socket(client, ask, sockets))  # type: ignore[arg-type]
+        sockets, client = InMemoryConnections(), StuckClient()
+        serving = asyncio.ensure_future(serve_websocket(client, ask, sockets))  # type: ignore[arg-type]
         await client.accepted.wait()
         (connection,) = sockets._open
-        for _ in range(MOST_WAITING):
+        for _ in range(MAX_QUEUED_MESSAGES):
             sockets.send(connection, "x")
-        with pytest.raises(Gone):
+        with pytest.raises(ConnectionGone):
             sockets.send(connection, "x")
         sockets.close(connection)
         await serving
         return client
 
     client = asyncio.run(slow())
-    assert client.code == TRY_AGAIN
+    assert client.code == CLOSE_TRY_AGAIN_LATER
     assert asked == ["$connect", "$disconnect"]
 
 
 def test_a_watcher_that_sends_much_is_let_go_and_no_other() -> None:
     """Nobody reads what watchers send, so nothing of it is to fill the memory."""
     with ExitStack() as stack:
-        place = stack.enter_context(served(named("flooded"), "flooded"))
-        game, (ann, _) = place.joined("ann", "bob")
+        place = stack.enter_context(serve_blef_v2(get_connections("flooded"), "flooded"))
+        game, (ann, _) = place.create_with_players("ann", "bob")
         quiet, loud = (stack.enter_context(place.watch(game_uuid=game)) for _ in range(2))
         with suppress(ConnectionClosed):  # it may hear why only later
             loud.send(["x" * 1000] * 200)  # one message in many frames
         with pytest.raises(ConnectionClosed):
             loud.recv(timeout=HANG_SECONDS)
         place.get(f"/games/{game}/start", admin_uuid=ann)
-        assert heard(quiet)["status"] == "Running"
+        assert receive_body(quiet)["status"] == "Running"
 
 
 def test_who_watched_before_an_update_is_told_and_forgotten() -> None:
@@ -162,8 +173,8 @@ def test_who_watched_before_an_update_is_told_and_forgotten() -> None:
         for item in (topic, watch):
             told = {name: {"N" if isinstance(v, int) else "S": str(v)} for name, v in item.items()}
             client.put_item(TableName=table, Item={**told, "expires_at": {"N": end}})
-        feed = Feed(WATCHERS.in_table(table, clock, client), NotedSockets(), clock)
-        (one,) = feed.watchers("game")
-        assert (one.connection, one.key, one.caller) == ("ann", "key", "")
-        feed.leave("ann")
+        feed = Feed(SUBSCRIBER_STORE.open_table(table, clock, client), RecordingSockets(), clock)
+        (one,) = feed.subscribers("game")
+        assert (one.connection_id, one.viewer_key, one.caller) == ("ann", "key", "")
+        feed.unsubscribe("ann")
         assert not client.scan(TableName=table)["Items"]

@@ -11,15 +11,20 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.bot_events import EVENTS
-from support.cloud_benches import REAL, FakeClock, received
+from support.lambda_events import EVENTS
+from support.store_fixtures import REAL_WAIT_SECONDS, FakeClock, receive_message
 from support.waiting import HANG_SECONDS
 
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.memory import MemoryQueue
-from cardsharp.cloud.ports import Clock
-from workbench.cloud.events import Function, Invocation, LambdaContext, failed_ids
-from workbench.cloud.home import Home, HomeOptions
+from cardsharp.bot.queueing.memory_queue import MemoryQueue
+from cardsharp.core.clock import SystemClock
+from cardsharp.store.match_log import Clock
+from cardsharp_tools.local_cloud.lambda_events import (
+    Invocation,
+    LambdaFunction,
+    LocalLambdaContext,
+    failed_message_ids,
+)
+from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, LambdaSchedulerOptions
 
 LIMIT = timedelta(seconds=HANG_SECONDS)
 
@@ -28,7 +33,7 @@ LIMIT = timedelta(seconds=HANG_SECONDS)
 class Watched:
     """A home, and what it did: each invocation as it ends."""
 
-    home: Home
+    home: LambdaScheduler
     ended: queue.Queue[Invocation]
 
     def next(self, function: str) -> Invocation:
@@ -43,7 +48,7 @@ def matches(visibility: timedelta = timedelta(milliseconds=50)) -> MemoryQueue:
     return MemoryQueue(SystemClock(), visibility, MemoryQueue(SystemClock()), 2)
 
 
-Handler = Callable[[dict[str, Any], LambdaContext], object]
+Handler = Callable[[dict[str, Any], LocalLambdaContext], object]
 
 
 @contextmanager
@@ -56,9 +61,14 @@ def running(
 ) -> Iterator[Watched]:
     """Run a home, and see that it stops."""
     ended = queue.Queue[Invocation]()
-    told = HomeOptions(breath=timedelta(milliseconds=20), observe=ended.put, **options)
-    functions = Function("poller", poller, timedelta(seconds=100)), Function("worker", worker)
-    with Home(*functions, source or matches(), clock or SystemClock(), told) as home:
+    told = LambdaSchedulerOptions(
+        receive_wait=timedelta(milliseconds=20), on_invocation=ended.put, **options
+    )
+    functions = (
+        LambdaFunction("poller", poller, timedelta(seconds=100)),
+        LambdaFunction("worker", worker),
+    )
+    with LambdaScheduler(*functions, source or matches(), clock or SystemClock(), told) as home:
         yield Watched(home, ended)
         assert home.stop(LIMIT)
 
@@ -110,12 +120,12 @@ def test_r29_the_poller_begins(
         for seconds in waits:
             error = watched.next("poller").error
             assert error == (None if takes is not None else "ConnectionError: arena down")
-            clock.until_waiting()
+            clock.wait_for_waiter()
             clock.advance(timedelta(seconds=seconds - 0.5))
             with pytest.raises(queue.Empty):
-                watched.ended.get(timeout=5 * REAL)
+                watched.ended.get(timeout=5 * REAL_WAIT_SECONDS)
             clock.advance(timedelta(seconds=0.5))
-        clock.until_waiting()
+        clock.wait_for_waiter()
         assert times == began
     assert ("poller failed: ConnectionError: arena down" in caplog.messages) is (takes is None)
 
@@ -124,7 +134,7 @@ def test_stopping_lets_running_workers_finish_and_starts_no_more() -> None:
     source = matches(visibility=timedelta(minutes=1))
     begun, finish = threading.Event(), threading.Event()
 
-    def work(_event: object, context: LambdaContext) -> dict[str, int]:
+    def work(_event: object, context: LocalLambdaContext) -> dict[str, int]:
         begun.set()
         assert finish.wait(HANG_SECONDS)
         return {"left": context.get_remaining_time_in_millis()}
@@ -136,7 +146,7 @@ def test_stopping_lets_running_workers_finish_and_starts_no_more() -> None:
         assert not watched.home.stop(timedelta(milliseconds=10)), "it still runs"
         finish.set()
         assert watched.home.stop(LIMIT)
-        assert watched.next("worker").answer["left"] > 0, "its time is its own"
+        assert watched.next("worker").response["left"] > 0, "its time is its own"
     assert len(source) == 1
 
 
@@ -155,7 +165,7 @@ def test_stopping_lets_running_workers_finish_and_starts_no_more() -> None:
     ],
 )
 def test_an_answer_is_read_as_the_queue_mapping_reads_it(answer: object, failed: str) -> None:
-    assert failed_ids(answer, ["a", "b"]) == set(failed)
+    assert failed_message_ids(answer, ["a", "b"]) == set(failed)
 
 
 def test_what_cannot_be_kept_up_is_left_on_the_queue() -> None:
@@ -166,10 +176,10 @@ def test_what_cannot_be_kept_up_is_left_on_the_queue() -> None:
         asked.release()
         return borne.is_set() and workers == 1
 
-    with running(source=source, bears=bears) as watched:
+    with running(source=source, has_capacity=bears) as watched:
         for _ in range(3):
             assert asked.acquire(timeout=HANG_SECONDS)
-        assert received(source).receive_count == 1
+        assert receive_message(source).receive_count == 1
         borne.set()
         assert watched.next("worker").error is None
 
@@ -182,10 +192,10 @@ def test_it_is_told_while_messages_are_left_because_all_workers_are_busy() -> No
     source.send('{"match_id": "two"}')
 
     with running(
-        lambda *_: done.wait(HANG_SECONDS), source=source, concurrency=1, left=told.put
+        lambda *_: done.wait(HANG_SECONDS), source=source, concurrency=1, on_backlog=told.put
     ) as watched:
         assert told.get(timeout=HANG_SECONDS) == 1
-        assert source.visible == 1
+        assert source.visible_count == 1
         done.set()
         watched.next("worker")
         watched.next("worker")

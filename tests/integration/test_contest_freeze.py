@@ -9,36 +9,36 @@ from pathlib import Path
 
 import pytest
 import requests
-from support.arena import (
+from support.arena_server import (
     ADMIN,
     ALICE,
     BOB,
     NAMES,
     PASSWORDS,
-    Client,
-    HandClock,
+    ArenaHttpClient,
+    ManualClock,
     running_arena,
     write_players,
 )
-from support.arena_homes import in_cloud
+from support.cloud_arena import cloud_arena_factory
 from support.contests import contests_in
 from support.waiting import HANG_SECONDS
 
-from cardsharp.access import Credentials, ha1
-from cardsharp.contest.acts import Desk
-from cardsharp.contest.director import Director
-from cardsharp.contest.entries import Entrant, Settings
-from cardsharp.contest.kept import ContestsKept
-from cardsharp.contest.records import Records
-from cardsharp.contest.sqlite import found_in
-from cardsharp.deadmansdraw.client import DUMMY_ID, ArenaClient
-from cardsharp.deadmansdraw.contest.page_routes import ContestPages
-from cardsharp.deadmansdraw.contest.tables import ArenaTables
-from workbench.cloud.emulator import Emulator
-from workbench.contest.home import EnteredTeams
-from workbench.deadmansdraw.emulated import new_table
+from cardsharp.client.config import Credentials, digest_ha1
+from cardsharp.contest.admin import ContestAdmin
+from cardsharp.contest.contest_file import create_in
+from cardsharp.contest.director import ContestDirector
+from cardsharp.contest.models import ContestSettings, TeamEntry
+from cardsharp.contest.repository import ContestRepository
+from cardsharp.contest.results import ContestRecords
+from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID, ArenaClient
+from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost
+from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages
+from cardsharp_tools.contest.contest_arena import TeamPlayers
+from cardsharp_tools.games.deadmansdraw.emulated_arena import create_arena_table
+from cardsharp_tools.local_cloud.emulator import Emulator
 
-SETTINGS = Settings("cup", "round-robin", matches=1, most=3, seed="secret")
+SETTINGS = ContestSettings("cup", "round-robin", matches=1, most=3, seed="secret")
 TEAMS = [ALICE, BOB, *(team for team in NAMES if NAMES[team].startswith("Player"))][:4]
 PATHS = (
     "/contest", "/contest/running", "/matches", "/matches?tags=cup", "/matches/statistics",
@@ -50,21 +50,21 @@ OF_A_MATCH = (
     "/api/matches/{}?showevents=1",
 )  # fmt: skip
 
-Place = tuple[Records, str, Client]
+Place = tuple[ContestRecords, str, ArenaHttpClient]
 
 
 @dataclass
 class Cup:
     """A contest at an arena that spectators look at."""
 
-    records: Records
-    client: Client
+    records: ContestRecords
+    client: ArenaHttpClient
     organiser: ArenaClient
-    clock: HandClock
+    clock: ManualClock
 
     def __post_init__(self) -> None:
-        self.desk = Desk(self.records, self.clock)
-        self.director = Director(self.records, ArenaTables(self.organiser), self.clock)
+        self.desk = ContestAdmin(self.records, self.clock)
+        self.director = ContestDirector(self.records, ArenaMatchHost(self.organiser), self.clock)
         self.begun: list[str] = []
 
     def goes_on(self, ended: int) -> bool:
@@ -74,7 +74,7 @@ class Cup:
             self.organiser.terminate(match.id, match.player_ids[0])
         is_over = self.director.step()
         self.begun = [one.id for one in self.organiser.matches(tags=("cup",))]
-        self.clock.turn(timedelta(seconds=1))
+        self.clock.advance(timedelta(seconds=1))
         return is_over
 
     def tries(self) -> str:
@@ -84,36 +84,39 @@ class Cup:
 
     def seen(self, matches: list[str], user: str | None = None) -> dict[str, tuple[int, bytes]]:
         """What somebody is answered on every path that spectators may ask."""
-        self.clock.turn(timedelta(seconds=1))
+        self.clock.advance(timedelta(seconds=1))
         paths = [*PATHS, *(path.format(one) for one in matches for path in OF_A_MATCH)]
         answers = {path: self.client.get(path, user) for path in paths}
         return {path: (answer.status, answer.raw) for path, answer in answers.items()}
 
 
-def entered(records: Records) -> Records:
+def entered(records: ContestRecords) -> ContestRecords:
     for team in TEAMS:
-        records.add(Entrant(team, NAMES[team], ha1(team, PASSWORDS[team])))
+        records.append_team(TeamEntry(team, NAMES[team], digest_ha1(team, PASSWORDS[team])))
     return records
 
 
 @contextmanager
-def at_home(folder: Path, clock: HandClock) -> Iterator[Place]:
-    records = entered(found_in(folder / "cup", SETTINGS))
-    pages = ContestPages(lambda: ContestsKept(records.documents), clock)
-    teams = EnteredTeams(records, {}, lambda: clock().timestamp())
-    told = {"more": pages, "public": True, "clock": clock, "teams": lambda: teams}
+def at_home(folder: Path, clock: ManualClock) -> Iterator[Place]:
+    records = entered(create_in(folder / "cup", SETTINGS))
+    pages = ContestPages(lambda: ContestRepository(records.documents), clock)
+    teams = TeamPlayers(records, {}, lambda: clock().timestamp())
+    told = {"extra_pages": pages, "is_public": True, "clock": clock, "load_players": lambda: teams}
     with running_arena(folder, **told) as (arena, client):
         yield records, arena.url, client
     records.close()
 
 
 @contextmanager
-def in_the_cloud(folder: Path, clock: HandClock, emulator: Emulator) -> Iterator[Place]:
-    table = new_table(emulator, write_players(folder))
+def in_the_cloud(folder: Path, clock: ManualClock, emulator: Emulator) -> Iterator[Place]:
+    table = create_arena_table(emulator, write_players(folder))
     contests = contests_in(table, emulator.client("dynamodb"))
-    records = entered(contests.found(SETTINGS))
-    with in_cloud(emulator)(folder, table=table, public=True, clock=clock) as (arena, client):
-        arena._arena.show(ContestPages(lambda: contests, clock))
+    records = entered(contests.create(SETTINGS))
+    with cloud_arena_factory(emulator)(folder, table=table, is_public=True, clock=clock) as (
+        arena,
+        client,
+    ):
+        arena._arena.mount_pages(ContestPages(lambda: contests, clock))
         yield records, arena.url, client
 
 
@@ -138,9 +141,9 @@ def hidden_from_bob(cup: Cup, known: list[str], later: list[str]) -> None:
     assert {one["_id"] for one in cup.client.get("/api/matches", BOB).json()} >= own
 
 
-def gets_a_new_password(records: Records, url: str) -> None:
+def gets_a_new_password(records: ContestRecords, url: str) -> None:
     """It counts at once; the old one may be the one that leaked."""
-    _, new = records.new_password("Renamed")
+    _, new = records.reset_password("Renamed")
     for word, status in ((PASSWORDS[ALICE], 401), (new, 200)):
         answer = requests.get(f"{url}/api/whoami", auth=(ALICE, word), timeout=HANG_SECONDS)
         assert answer.status_code == status
@@ -150,8 +153,8 @@ def is_revealed(cup: Cup, matches: list[str]) -> None:
     """The organiser has seen all, and now everybody does."""
     whole = cup.seen(matches, ADMIN)
     assert b"Won by" in whole["/contest"][1]
-    cup.desk.reveal(everything=True)
-    cup.clock.turn(timedelta(seconds=20))
+    cup.desk.reveal_round(everything=True)
+    cup.clock.advance(timedelta(seconds=20))
     after = cup.seen(matches)
     assert after["/contest"] == whole["/contest"]
     assert {status for status, _ in after.values()} == {200}
@@ -165,7 +168,7 @@ def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_i
     tmp_path: Path, emulator: Emulator, is_at_home: bool
 ) -> None:
     """Everybody else is answered byte for byte the same, on every path, until it is revealed."""
-    clock = HandClock()
+    clock = ManualClock()
     home = at_home(tmp_path, clock) if is_at_home else in_the_cloud(tmp_path, clock, emulator)
     with (
         home as (records, url, client),
@@ -183,17 +186,17 @@ def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_i
         cup.desk.freeze(clock())
         known = cup.begun
         before, of_bob = cup.seen([*known, tried]), cup.seen([], BOB)["/contest"]
-        cup.desk.rename(NAMES[ALICE], "Renamed")
+        cup.desk.rename_team(NAMES[ALICE], "Renamed")
         organiser.terminate(tried, BOB)
         again = cup.tries()
-        clock.turn(timedelta(seconds=20))
+        clock.advance(timedelta(seconds=20))
         gets_a_new_password(records, url)
         while not cup.goes_on(2):
             assert cup.seen([*known, tried]) == before
         for one in (tried, again):
             told = [client.get(f"/matches/{one}", user).text for user in (None, BOB)]
             assert ["holds this match back" in text for text in told] == [True, False]
-        cup.desk.rule(records.results()[0].pairing, records.results()[0].teams[1], "appeal")
+        cup.desk.rule_pairing(records.results()[0].pairing, records.results()[0].teams[1], "appeal")
         assert cup.seen([*known, tried]) == before
         later = [one for one in cup.begun if one not in shown]
         assert {*later} > {*running}

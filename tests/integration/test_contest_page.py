@@ -11,18 +11,18 @@ from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
-from support.arena import Client, running_arena
-from support.contests import HOSTILE, held, teams
+from support.arena_server import ArenaHttpClient, running_arena
+from support.contests import HOSTILE, played_contest, team_names
 from support.waiting import HANG_SECONDS
 
-from cardsharp.contest.entries import Settings
-from cardsharp.contest.kept import ContestsKept
-from cardsharp.contest.pages import file_page, page, running_part
-from cardsharp.contest.records import Records
-from cardsharp.deadmansdraw.contest.page_routes import ContestPages, playing
-from cardsharp.viewer.base import Site
+from cardsharp.contest.models import ContestSettings
+from cardsharp.contest.repository import ContestRepository
+from cardsharp.contest.results import ContestRecords
+from cardsharp.contest.view.pages import contest_file_page, contest_page, running_fragment
+from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages, live_match
+from cardsharp.pages.templates import SiteInfo
 
-SITE = Site("Arena")
+SITE = SiteInfo("Arena")
 
 
 class Parsed(HTMLParser):
@@ -51,21 +51,21 @@ class Parsed(HTMLParser):
 
 
 @pytest.fixture
-def cup() -> Records:
+def cup() -> ContestRecords:
     """Twenty teams; the final of the losers is still to come."""
-    return held(teams(20), 36)[0]
+    return played_contest(team_names(20), 36)[0]
 
 
 def test_a_bracket_is_drawn_to_its_end() -> None:
     """As many games and rounds as in 2023, the last one the reset, and the champion crowned."""
-    records, _ = held(teams(20), upset=["38"])
-    parsed = Parsed(page(SITE, records))
+    records, _ = played_contest(team_names(20), upsets=["38"])
+    parsed = Parsed(contest_page(SITE, records))
     boxes = parsed.boxes()
     assert boxes.count("decided") == 39
     assert boxes[39:] == ["crown decided"]
     for words in ("Winners · round 1", "Losers · round 9", "Final · round 10", "Second final"):
         assert words in parsed.text
-    champion = records.team(records.table()[0][0]).name
+    champion = records.find_team(records.standings()[0][0]).name
     assert f"Won by {champion}" in " ".join(parsed.text.split())
     rows = [one for tag, one in parsed.elements if tag == "tr" and "id" in one]
     assert len(rows) == 20
@@ -76,8 +76,8 @@ def test_a_bracket_is_drawn_to_its_end() -> None:
 def test_any_number_of_teams_is_drawn_without_two_boxes_on_one_place(
     number: int, share: float
 ) -> None:
-    records, running = held(teams(number), int(share * (2 * number - 2)))
-    parsed = Parsed(page(SITE, records, map(playing, running.values())))
+    records, running = played_contest(team_names(number), int(share * (2 * number - 2)))
+    parsed = Parsed(contest_page(SITE, records, map(live_match, running.values())))
     columns = defaultdict[str, list[float]](list)
     for tag, one in parsed.elements:
         if tag == "svg" and str(one.get("class")).startswith("box"):
@@ -90,18 +90,20 @@ def test_any_number_of_teams_is_drawn_without_two_boxes_on_one_place(
 
 @pytest.mark.parametrize("form", ["round-robin", "swiss"])
 def test_other_formats_stand_round_by_round(form: str) -> None:
-    records, _ = held(teams(6), format=form, matches=3)
-    parsed = Parsed(page(SITE, records))
+    records, _ = played_contest(team_names(6), format=form, matches=3)
+    parsed = Parsed(contest_page(SITE, records))
     assert parsed.boxes() == ["decided"] * len(records.results())
     assert not any(str(one.get("class")).startswith("line") for _, one in parsed.elements)
     assert "Round 1" in parsed.text
 
 
-def test_every_pairing_leads_to_its_matches_and_rulings_have_their_reasons(cup: Records) -> None:
+def test_every_pairing_leads_to_its_matches_and_rulings_have_their_reasons(
+    cup: ContestRecords,
+) -> None:
     """And each tag to the arena's statistics of it."""
     results = cup.results()
-    cup.keep([replace(results[0], ruled="the other side <left>"), *results[1:]])
-    parsed = Parsed(page(SITE, cup))
+    cup.save_results([replace(results[0], ruled="the other side <left>"), *results[1:]])
+    parsed = Parsed(contest_page(SITE, cup))
     addresses = parsed.addresses()
     for result in results:
         assert all(f"/matches/{match}" in addresses for match in result.matches)
@@ -115,10 +117,10 @@ def test_every_pairing_leads_to_its_matches_and_rulings_have_their_reasons(cup: 
 @pytest.mark.parametrize("made", ["page", "file"])
 def test_hostile_names_stay_names(made: str) -> None:
     """No element, no attribute and no address comes from a name or a reason."""
-    records, _ = held(HOSTILE, 8)
+    records, _ = played_contest(HOSTILE, 8)
     results = records.results()
-    records.keep([replace(one, ruled=HOSTILE[0]) for one in results])
-    text = page(SITE, records) if made == "page" else file_page(records)
+    records.save_results([replace(one, ruled=HOSTILE[0]) for one in results])
+    text = contest_page(SITE, records) if made == "page" else contest_file_page(records)
     parsed = Parsed(text)
     tags = {tag for tag, _ in parsed.elements}
     assert "img" not in tags
@@ -135,14 +137,18 @@ def test_what_is_hidden_changes_no_byte() -> None:
     """Order of the draw pile, seeds, and the hashes of passwords, which differ by lot."""
     pages = set[str]()
     for seed in ("one", "another"):
-        records, running = held(teams(6), 4, matches=5, seed=seed)
+        records, running = played_contest(team_names(6), 4, matches=5, seed=seed)
         assert running
         now = []
         for match in running.values():
             pile = match.state.draw_pile if seed == "one" else match.state.draw_pile[::-1]
             state, params = replace(match.state, draw_pile=pile), replace(match.params, seed=seed)
-            now.append(playing(replace(match, state=state, params=params)))
-        pages.add(page(SITE, records, now) + running_part(SITE, records, now) + file_page(records))
+            now.append(live_match(replace(match, state=state, params=params)))
+        pages.add(
+            contest_page(SITE, records, now)
+            + running_fragment(SITE, records, now)
+            + contest_file_page(records)
+        )
         assert not any(team.ha1 in text for team in records.teams() for text in pages)
     assert len(pages) == 1
 
@@ -150,10 +156,15 @@ def test_what_is_hidden_changes_no_byte() -> None:
 # --- at the arena --------------------------------------------------------------------------
 
 
-def test_the_first_of_several_contests_leads_to_the_others(cup: Records, tmp_path: Path) -> None:
-    contests = ContestsKept(cup.documents)
-    contests.found(Settings("next & last"))
-    with running_arena(tmp_path, more=ContestPages(lambda: contests), public=True) as (_, client):
+def test_the_first_of_several_contests_leads_to_the_others(
+    cup: ContestRecords, tmp_path: Path
+) -> None:
+    contests = ContestRepository(cup.documents)
+    contests.create(ContestSettings("next & last"))
+    with running_arena(tmp_path, extra_pages=ContestPages(lambda: contests), is_public=True) as (
+        _,
+        client,
+    ):
         assert "/contest?name=next%20%26%20last" in Parsed(client.get("/contest").text).addresses()
         assert "/contest" in Parsed(client.get("/matches/statistics").text).addresses()
         for path in ("/contest", "/contest/running"):
@@ -162,10 +173,10 @@ def test_the_first_of_several_contests_leads_to_the_others(cup: Records, tmp_pat
             assert client.get(f"{path}?name=none").status == 404
 
 
-def test_nobody_waits_while_a_page_is_made(cup: Records, tmp_path: Path) -> None:
+def test_nobody_waits_while_a_page_is_made(cup: ContestRecords, tmp_path: Path) -> None:
     asked, answered = threading.Event(), threading.Event()
 
-    class Slow(ContestsKept):
+    class Slow(ContestRepository):
         def names(self) -> list[str]:
             asked.set()
             assert answered.wait(HANG_SECONDS)
@@ -173,12 +184,12 @@ def test_nobody_waits_while_a_page_is_made(cup: Records, tmp_path: Path) -> None
 
     pages = ContestPages(lambda: Slow(cup.documents))
     with (
-        running_arena(tmp_path, more=pages, public=True) as (server, client),
+        running_arena(tmp_path, extra_pages=pages, is_public=True) as (server, client),
         ThreadPoolExecutor(1) as pool,
     ):
         waiting = pool.submit(client.get, "/contest")
         assert asked.wait(HANG_SECONDS)
-        other = Client(server.url)
+        other = ArenaHttpClient(server.url)
         assert other.get("/api/hello", None).status == 200
         other.close()
         answered.set()

@@ -11,98 +11,108 @@ import pytest
 from boto3.session import Session
 from pydantic import TypeAdapter
 from support.cli import Cli
-from support.cloud_benches import moto_client
-from support.contests import arena_table, contests_in, founded
+from support.contests import arena_table, contests_in, new_contest
+from support.store_fixtures import moto_client
 
-from cardsharp.cloud.clock import utc_now
-from cardsharp.cloud.sqlite_file import steps_in
-from cardsharp.cloud.sqs import SqsQueue
-from cardsharp.contest.entries import Entrant, Meeting, Result, Ruling, Settings, Stage, Standing
-from cardsharp.contest.kept import ContestsKept
-from cardsharp.contest.records import Records
-from cardsharp.contest.sqlite import _STORE, FILE, kept_in
-from cardsharp.contest.tables import Facts
-from cardsharp.deadmansdraw.arena.ticks import Ticks
-from cardsharp.errors import Conflict
-from cardsharp.keep.port import Change
-from cardsharp.ratings import Rating
-from workbench.operate.stack import Stack
+from cardsharp.analysis.ratings import Rating
+from cardsharp.aws.sqs_queue import SqsQueue
+from cardsharp.contest.contest_file import _STORE, FILE, open_in
+from cardsharp.contest.match_host import MatchFacts
+from cardsharp.contest.models import (
+    ContestSettings,
+    ContestStage,
+    PairingResult,
+    PracticeMatch,
+    RatingSnapshot,
+    Ruling,
+    TeamEntry,
+)
+from cardsharp.contest.repository import ContestRepository
+from cardsharp.contest.results import ContestRecords
+from cardsharp.core.clock import utc_now
+from cardsharp.errors import WriteConflict
+from cardsharp.games.deadmansdraw.arena.director_ticks import TickChain
+from cardsharp.store.documents import Write
+from cardsharp.store.sqlite_file import migrations_in
+from cardsharp_tools.operations.stack import Stack
 
-SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
-ONE, TWO, THREE = (Entrant(f"{n:024x}", f"Team {n}", f"{n:032x}") for n in (1, 2, 3))
-FACTS = Facts((3, 4), 1, 2.5, 9, (1, 0), (0, 2))
-RESULT = Result("1", 1, "winners", (ONE.id, TWO.id))
+SETTINGS = ContestSettings("cup", matches=3, most=9, seed="secret")
+ONE, TWO, THREE = (TeamEntry(f"{n:024x}", f"Team {n}", f"{n:032x}") for n in (1, 2, 3))
+FACTS = MatchFacts((3, 4), 1, 2.5, 9, (1, 0), (0, 2))
+RESULT = PairingResult("1", 1, "winners", (ONE.id, TWO.id))
 
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def records() -> Records:
-    return founded(0)
+def records() -> ContestRecords:
+    return new_contest(0)
 
 
-def test_teams_stand_in_the_order_of_their_entries_until_they_are_seeded(records: Records) -> None:
+def test_teams_stand_in_the_order_of_their_entries_until_they_are_seeded(
+    records: ContestRecords,
+) -> None:
     """A removed one leaves its place; who comes back or enters afterwards is the last."""
     for team in (TWO, replace(ONE, strategy="captain"), THREE):
-        records.add(team)
-    with pytest.raises(Conflict):
-        records.add(replace(TWO, id="f" * 24))
-    records.remove(TWO.name)
-    records.add(TWO)
+        records.append_team(team)
+    with pytest.raises(WriteConflict):
+        records.append_team(replace(TWO, id="f" * 24))
+    records.remove_team(TWO.name)
+    records.append_team(TWO)
     assert [team.name for team in records.teams()] == ["Team 1", "Team 3", "Team 2"]
     assert records.teams()[0].strategy == "captain"
-    records.remove(THREE.name)
-    records.seed([TWO.id, ONE.id])
-    records.add(THREE)
-    changed, _ = records.new_password(THREE.name)
+    records.remove_team(THREE.name)
+    records.set_seeding([TWO.id, ONE.id])
+    records.append_team(THREE)
+    changed, _ = records.reset_password(THREE.name)
     assert [team.id for team in records.teams()] == [TWO.id, ONE.id, THREE.id]
     assert records.teams()[2] == changed != THREE
 
 
 def test_of_two_who_change_a_contest_at_once_neither_undoes_the_other(
-    records: Records, monkeypatch: pytest.MonkeyPatch
+    records: ContestRecords, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Teams are changed by the first alone; what else is said of a contest is said by both."""
     overtaking, commit = list[Callable[[], None]](), records.documents.commit
 
-    def overtaken(*made: Change) -> None:
+    def overtaken(*made: Write) -> None:
         while overtaking:
             overtaking.pop()()
         commit(*made)
 
     monkeypatch.setattr(records.documents, "commit", overtaken)
     changes: tuple[Callable[[], None], ...] = (
-        lambda: records.add(ONE),
-        lambda: records.seed([ONE.id]),
-        lambda: records.remove(ONE.name),
+        lambda: records.append_team(ONE),
+        lambda: records.set_seeding([ONE.id]),
+        lambda: records.remove_team(ONE.name),
     )
     for change in changes:
-        overtaking.append(lambda: records.pause(on=not records.paused))
-        with pytest.raises(Conflict):
+        overtaking.append(lambda: records.pause(paused=not records.is_paused))
+        with pytest.raises(WriteConflict):
             change()
         assert records.teams() in ([], [ONE])
         change()
-    records.add(ONE)
-    overtaking.append(records.begin)
-    with pytest.raises(Conflict):
-        records.add(TWO)
-    overtaking.append(lambda: records.pause(on=True))
+    records.append_team(ONE)
+    overtaking.append(records.start)
+    with pytest.raises(WriteConflict):
+        records.append_team(TWO)
+    overtaking.append(lambda: records.pause(paused=True))
     records.end(0)
-    records.begin()
-    assert (records.stage, records.paused) == (Stage.OVER, True)
+    records.start()
+    assert (records.stage, records.is_paused) == (ContestStage.OVER, True)
 
 
-def test_results_take_the_place_of_those_before(records: Records) -> None:
+def test_results_take_the_place_of_those_before(records: ContestRecords) -> None:
     many = [replace(RESULT, pairing=str(number)) for number in range(1200)]
-    records.keep(many)
+    records.save_results(many)
     assert records.results() == many
     many[3] = replace(
         many[3], decided=True, wins=(2, 1), winner=ONE.id, matches=("a", "b"), facts=(FACTS,)
     )
-    records.keep(many)
+    records.save_results(many)
     assert records.results() == many
-    records.keep(many[:2])
+    records.save_results(many[:2])
     assert records.results() == many[:2]
 
 
@@ -112,10 +122,10 @@ def test_a_file_of_before_the_port_has_all_that_it_had(tmp_path: Path) -> None:
     def text(value: object) -> str:
         return TypeAdapter[object](type(value)).dump_json(value).decode()
 
-    meeting = Meeting(7, (ONE.id, TWO.id), "a", NOON, FACTS)
-    standing = Standing(7, NOON, {ONE.id: Rating(1010.5, 99.0)})
+    meeting = PracticeMatch(7, (ONE.id, TWO.id), "a", NOON, FACTS)
+    standing = RatingSnapshot(7, NOON, {ONE.id: Rating(1010.5, 99.0)})
     with closing(sqlite3.connect(tmp_path / FILE)) as db, db:
-        db.executescript(";".join(steps_in(_STORE.script)[:3]))
+        db.executescript(";".join(migrations_in(_STORE.schema_file)[:3]))
         db.execute("PRAGMA user_version = 3")
         db.execute("INSERT INTO settings VALUES (?)", (text(SETTINGS),))
         db.execute("UPDATE progress SET stage = 'begun', ruled = 1")
@@ -127,13 +137,17 @@ def test_a_file_of_before_the_port_has_all_that_it_had(tmp_path: Path) -> None:
         db.execute("INSERT INTO pauses VALUES ('')")
         db.execute("INSERT INTO meetings VALUES (7, ?)", (text(meeting),))
         db.execute("INSERT INTO standings VALUES (7, ?)", (text(standing),))
-    with closing(kept_in(tmp_path)) as records:
+    with closing(open_in(tmp_path)) as records:
         assert records.settings == SETTINGS
-        assert (records.stage, records.paused, records.ruled) == (Stage.BEGUN, True, 1)
+        assert (records.stage, records.is_paused, records.ruling_count) == (
+            ContestStage.BEGUN,
+            True,
+            1,
+        )
         assert records.teams() == [TWO, ONE]
         assert records.rulings() == {"1": Ruling("1", ONE.id, "left")}
-        assert (records.results(), records.meetings()) == ([RESULT], [meeting])
-        assert records.standings() == [standing]
+        assert (records.results(), records.practice_matches()) == ([RESULT], [meeting])
+        assert records.rating_history() == [standing]
 
 
 # --- `cardsharp contest --stack`: the same commands on a contest that is deployed ---------------
@@ -143,18 +157,20 @@ STACK = ("--stack", "cardsharp-dev", "--region", "us-east-1")
 
 
 @pytest.fixture
-def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ContestsKept, Callable[[], bool]]]:
+def stack(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[tuple[ContestRepository, Callable[[], bool]]]:
     """The contests of one that nothing looks at; whether a tick came since this was asked last."""
     with moto_client() as client, arena_table(client) as table:
         told = {"deadmansdrawUrl": "https://arena.example"}, {"deadmansdrawTable": table.name}
         monkeypatch.setattr(
-            "workbench.operate.stack.find_stack",
+            "cardsharp_tools.operations.stack.find_stack",
             lambda name, clients: Stack(name, utc_now(), False, {}, *told, clients),  # noqa: FBT003
         )
         sqs = Session(region_name="us-east-1").client("sqs")
         url = sqs.create_queue(QueueName="ticks")["QueueUrl"]
         queue = SqsQueue(url, sqs)
-        Ticks(table, queue, url).broken()
+        TickChain(table, queue, url).stalled_ticket()
 
         def woken() -> bool:
             messages = list(iter(lambda: queue.receive(timedelta()), None))
@@ -166,7 +182,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ContestsKept, Calla
 
 
 def test_it_begins_is_looked_at_and_told_to_the_end(
-    cli: Cli, stack: tuple[ContestsKept, Callable[[], bool]], monkeypatch: pytest.MonkeyPatch
+    cli: Cli, stack: tuple[ContestRepository, Callable[[], bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The director, which is not there, is asked to look whenever there is something to see."""
     contests, woken = stack
@@ -175,14 +191,16 @@ def test_it_begins_is_looked_at_and_told_to_the_end(
     assert cli("contest", "new", "cup", "-n", "1", *STACK).code == 0
     for name in ("One", "Two"):
         cli("contest", "teams", "add", "cup", name, *STACK)
-    records = contests.named("cup")
+    records = contests.get("cup")
     one, two = (team.id for team in records.teams())
     assert "has not begun" in cli("contest", "status", "cup", *STACK).out
     assert not woken()
-    facts = Facts((12, 9), 0, 60.0, 30, (1, 2), (0, 0))
-    first = Result("1", 1, "winners", (one, two), (1, 0), one, matches=("a" * 24,), facts=(facts,))
-    records.keep([replace(first, decided=True)])
-    records.begin()
+    facts = MatchFacts((12, 9), 0, 60.0, 30, (1, 2), (0, 0))
+    first = PairingResult(
+        "1", 1, "winners", (one, two), (1, 0), one, matches=("a" * 24,), facts=(facts,)
+    )
+    records.save_results([replace(first, decided=True)])
+    records.start()
     assert "has begun" in cli("contest", "teams", "add", "cup", "Late", *STACK).err
     assert cli("contest", "rule", "cup", "1", "Two", "--reason", "left", *STACK).code == 0
     assert records.rulings()["1"].winner == two
@@ -191,8 +209,8 @@ def test_it_begins_is_looked_at_and_told_to_the_end(
     assert cli("contest", "status", "cup", "--json", *STACK).json()["paused"] is True
     assert cli("contest", "resume", "cup", *STACK).code == 0
     assert woken()
-    records.end(records.ruled)
-    assert records.stage is Stage.OVER
+    records.end(records.ruling_count)
+    assert records.stage is ContestStage.OVER
     told = cli("contest", "run", "cup", *STACK)
     assert "arena at https://arena.example" in told.err
     assert told.out.startswith("pairing 1, winners: One - Two 1:0, One")

@@ -9,32 +9,42 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from support.cloud_benches import FakeClock
+from fault_simulation.faults import AWS_REQUESTS, CRASHES, Crash, FaultInjector, FaultPlan
+from fault_simulation.virtual_clock import VirtualClock
+from support.case_counts import case_count
 from support.contests import arena_table, contests_in
-from support.size import cases
-from world.clock import StillClock
-from world.faults import CRASHES, REQUESTS, Crash, FaultPlan, Faulty
+from support.store_fixtures import FakeClock
 
-from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.cloud.memory import MemoryQueue
-from cardsharp.cloud.ports import Message
-from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.contest.entries import Settings, Stage
-from cardsharp.contest.kept import ContestsKept
-from cardsharp.deadmansdraw.arena.home import MemoryLobby
-from cardsharp.deadmansdraw.arena.players import ADMIN, Book, Player, User
-from cardsharp.deadmansdraw.arena.presence import TablePresence
-from cardsharp.deadmansdraw.arena.randomness import Randomness
-from cardsharp.deadmansdraw.arena.referee import Referee
-from cardsharp.deadmansdraw.arena.ticks import PAUSE, Tick, Ticks, wake
-from cardsharp.deadmansdraw.arena.waiting import Signals
-from cardsharp.deadmansdraw.contest.assembly import Ticking
-from cardsharp.deadmansdraw.contest.office import Office
-from cardsharp.deadmansdraw.contest.tables import ArenaTables
-from cardsharp.deadmansdraw.wire import MatchParams
-from cardsharp.keep.sqlite import SqliteKeep
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.bot.queueing.memory_queue import MemoryQueue
+from cardsharp.contest.models import ContestSettings, ContestStage
+from cardsharp.contest.repository import ContestRepository
+from cardsharp.games.deadmansdraw.arena.access.presence import DynamoPresence
+from cardsharp.games.deadmansdraw.arena.access.users import (
+    ADMIN,
+    PlayerAccount,
+    User,
+    UserDirectory,
+)
+from cardsharp.games.deadmansdraw.arena.director_ticks import (
+    TICK_INTERVAL,
+    Tick,
+    TickChain,
+    send_immediate_tick,
+)
+from cardsharp.games.deadmansdraw.arena.local_arena import MemoryMatchRepository
+from cardsharp.games.deadmansdraw.arena.long_poll import InProcessLongPoll
+from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.arena.referee import Referee
+from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
+from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost
+from cardsharp.games.deadmansdraw.contest.bootstrap import TickHandler
+from cardsharp.games.deadmansdraw.contest.in_process_arena import InProcessArena
+from cardsharp.store.match_log import Message
+from cardsharp.store.sqlite_documents import SqliteDocumentStore
+from cardsharp.store.sqlite_file import MEMORY_PATH
 
-SETTINGS = Settings("cup", "round-robin", matches=1, most=3, timeout=7, seed="secret")
+SETTINGS = ContestSettings("cup", "round-robin", matches=1, most=3, timeout=7, seed="secret")
 URL = "https://sqs.example/ticks"
 NOW = timedelta()
 VISIBILITY = timedelta(seconds=30)
@@ -50,56 +60,56 @@ class Cloud:
 
     client: Any
     table: DynamoTable
-    kept: Callable[[Any], ContestsKept] | None = None
+    kept: Callable[[Any], ContestRepository] | None = None
     clock: FakeClock = field(default_factory=FakeClock)
 
     def __post_init__(self) -> None:
         self.queue = MemoryQueue(self.clock, VISIBILITY)
-        self.lobby = MemoryLobby(None, Signals())
+        self.lobby = MemoryMatchRepository(None, InProcessLongPoll())
         self.fragile = self.client
         if self.kept is None:
-            keep = SqliteKeep(MEMORY, self.clock)
-            self.kept = lambda _client: ContestsKept(keep)
-        self.records = self.kept(self.client).found(SETTINGS)
+            keep = SqliteDocumentStore(MEMORY_PATH, self.clock)
+            self.kept = lambda _client: ContestRepository(keep)
+        self.records = self.kept(self.client).create(SETTINGS)
         for name in ("One", "Two", "Three"):
-            self.records.enter(name)
+            self.records.add_team(name)
         players = [
-            Player.model_validate({"_id": team.id, "name": team.name, "ha1": team.ha1})
+            PlayerAccount.model_validate({"_id": team.id, "name": team.name, "ha1": team.ha1})
             for team in self.records.teams()
         ]
-        self.book = Book(lambda: {player.id: player for player in players})
-        self.function().look("at the deployment")
+        self.book = UserDirectory(lambda: {player.id: player for player in players})
+        self.function().restart_if_stalled("at the deployment")
 
     @property
     def referee(self) -> Referee:
         return Referee(self.lobby, self.book, Randomness.FAIR, self.clock.now)
 
-    def function(self) -> Ticking:
+    def function(self) -> TickHandler:
         """What a function is made of that was started just now."""
         table, referee = DynamoTable(self.table.name, self.fragile), self.referee
-        return Ticking(
-            Ticks(table, self.queue, URL),
+        return TickHandler(
+            TickChain(table, self.queue, URL),
             referee,
-            ArenaTables(Office(referee, table)),
-            self.kept(self.fragile).under_way,
+            ArenaMatchHost(InProcessArena(referee, table)),
+            self.kept(self.fragile).active,
         )
 
     def handle(self, message: Message) -> None:
         """Have a message handled as Lambda does it: gone unless the function dies."""
         with suppress(Crash):
-            self.function().tick(Tick.parse(message.body).ticket, message.message_id)
+            self.function().run(Tick.parse(message.body).ticket, message.message_id)
             self.queue.delete(message)
 
     def wake(self) -> None:
-        assert wake(self.table, {URL: self.queue}.__getitem__)
+        assert send_immediate_tick(self.table, {URL: self.queue}.__getitem__)
 
     def begin(self) -> None:
-        self.records.begin()
+        self.records.start()
         self.wake()
 
     def play(self) -> None:
         """End every match that has run for a while; who wins follows from its seed."""
-        for match in list(self.lobby.running()):
+        for match in list(self.lobby.running_matches()):
             if self.clock.now() - match.started_at > timedelta(seconds=4):
                 winner = match.pairing.players[sha256(match.params.seed.encode()).digest()[0] % 2]
                 self.referee.terminate(ORGANISER, match.id, {"winnerId": winner}, None)
@@ -111,9 +121,9 @@ class Cloud:
                 self.handle(message)
             self.play()
             if scheduled and second % 60 == 59:
-                self.function().look(f"schedule {second}")
+                self.function().restart_if_stalled(f"schedule {second}")
             self.clock.advance(timedelta(seconds=1))
-            if second % 10 == 0 and not len(self.queue) and self.records.stage is Stage.OVER:
+            if second % 10 == 0 and not len(self.queue) and self.records.stage is ContestStage.OVER:
                 return
 
 
@@ -128,34 +138,34 @@ def test_while_nothing_is_to_be_done_there_are_no_ticks(cloud: Cloud) -> None:
     cloud.wake()
     cloud.run(20)
     assert len(cloud.queue) == 0
-    cloud.records.pause(on=True)
+    cloud.records.pause(paused=True)
     cloud.begin()
     cloud.run(20)
-    assert (len(cloud.queue), list(cloud.lobby.all())) == (0, [])
-    cloud.records.pause(on=False)
+    assert (len(cloud.queue), list(cloud.lobby.all_matches())) == (0, [])
+    cloud.records.pause(paused=False)
     cloud.wake()
     cloud.run(10)
     assert len(cloud.queue) == 1
-    assert list(cloud.lobby.all()) != []
+    assert list(cloud.lobby.all_matches()) != []
 
 
 def test_practice_goes_on_by_ticks_and_the_cup_comes_after_what_is_left(cloud: Cloud) -> None:
     """Of the teams that the arena has heard of, by whatever process; what runs then is played."""
     there = [team.id for team in cloud.records.teams()][:2]
-    cloud.records.practise(cloud.clock.now() + timedelta(seconds=60))
+    cloud.records.set_practice_until(cloud.clock.now() + timedelta(seconds=60))
     cloud.wake()
     for _ in range(5):
         for team in there:
-            TablePresence(cloud.table).hear(team, cloud.clock.now())
+            DynamoPresence(cloud.table).record_seen(team, cloud.clock.now())
         cloud.run(10)
-    met = {team for meeting in cloud.records.meetings() for team in meeting.teams}
+    met = {team for meeting in cloud.records.practice_matches() for team in meeting.teams}
     assert met == set(there)
-    cloud.records.practise(cloud.clock.now())
+    cloud.records.set_practice_until(cloud.clock.now())
     cloud.begin()
     cloud.run()
-    assert (cloud.records.practises_until, cloud.records.stage) == (None, Stage.OVER)
-    cup = [one.started_at for one in cloud.lobby.all() if "cup" in (one.params.tags or ())]
-    assert max(meeting.at for meeting in cloud.records.meetings()) <= min(cup)
+    assert (cloud.records.practice_until, cloud.records.stage) == (None, ContestStage.OVER)
+    cup = [one.started_at for one in cloud.lobby.all_matches() if "cup" in (one.params.tags or ())]
+    assert max(meeting.at for meeting in cloud.records.practice_matches()) <= min(cup)
 
 
 @pytest.mark.parametrize("phase", [0, 3])
@@ -167,10 +177,10 @@ def test_a_dead_teams_turn_ends_ten_seconds_after_its_limit(cloud: Cloud, phase:
     match = cloud.referee.create(ORGANISER, wish, None)
     cloud.wake()
     began, ended = match.started_at, 0
-    while not match.finished:
+    while not match.is_finished:
         for message in iter(lambda: cloud.queue.receive(NOW), None):
             cloud.handle(message)
-        found = cloud.lobby.find(match.id)
+        found = cloud.lobby.get(match.id)
         if found.last_move_at != match.last_move_at:
             ended += 1
             assert timedelta(seconds=7) < found.last_move_at - began <= timedelta(seconds=17)
@@ -194,10 +204,10 @@ def test_messages_that_come_twice_late_or_out_of_order_make_no_second_chain(clou
         cloud.play()
         assert len(cloud.queue) <= 4
         cloud.clock.advance(timedelta(seconds=1))
-        if cloud.records.stage is Stage.OVER:
+        if cloud.records.stage is ContestStage.OVER:
             break
-    assert cloud.records.stage is Stage.OVER
-    tags = [match.params.tags for match in cloud.lobby.all()]
+    assert cloud.records.stage is ContestStage.OVER
+    tags = [match.params.tags for match in cloud.lobby.all_matches()]
     assert len(set(tags)) == len(tags)
 
 
@@ -205,27 +215,27 @@ def test_a_lost_message_is_made_good_by_the_schedule(cloud: Cloud) -> None:
     """At its second look: at the first, the chain might only be between two ticks."""
     cloud.begin()
     cloud.run(10)
-    lost = cloud.queue.receive(PAUSE)
+    lost = cloud.queue.receive(TICK_INTERVAL)
     cloud.queue.delete(lost)
-    assert not cloud.function().look("a minute")
-    assert cloud.function().look("another")
+    assert not cloud.function().restart_if_stalled("a minute")
+    assert cloud.function().restart_if_stalled("another")
     cloud.run(10)
     assert len(cloud.queue) == 1
 
 
 def test_two_directors_at_once_begin_each_match_once(cloud: Cloud) -> None:
     """Each has looked before the other has begun anything; of other teams it is another match."""
-    cloud.records.begin()
+    cloud.records.start()
     first, second, third = cloud.book.players
-    one, other = (Office(cloud.referee, cloud.table) for _ in range(2))
+    one, other = (InProcessArena(cloud.referee, cloud.table) for _ in range(2))
 
-    def begun(office: Office, *teams: str) -> str:
+    def begun(office: InProcessArena, *teams: str) -> str:
         params = MatchParams(teams, ("cup_Round1", "cup", "cup:1:0"), random_seed="1")
         return office.create_match(params).id
 
     made = begun(one, first, second)
     assert begun(other, first, second) == made
-    assert [match.id for match in cloud.lobby.all()] == [made]
+    assert [match.id for match in cloud.lobby.all_matches()] == [made]
     assert begun(other, first, third) != made
 
 
@@ -235,11 +245,13 @@ def test_a_function_that_dies_changes_nothing(moto: Any) -> None:  # noqa: ANN40
     def played(plan: FaultPlan) -> list[tuple[str, str | None, int]]:
         with arena_table(moto) as table:
             cloud = Cloud(moto, table, partial(contests_in, table))
-            cloud.fragile = Faulty(moto, plan, REQUESTS)
+            cloud.fragile = FaultInjector(moto, plan, AWS_REQUESTS)
             cloud.begin()
             cloud.run(scheduled=False)
-            assert (cloud.records.stage, len(cloud.queue)) == (Stage.OVER, 0), "and nothing ticks"
-            tags = [match.params.tags for match in cloud.lobby.all()]
+            assert (cloud.records.stage, len(cloud.queue)) == (ContestStage.OVER, 0), (
+                "and nothing ticks"
+            )
+            tags = [match.params.tags for match in cloud.lobby.all_matches()]
             assert len(set(tags)) == len(tags), plan.faults
             names = cloud.records.names()
             return [
@@ -248,11 +260,14 @@ def test_a_function_that_dies_changes_nothing(moto: Any) -> None:  # noqa: ANN40
                 if one.decided
             ]
 
-    whole = FaultPlan(StillClock())
+    whole = FaultPlan(VirtualClock())
     undisturbed, calls = played(whole), len(whole.steps)
     assert calls > 50
-    every, kinds = calls // cases(2, 30), sorted(CRASHES)
+    every, kinds = calls // case_count(2, 30), sorted(CRASHES)
     for place, dies_at in enumerate(range(every // 2, calls, every)):
         # In the sample each moment suffers one kind of death; its neighbour has the other.
-        for kind in kinds[place % cases(2, 1) :: cases(2, 1)]:
-            assert played(FaultPlan(StillClock(), {dies_at: kind})) == undisturbed, (kind, dies_at)
+        for kind in kinds[place % case_count(2, 1) :: case_count(2, 1)]:
+            assert played(FaultPlan(VirtualClock(), {dies_at: kind})) == undisturbed, (
+                kind,
+                dies_at,
+            )

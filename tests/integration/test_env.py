@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, seed_test
+from support.case_counts import case_count
 from support.cli import Cli
-from support.games import states
-from support.size import cases
+from support.games import match_states
 
 from cardsharp.errors import ConfigError
-from workbench.env.aec import env
-from workbench.env.batch import Lanes
-from workbench.env.dataset import DecisionRow, compact, read_rows
-from workbench.env.encoding import told_in_numbers
+from cardsharp_tools.environments.aec_env import make_env
+from cardsharp_tools.environments.dataset import DecisionRow, compact, read_rows
+from cardsharp_tools.environments.encoding import encoded_simulation
+from cardsharp_tools.environments.vector_env import CardVectorEnv
 
 ALL = [("deadmansdraw", None), ("blef", None), ("blef", 5), ("euchre", None)]
 ROOT = Path(__file__).parents[2]
@@ -43,24 +43,26 @@ def test_a_game_is_an_environment(game: str, seats: int | None) -> None:
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        api_test(env(game, seats), num_cycles=cases(30, every=100))
-        seed_test(lambda: env(game, seats), num_cycles=cases(20, every=60))
+        api_test(make_env(game, seats), num_cycles=case_count(30, full=100))
+        seed_test(lambda: make_env(game, seats), num_cycles=case_count(20, full=60))
     assert [str(one.message) for one in caught if not str(one.message).startswith(KNOWN)] == []
-    simulation, encoding = told_in_numbers(game, seats)
-    played = chain.from_iterable(states(simulation, seed) for seed in count())
-    acting = (state for state in played if simulation.to_act(state) is not None)
+    simulation, encoding = encoded_simulation(game, seats)
+    played = chain.from_iterable(match_states(simulation, seed) for seed in count())
+    acting = (state for state in played if simulation.current_seat(state) is not None)
     dice = Random(5)
-    for state in islice(acting, cases(60, every=120)):
-        position, other = map(simulation.position, (state, simulation.disguised(state, dice)))
+    for state in islice(acting, case_count(60, full=120)):
+        position, other = map(
+            simulation.current_position, (state, simulation.resample_hidden(state, dice))
+        )
         choices = encoding.choices(position)
         assert encoding.observed(position).tolist() == encoding.observed(other).tolist()
-        assert list(choices.values()) == list(simulation.actions(state))
+        assert list(choices.values()) == list(simulation.legal_actions(state))
         assert set(choices) <= set(range(encoding.actions))
 
 
 def test_what_is_no_action_ends_the_match_with_a_loss() -> None:
     for action in (9999, -1):
-        match = env()
+        match = make_env()
         match.reset(seed=1)
         loser = match.agent_selection
         assert "Position(turn=1" in match.render()
@@ -68,16 +70,16 @@ def test_what_is_no_action_ends_the_match_with_a_loss() -> None:
         assert match.rewards[loser] == -1
         assert all(match.terminations.values())
     with pytest.raises(ConfigError, match="Blef is played by two to eight"):
-        env("blef", 9)
+        make_env("blef", 9)
 
 
 @pytest.mark.parametrize(("game", "seats"), ALL)
 def test_lanes_are_a_vector_environment_that_the_seed_repeats(game: str, seats: int | None) -> None:
     told = []
     for _ in range(2):
-        lanes, ended, rewarded = Lanes(3, game, seats), 0, 0.0
+        lanes, ended, rewarded = CardVectorEnv(3, game, seats), 0, 0.0
         seen, infos = lanes.reset(seed=4)
-        for _ in range(cases(120, every=300)):
+        for _ in range(case_count(120, full=300)):
             assert lanes.observation_space.contains(seen)
             assert set(infos["to_act"]) <= set(range(lanes.seats))
             highest = seen["action_mask"].shape[1] - 1 - seen["action_mask"][:, ::-1].argmax(axis=1)
@@ -94,17 +96,17 @@ def test_lanes_are_a_vector_environment_that_the_seed_repeats(game: str, seats: 
 def test_without_a_compiler_lanes_say_so_once(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    twins = pytest.importorskip("research.twins")
+    twins = pytest.importorskip("cardsharp_tools.research.native_engines")
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(twins, "_library", cache(twins._library.__wrapped__))
     for _ in range(2):
-        Lanes(2).reset(seed=1)
+        CardVectorEnv(2).reset(seed=1)
     assert capfd.readouterr().err.count("There is no C compiler (cc); plain Python") == 1
 
 
 @pytest.mark.parametrize("plain", [True, False])
 def test_lanes_refuse_what_no_lane_can_do_and_go_on(*, plain: bool) -> None:
-    lanes = Lanes(2, plain=plain)
+    lanes = CardVectorEnv(2, pure_python=plain)
     with pytest.raises(ResetNeeded, match="reset before step"):
         lanes.step(np.array([0, 0]))
     lanes.reset(seed=1)
@@ -129,7 +131,7 @@ def test_the_pages_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert "430 63 [(0, 'Draw')]" in said
     assert "draw-3: " in said
     for game, _ in ALL:
-        _, encoding = told_in_numbers(game, None)
+        _, encoding = encoded_simulation(game, None)
         assert f"| {1 + encoding.size} | {encoding.actions} |" in text
 
 
@@ -159,7 +161,7 @@ def test_stored_matches_are_told_as_when_they_were_fresh(
     """In the numbers of the environment, and with its rewards."""
     words = (*PLAYERS[game], "--game", game, "-n", "1", "--seed", "3")
     fresh = rows(cli, tmp_path / "fresh.jsonl", *words)
-    space = env(game).observation_space("player_0")
+    space = make_env(game).observation_space("player_0")
     for row in fresh:
         assert (len(row["observation"]), len(row["mask"])) == (
             space["observation"].shape[0],

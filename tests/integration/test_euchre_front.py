@@ -6,47 +6,52 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
-from support.euchre_api import Diary, memory_store
-from support.euchre_random import play_deal, thinking
-from support.size import cases
+from support.case_counts import case_count
+from support.euchre_deals import play_deal, strategy_player
+from support.euchre_service import RecordingLog, memory_store
 
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.euchre.position import Position
-from cardsharp.euchre.routes import API
-from cardsharp.euchre.rules import Deal
-from cardsharp.euchre.service import EuchreService
-from cardsharp.euchre.simulation import shuffled
-from cardsharp.euchre.store import Deals, key_at
-from cardsharp.euchre.strategies import Decision, Strategy, build
-from cardsharp.euchre.table import SEATS
-from workbench.euchre.probe import KINDS, ProbeFinding, ProbeOptions, probe_kind
-from workbench.euchre.remote import RemotePlayer
-from workbench.lab.extras import LabPlayer
-from workbench.stage.serving import front
+from cardsharp.core.clock import SystemClock
+from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.public_state import SEATS
+from cardsharp.games.euchre.rules import Deal
+from cardsharp.games.euchre.service.deal_store import DealStore, deal_key_of
+from cardsharp.games.euchre.service.routes import API
+from cardsharp.games.euchre.service.service import EuchreService
+from cardsharp.games.euchre.simulation import shuffled_deck
+from cardsharp.games.euchre.strategies import Decision, Strategy, build
+from cardsharp_tools.games.euchre.leak_probe import (
+    DECISION_KINDS,
+    LeakProbeResult,
+    ProbeOptions,
+    probe_kind,
+)
+from cardsharp_tools.games.euchre.remote_player import RemotePlayer
+from cardsharp_tools.lab.game_adapter import LabPlayer
+from cardsharp_tools.local_play.game_service import service_gateway
 
 
 @dataclass
 class Peeker:
     """Decides by its left neighbour's highest card, which it reads in the deal begun last."""
 
-    deals: Deals
+    deals: DealStore
 
     def decide(self, view: Position) -> Decision:
-        place, _ = next(iter(self.deals.keep.listed()))
-        deal = Deal(self.deals.read(key_at(place)).cards, view.table, view.discard)
+        place, _ = next(iter(self.deals.documents.all_keys()))
+        deal = Deal(self.deals.read(deal_key_of(place)).cards, view.public_state, view.discard)
         highest = max(deal.hand((view.seat + 1) % len(SEATS)), default=0)
-        return Decision(view.choices[highest % len(view.choices)], "I looked.")
+        return Decision(view.legal_actions[highest % len(view.legal_actions)], "I looked.")
 
 
-DEALS = cases(3, every=200)
+DEALS = case_count(3, full=200)
 """Of each kind of decision: 3 are enough to catch a cheat, as the positive control shows."""
 
 
 @contextmanager
-def serving(strategy: Strategy, store: Deals) -> Iterator[tuple[str, Diary]]:
+def serving(strategy: Strategy, store: DealStore) -> Iterator[tuple[str, RecordingLog]]:
     """A service with that player, its address, and what it writes down."""
-    diary = Diary()
-    with front(API, EuchreService(store, strategy, SystemClock(), diary)) as found:
+    diary = RecordingLog()
+    with service_gateway(API, EuchreService(store, strategy, SystemClock(), diary)) as found:
         yield found.url, diary
 
 
@@ -55,38 +60,38 @@ def test_clients_at_once_play_as_if_each_were_alone() -> None:
 
     One has a base URL that ends with a slash.
     """
-    rules = thinking("rules")
+    rules = strategy_player("rules")
 
     def deals(seated: Callable[[], Sequence[LabPlayer]], seed: int) -> list[Deal]:
         rng = Random(seed)
-        pairs = (seated() for _ in range(cases(1, every=2)))
-        return [play_deal(shuffled(rng), (one, rules, two, rules)) for one, two in pairs]
+        pairs = (seated() for _ in range(case_count(1, full=2)))
+        return [play_deal(shuffled_deck(rng), (one, rules, two, rules)) for one, two in pairs]
 
     with serving(build("rules"), memory_store()) as (url, diary):
 
         def play(seed: int) -> list[Deal]:
             with RemotePlayer(url) as one, RemotePlayer(f"{url}/") as two:
                 if seed % 2:
-                    return deals(lambda: (one.seated((0,)), two.seated((2,))), seed)
-                return deals(lambda: [one.seated((0, 2))] * 2, seed)
+                    return deals(lambda: (one.for_match((0,)), two.for_match((2,))), seed)
+                return deals(lambda: [one.for_match((0, 2))] * 2, seed)
 
         with ThreadPoolExecutor(4) as pool:
             played = list(pool.map(play, range(4)))
     assert played == [deals(lambda: (rules, rules), seed) for seed in range(4)]
-    assert (diary.faults, diary.troubles) == ([], [])
+    assert (diary.strategy_failures, diary.other_errors) == ([], [])
 
 
-def probe(url: str) -> list[ProbeFinding]:
+def probe(url: str) -> list[LeakProbeResult]:
     """What hidden cards change at the service there."""
     with RemotePlayer(url) as player:
-        return [probe_kind(player, kind, ProbeOptions(deals=DEALS)) for kind in KINDS]
+        return [probe_kind(player, kind, ProbeOptions(deals=DEALS)) for kind in DECISION_KINDS]
 
 
 def test_the_probe_finds_no_answer_that_changes_by_hidden_cards() -> None:
     with serving(build("rules"), memory_store()) as (url, diary):
         findings = probe(url)
-    assert [(one.kind, one.changed) for one in findings] == [(kind, 0) for kind in KINDS]
-    assert diary.faults == [], "every question was answered by the strategy"
+    assert [(one.kind, one.changed) for one in findings] == [(kind, 0) for kind in DECISION_KINDS]
+    assert diary.strategy_failures == [], "every question was answered by the strategy"
 
 
 def test_the_probe_catches_a_player_that_peeks() -> None:

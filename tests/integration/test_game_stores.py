@@ -13,51 +13,65 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.blef import random_round
-from support.cloud_benches import START, Bench, FakeClock, in_file, moto_client
+from support.blef_service import random_round
+from support.store_fixtures import START, FakeClock, StoreFixture, file_store, moto_client
 
-from cardsharp.blef import store as store_module
-from cardsharp.blef.records import RECENT, WHOLE_LIFE, GameRecord, Player
-from cardsharp.blef.store import Games, caller_on, closed_at, encode_game, encode_round
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.codec import to_micros
-from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.errors import Conflict, StoreError
-from cardsharp.euchre.cards import DECK
-from cardsharp.euchre.store import (
-    DEAL_STORE,
-    LIFE,
+from cardsharp.core.clock import SystemClock
+from cardsharp.errors import StoreError, WriteConflict
+from cardsharp.games.blef.service import game_store as store_module
+from cardsharp.games.blef.service.game_store import (
+    GameStore,
+    caller_day_key,
+    closed_round_at,
+    encode_game,
+    encode_round,
+)
+from cardsharp.games.blef.service.records import (
+    ACTIVE_WINDOW,
+    MAX_TTL,
+    GamePlayer,
+    GameRecord,
+)
+from cardsharp.games.euchre.cards import DECK
+from cardsharp.games.euchre.service.deal_store import (
+    DEAL_STORE_FACTORY,
+    DEAL_TTL,
     BidEvent,
     DealKey,
-    Deals,
+    DealStore,
     DefenseEvent,
+    DiscardEvent,
     Event,
     PlayEvent,
-    SwapEvent,
+    deal_key_of,
     encode_event,
-    key_at,
 )
-from cardsharp.keep.sqlite import SqliteKeep
-from workbench.cloud.template import create_table
+from cardsharp.store.codec import to_micros
+from cardsharp.store.sqlite_documents import SqliteDocumentStore
+from cardsharp.store.sqlite_file import MEMORY_PATH
+from cardsharp_tools.local_cloud.template_files import create_table
 
 MINUTE = timedelta(minutes=1)
 UUIDS = [f"{number:08}-0000-4000-8000-000000000000" for number in range(40)]
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench[Games]]:
-    with in_file(store_module.GAME_STORE.in_file, tmp_path) as ready:
+def bench(tmp_path: Path) -> Iterator[StoreFixture[GameStore]]:
+    with file_store(store_module.GAME_STORE_FACTORY.open_file, tmp_path) as ready:
         yield ready
 
 
 def new(number: int = 0, **facts: Any) -> GameRecord:  # noqa: ANN401 - any field of a game
     game = GameRecord(
-        UUIDS[number], START, admin="p0", players=(Player("p0", "k0"), Player("p1", "k1"))
+        UUIDS[number],
+        START,
+        admin_digest="p0",
+        players=(GamePlayer("p0", "k0"), GamePlayer("p1", "k1")),
     )
     return replace(game, **facts)
 
 
-def change(store: Games, uuid: str = UUIDS[0], **facts: Any) -> GameRecord:  # noqa: ANN401 - the same
+def change(store: GameStore, uuid: str = UUIDS[0], **facts: Any) -> GameRecord:  # noqa: ANN401 - the same
     """Change some fields of a game."""
     saved = store.read(uuid)
     game = replace(saved.game, **facts)
@@ -65,7 +79,7 @@ def change(store: Games, uuid: str = UUIDS[0], **facts: Any) -> GameRecord:  # n
     return game
 
 
-def test_no_game_outlives_its_rounds(bench: Bench) -> None:
+def test_no_game_outlives_its_rounds(bench: StoreFixture) -> None:
     closed, live = random_round(Random(1), 2), random_round(Random(5), 2)
     bench.store.create(new())
     saved = bench.store.read(UUIDS[0])
@@ -74,28 +88,28 @@ def test_no_game_outlives_its_rounds(bench: Bench) -> None:
         assert bench.store.closed_round(UUIDS[0], closed.number) is not None
         change(bench.store)
         bench.clock.advance(timedelta(days=13))
-    assert WHOLE_LIFE <= bench.clock.now() - START < WHOLE_LIFE + timedelta(days=13)
+    assert MAX_TTL <= bench.clock.now() - START < MAX_TTL + timedelta(days=13)
 
 
-def test_the_list_shows_public_games_of_the_last_half_hour_by_uuid(bench: Bench) -> None:
+def test_the_list_shows_public_games_of_the_last_half_hour_by_uuid(bench: StoreFixture) -> None:
     for number in (3, 1, 2, 0):
         bench.store.create(new(number))
     for number in (3, 1, 2):
-        change(bench.store, UUIDS[number], public=True)
-    change(bench.store, UUIDS[2], public=False)
-    bench.clock.advance(RECENT - MINUTE)
+        change(bench.store, UUIDS[number], is_public=True)
+    change(bench.store, UUIDS[2], is_public=False)
+    bench.clock.advance(ACTIVE_WINDOW - MINUTE)
     change(bench.store, UUIDS[1], round=random_round(Random(1), 2))
     assert bench.store.read(UUIDS[4]) is None
-    listed = bench.store.listed()
-    assert [(one.uuid, one.nicknames, one.started) for one in listed] == [
+    listed = bench.store.public_games()
+    assert [(one.uuid, one.nicknames, one.is_started) for one in listed] == [
         (UUIDS[1], ("p0", "p1"), True),
         (UUIDS[3], ("p0", "p1"), False),
     ]
     bench.clock.advance(MINUTE + timedelta(seconds=1))
-    assert [one.uuid for one in bench.store.listed()] == [UUIDS[1]]
+    assert [one.uuid for one in bench.store.public_games()] == [UUIDS[1]]
 
 
-def test_counts_are_right_after_any_changes_at_any_times(bench: Bench) -> None:
+def test_counts_are_right_after_any_changes_at_any_times(bench: StoreFixture) -> None:
     random = Random(11)
     changed: dict[str, Any] = {}
     for step in range(60):
@@ -103,20 +117,22 @@ def test_counts_are_right_after_any_changes_at_any_times(bench: Bench) -> None:
         if uuid not in changed:
             bench.store.create(GameRecord(uuid, bench.clock.now()))
         else:
-            change(bench.store, uuid, public=random.random() < 0.5)
+            change(bench.store, uuid, is_public=random.random() < 0.5)
         changed[uuid] = bench.clock.now()
         if step % 6 == 0:
             # Games in the first minute of the half hour may count or not.
             ages = [(bench.clock.now() - at) for at in changed.values()]
-            least = sum(age < RECENT for age in ages)
-            most = sum(age < RECENT + MINUTE for age in ages)
+            least = sum(age < ACTIVE_WINDOW for age in ages)
+            most = sum(age < ACTIVE_WINDOW + MINUTE for age in ages)
             assert least <= bench.store.count_active() <= most
             assert bench.store.count_all() == len(changed)
             bench.store.read(uuid)  # which is no change
         bench.clock.advance(timedelta(seconds=random.randrange(200)))
 
 
-def test_a_stored_game_that_cannot_be_read_is_not_quoted(bench: Bench, tmp_path: Path) -> None:
+def test_a_stored_game_that_cannot_be_read_is_not_quoted(
+    bench: StoreFixture, tmp_path: Path
+) -> None:
     bench.store.create(new(round=random_round(Random(1), 2)))
     with closing(sqlite3.connect(tmp_path / "deep" / "store.db")) as db, db:
         db.execute("UPDATE documents SET body = replace(body, '\"turn\"', '\"truth\"')")
@@ -127,8 +143,8 @@ def test_a_stored_game_that_cannot_be_read_is_not_quoted(bench: Bench, tmp_path:
 
 def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
     """A game, its closed round, a caller's count and a bucket, with attributes of their own."""
-    clock, game, closed = FakeClock(), new(public=True), random_round(Random(1), 2)
-    end = {"N": str(int(game.expires(START).timestamp()))}
+    clock, game, closed = FakeClock(), new(is_public=True), random_round(Random(1), 2)
+    end = {"N": str(int(game.expires_at(START).timestamp()))}
     micros = {"N": str(to_micros(START))}
     record = {
         "game_version": {"N": "7"},
@@ -139,11 +155,11 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
         "nicknames_json": {"S": '["p0", "p1"]'},
         "is_started": {"BOOL": False},
     }
-    a_round = {"round_json": {"S": json.dumps(encode_round(closed_at(START, closed)))}}
+    a_round = {"round_json": {"S": json.dumps(encode_round(closed_round_at(START, closed)))}}
     items: list[tuple[str, str, dict[str, Any]]] = [
         (f"game#{game.uuid}", "game", record),
         (f"game#{game.uuid}", f"round#{closed.number:05}", a_round),
-        (f"caller#{caller_on(START.date(), 'me')}", "games", {"game_count": {"N": "2"}}),
+        (f"caller#{caller_day_key(START.date(), 'me')}", "games", {"game_count": {"N": "2"}}),
         (f"census#changed#{START:%Y-%m-%dT%H}", f"at#{START:%H:%M}#0", {"game_count": {"N": "1"}}),
     ]
     with moto_client() as client:
@@ -151,18 +167,18 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
         for pk, sk, attributes in items:
             keys = {"pk": {"S": pk}, "sk": {"S": sk}, "expires_at": end}
             client.put_item(TableName=table, Item={**keys, **attributes})
-        store = store_module.GAME_STORE.in_table(table, clock, client)
-        assert [one.nicknames for one in store.listed()] == [("p0", "p1")]
+        store = store_module.GAME_STORE_FACTORY.open_table(table, clock, client)
+        assert [one.nicknames for one in store.public_games()] == [("p0", "p1")]
         saved = store.read(game.uuid)
-        assert (saved.game, saved.version, saved.changed) == (game, 7, START)
-        assert store.closed_round(game.uuid, closed.number) == closed_at(START, closed)
-        assert [store.admit("me", 3), store.admit("me", 3)] == [True, False]
+        assert (saved.game, saved.version, saved.changed_at) == (game, 7, START)
+        assert store.closed_round(game.uuid, closed.number) == closed_round_at(START, closed)
+        assert [store.count_creation("me", 3), store.count_creation("me", 3)] == [True, False]
         assert store.count_active() == 1
         clock.advance(MINUTE)
-        changed = change(store, public=True, admin="p1")
+        changed = change(store, is_public=True, admin_digest="p1")
         saved = store.read(game.uuid)
         assert (saved.game, saved.version) == (changed, 8)
-        assert (store.listed()[0].changed, store.count_active()) == (START + MINUTE, 1)
+        assert (store.public_games()[0].changed, store.count_active()) == (START + MINUTE, 1)
 
 
 # --- Euchre -------------------------------------------------------------------------------------
@@ -174,62 +190,67 @@ CARDS = tuple(reversed(DECK))
 small, numbers = st.integers(0, 7), st.integers(-1, 23)
 events = st.one_of(
     st.builds(
-        BidEvent, ours=st.booleans(), round=small, pos=small, suit=numbers, alone=st.booleans()
+        BidEvent,
+        is_answer=st.booleans(),
+        round=small,
+        bid_index=small,
+        suit=numbers,
+        alone=st.booleans(),
     ),
-    st.builds(SwapEvent, declarer=small, card=numbers),
-    st.builds(DefenseEvent, pos=small, alone=st.booleans()),
-    st.builds(PlayEvent, trick=small, seq=small, pos=small, card=numbers),
+    st.builds(DiscardEvent, caller_seat=small, card=numbers),
+    st.builds(DefenseEvent, seat=small, alone=st.booleans()),
+    st.builds(PlayEvent, trick=small, trick_position=small, seat=small, card=numbers),
 )
 EVENTS: tuple[Event, ...] = (
-    BidEvent(ours=True, round=1, pos=1, suit=2, alone=True),
-    SwapEvent(declarer=1, card=7),
-    DefenseEvent(pos=2, alone=False),
-    PlayEvent(trick=0, seq=1, pos=1, card=10),
+    BidEvent(is_answer=True, round=1, bid_index=1, suit=2, alone=True),
+    DiscardEvent(caller_seat=1, card=7),
+    DefenseEvent(seat=2, alone=False),
+    PlayEvent(trick=0, trick_position=1, seat=1, card=10),
 )
 
 
 @settings(max_examples=40)
 @given(st.lists(events, max_size=4))
 def test_a_deal_is_read_as_it_was_told(told: list[Event]) -> None:
-    deals = Deals(SqliteKeep(MEMORY, SystemClock()), SystemClock())
+    deals = DealStore(SqliteDocumentStore(MEMORY_PATH, SystemClock()), SystemClock())
     assert deals.read(KEY) is None
     deals.begin(KEY, CARDS)
     for event in told:
         deals.append(deals.read(KEY), event)
     record = deals.read(KEY)
-    assert (record.key, record.cards, record.log) == (KEY, CARDS, tuple(told))
+    assert (record.key, record.cards, record.raw_events) == (KEY, CARDS, tuple(told))
 
 
 def test_who_read_a_deal_that_is_another_cannot_append() -> None:
     """The number of events is the same in both deals, and nobody mistakes one for the other."""
     clock = FakeClock()
-    deals = Deals(SqliteKeep(MEMORY, clock), clock)
+    deals = DealStore(SqliteDocumentStore(MEMORY_PATH, clock), clock)
     deals.begin(KEY, CARDS)
     old = deals.read(KEY)
     deals.append(old, EVENTS[0])
-    with pytest.raises(Conflict):
+    with pytest.raises(WriteConflict):
         deals.append(old, EVENTS[1])
     deals.begin(KEY, CARDS[::-1])
-    with pytest.raises(Conflict):
+    with pytest.raises(WriteConflict):
         deals.append(old, EVENTS[1])
-    assert (deals.read(KEY).cards, deals.read(KEY).log) == (CARDS[::-1], ())
+    assert (deals.read(KEY).cards, deals.read(KEY).raw_events) == (CARDS[::-1], ())
     new = deals.read(KEY)
-    clock.advance(LIFE)
-    with pytest.raises(Conflict):
+    clock.advance(DEAL_TTL)
+    with pytest.raises(WriteConflict):
         deals.append(new, EVENTS[0])
 
 
 @settings(max_examples=12)
 @given(st.lists(st.builds(DealKey, st.text(min_size=1), small, small), unique=True, max_size=5))
 def test_any_token_and_any_numbers_are_a_key_of_their_own(keys: list[DealKey]) -> None:
-    keep = SqliteKeep(MEMORY, SystemClock())
-    deals = Deals(keep, SystemClock())
+    keep = SqliteDocumentStore(MEMORY_PATH, SystemClock())
+    deals = DealStore(keep, SystemClock())
     keys += [DealKey("a", 1, 2**31 - 1), DealKey("a#deal#1", 1, 11), DealKey("a", 11, 1)]
     for number, key in enumerate(keys):
         deals.begin(key, (*CARDS[number:], *CARDS[:number]))
     for number, key in enumerate(keys):
         assert deals.read(key).cards[0] == CARDS[number]
-    assert {key_at(place) for place, _ in keep.listed()} == {*keys}
+    assert {deal_key_of(place) for place, _ in keep.all_keys()} == {*keys}
 
 
 def test_an_item_of_version_02_is_played_on() -> None:
@@ -246,12 +267,12 @@ def test_an_item_of_version_02_is_played_on() -> None:
                 "events": {"L": [{"S": encode_event(event)} for event in EVENTS[:2]]},
                 "version": {"N": "2"},
                 "born": {"S": "c0ffee"},
-                "expires_at": {"N": str(int((clock.now() + LIFE).timestamp()))},
+                "expires_at": {"N": str(int((clock.now() + DEAL_TTL).timestamp()))},
             },
         )
-        deals = DEAL_STORE.in_table(table, clock, client)
+        deals = DEAL_STORE_FACTORY.open_table(table, clock, client)
         deals.append(deals.read(KEY), EVENTS[2])
         deals.append(deals.read(KEY), EVENTS[3])
-        assert (deals.read(KEY).cards, deals.read(KEY).log) == (CARDS, EVENTS)
+        assert (deals.read(KEY).cards, deals.read(KEY).raw_events) == (CARDS, EVENTS)
         deals.begin(KEY, CARDS[::-1])
-        assert (deals.read(KEY).cards, deals.read(KEY).log) == (CARDS[::-1], ())
+        assert (deals.read(KEY).cards, deals.read(KEY).raw_events) == (CARDS[::-1], ())

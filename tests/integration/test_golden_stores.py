@@ -15,28 +15,28 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.arena import ADMIN, play_by_chance, running_arena
-from support.blef import Client as Blef
-from support.blef import StartedGame
+from support.arena_server import ADMIN, play_random_moves, running_arena
+from support.blef_service import BlefHandlerClient as Blef
+from support.blef_service import StartedBlefGame
 from support.cli import Cli
-from support.cloud_benches import FakeClock
-from support.euchre_api import Messages
-from support.euchre_api import Service as Euchre
+from support.euchre_service import DealMessages
+from support.euchre_service import EuchreServiceHarness as Euchre
+from support.store_fixtures import FakeClock
 
-from cardsharp.blef.store import GAME_STORE
-from cardsharp.cloud.codec import from_micros
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.match import FORMAT
 from cardsharp.errors import ConfigError
-from cardsharp.euchre.store import DEAL_STORE
-from workbench.arena.server import ArenaServer
-from workbench.contest import hall
+from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.games.deadmansdraw.arena.match import FORMAT
+from cardsharp.games.euchre.service.deal_store import DEAL_STORE_FACTORY
+from cardsharp.store.codec import from_micros
+from cardsharp_tools.contest import contest_process
+from cardsharp_tools.local_server.arena_server import ArenaServer
 
 STORES = Path(__file__).parents[1] / "samples" / "stores"
 VERSIONS = sorted(folder.name for folder in STORES.iterdir())
 TEAM, DUMMY = "1" * 24, "0" * 24
 WORDS = {TEAM: "teamonepass", DUMMY: "dummypass"}
-PLAYERS = ArenaConfig().players
+PLAYERS = ArenaConfig().players_file
 
 
 @pytest.fixture
@@ -55,13 +55,13 @@ def unpacked(version: str, name: str, folder: Path) -> Path:
 def test_an_arena_of_every_version_has_all_and_plays_on(version: str, tmp_path: Path) -> None:
     """Of 0.1.0 it had dropped them all: a field of the snapshot had got another name."""
     data = unpacked(version, "arena.db", tmp_path)
-    with running_arena(tmp_path, data=data, players=PLAYERS) as (_, client):
+    with running_arena(tmp_path, data_file=data, players=PLAYERS) as (_, client):
         whole, begun = sorted(one["_id"] for one in client.get("/api/matches", ADMIN).json())
         view = client.get(f"/api/matches/{whole}?showevents=1", ADMIN).json()
         assert (len(view["moves"]), view["moveCount"]) == (90, 90)
-        played = play_by_chance(client, begun, Random(1), words=WORDS)
+        played = play_random_moves(client, begun, Random(1), passwords=WORDS)
         assert played["activePlayerIndex"] is None
-    with running_arena(tmp_path, data=data, players=PLAYERS) as (_, client):
+    with running_arena(tmp_path, data_file=data, players=PLAYERS) as (_, client):
         view = client.get(f"/api/matches/{begun}?showevents=1", ADMIN).json()
         assert view["moveCount"] == played["moveCount"] == len(view["moves"])
         assert view["moves"][1]["events"][0]["drawCard"] == {"suit": "Key", "value": 4}
@@ -90,8 +90,8 @@ def test_blef_of_every_version_has_its_game_and_plays_on(version: str, tmp_path:
     with closing(sqlite3.connect(unpacked(version, "blef.db", tmp_path))) as db:
         (changed_at,) = db.execute("SELECT changed FROM games").fetchone()
     clock = FakeClock(from_micros(changed_at))
-    with closing(GAME_STORE.in_file(tmp_path / f"{version}-blef.db", clock)) as store:
-        game = StartedGame(Blef(store, clock), told.pop("game"), told)
+    with closing(GAME_STORE_FACTORY.open_file(tmp_path / f"{version}-blef.db", clock)) as store:
+        game = StartedBlefGame(Blef(store, clock), told.pop("game"), told)
         state = game.state()
         assert (state["status"], len(state["history"])) == ("Running", 1)
         game.play_out()
@@ -104,22 +104,24 @@ def test_euchre_of_every_version_shows_and_goes_on(version: str, tmp_path: Path,
     path = unpacked(version, "euchre.db", tmp_path)
     assert "play 9C" in cli("euchre", "show", "last", "--store", f"sqlite:{path}").out
     late = FakeClock(datetime(2100, 1, 1, tzinfo=UTC))
-    with closing(DEAL_STORE.kept_in(path, late, to_read=True)) as keep:
-        [(place, end)] = keep.listed()
+    with closing(DEAL_STORE_FACTORY.file_store(path, late, read_only=True)) as keep:
+        [(place, end)] = keep.all_keys()
         assert keep.get(place) is not None
-    with closing(DEAL_STORE.in_file(path, FakeClock(end - timedelta(seconds=1)))) as store:
+    with closing(
+        DEAL_STORE_FACTORY.open_file(path, FakeClock(end - timedelta(seconds=1)))
+    ) as store:
         service = Euchre("rules", store)
-        deal = Messages(service, "golden", 1)
-        assert deal.ask_play(0, 0, 0, [0, 4])["card"] == 0, "as it was answered then"
-        assert deal.ask_play(0, 1, 1, [1, 5])["card"] in {1, 5}
-    assert [entry["seat"] for entry in service.diary.decisions] == [1]
-    assert service.diary.faults == []
+        deal = DealMessages(service, "golden", 1)
+        assert deal.request_play(0, 0, 0, [0, 4])["card"] == 0, "as it was answered then"
+        assert deal.request_play(0, 1, 1, [1, 5])["card"] in {1, 5}
+    assert [entry["seat"] for entry in service.log.decisions] == [1]
+    assert service.log.strategy_failures == []
 
 
 def test_a_killed_contest_goes_on_and_keeps_what_was_decided(
     tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hall, "PAUSE", 0.05)
+    monkeypatch.setattr(contest_process, "STEP_INTERVAL_SECONDS", 0.05)
     with tarfile.open(STORES / "unreleased" / "contest.tar.xz") as packed:
         packed.extractall(tmp_path / "golden", filter="data")
     folder = str(tmp_path / "golden")
@@ -156,9 +158,9 @@ def test_a_match_of_a_newer_format_is_refused_and_one_that_cannot_be_read_harms_
     if format_ != "two":
         said = rf"A newer Cardsharp stored the match {match} .*install"
         with pytest.raises(ConfigError, match=said):
-            ArenaServer(ArenaConfig(data=data))
+            ArenaServer(ArenaConfig(data_file=data))
         return
-    with running_arena(tmp_path, data=data, players=PLAYERS) as (_, client):
+    with running_arena(tmp_path, data_file=data, players=PLAYERS) as (_, client):
         assert f"match {match} cannot be read. It is kept" in caplog.text
         assert len(client.get("/api/matches", ADMIN).json()) == 1
         assert client.get(f"/api/matches/{match}", ADMIN).status == 503

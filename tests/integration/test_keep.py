@@ -15,34 +15,42 @@ import stamina
 from botocore.exceptions import EndpointConnectionError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.cloud_benches import (
-    Bench,
+from support.store_fixtures import (
     FakeClock,
-    at_once,
+    StoreFixture,
     dynamo_log,
-    in_file,
-    in_table,
+    dynamodb_store,
+    file_store,
     moto_client,
-    taken,
+    run_concurrently,
+    take_lease,
 )
 
-from cardsharp.cloud.adapters import build_vault
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.codec import to_micros
-from cardsharp.cloud.dynamodb_items import key, number, text
-from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.cloud.vault import LIFE, VAULTS, Vault
-from cardsharp.errors import ConfigError, Conflict
-from cardsharp.keep.dynamodb import RECEIPTS, DynamoKeep
-from cardsharp.keep.port import Add, Delete, Keep, Key, Listed, Put, is_done
-from cardsharp.keep.sqlite import SqliteKeep
-from workbench.cloud.template import create_table
+from cardsharp.bot.bootstrap import build_vault
+from cardsharp.core.clock import SystemClock
+from cardsharp.errors import ConfigError, WriteConflict
+from cardsharp.store.codec import to_micros
+from cardsharp.store.documents import (
+    Delete,
+    DocumentStore,
+    Increment,
+    IndexEntry,
+    Key,
+    Put,
+    try_commit,
+)
+from cardsharp.store.dynamodb_documents import RECEIPT_SLOTS, DynamoDocumentStore
+from cardsharp.store.dynamodb_match_items import item_key, number_attribute, string_attribute
+from cardsharp.store.secret_vault import SECRET_TTL, VAULT_FACTORY, SecretVault
+from cardsharp.store.sqlite_documents import SqliteDocumentStore
+from cardsharp.store.sqlite_file import MEMORY_PATH
+from cardsharp_tools.local_cloud.template_files import create_table
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
 
-KeepBench = Bench[Keep]
+KeepBench = StoreFixture[DocumentStore]
 SECOND = timedelta(seconds=1)
 ONE, OTHER = Key("game#1", "header"), Key("game#1", "move#1")
 
@@ -51,15 +59,17 @@ ONE, OTHER = Key("game#1", "header"), Key("game#1", "move#1")
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[KeepBench]:
     """A keep, its clock, and what opens it as another process would."""
     if request.param == "sqlite":
-        opened: AbstractContextManager[Bench[Any]] = in_file(SqliteKeep, tmp_path)
+        opened: AbstractContextManager[StoreFixture[Any]] = file_store(
+            SqliteDocumentStore, tmp_path
+        )
     else:
         client = request.getfixturevalue("emulator").client("dynamodb")
-        opened = in_table(DynamoKeep, "blefTable", client)
+        opened = dynamodb_store(DynamoDocumentStore, "blefTable", client)
     with opened as ready:
         yield ready
 
 
-def body(keep: Keep, key: Key = ONE) -> Any:  # noqa: ANN401 - any JSON
+def body(keep: DocumentStore, key: Key = ONE) -> Any:  # noqa: ANN401 - any JSON
     found = keep.get(key)
     return None if found is None else (found.version, dict(found.body))
 
@@ -67,27 +77,34 @@ def body(keep: Keep, key: Key = ONE) -> Any:  # noqa: ANN401 - any JSON
 def test_several_documents_change_together_or_not_at_all(bench: KeepBench) -> None:
     third = Key("game#1", "move#2")
     bench.store.commit(Put(ONE, {"a": 1}), Put(Key("game#2", "header"), {}))
-    for stale in (Put(ONE, {"b": 1}), Put(ONE, {}, expected=2), Delete(ONE, 2), Delete(OTHER, 1)):
-        with pytest.raises(Conflict):
+    for stale in (
+        Put(ONE, {"b": 1}),
+        Put(ONE, {}, expected_version=2),
+        Delete(ONE, 2),
+        Delete(OTHER, 1),
+    ):
+        with pytest.raises(WriteConflict):
             bench.store.commit(Put(third, {}), stale)
         assert body(bench.store) == (1, {"a": 1})
         assert bench.store.get(third) is bench.store.get(OTHER) is None
     bench.store.commit(Put(OTHER, {}), Delete(ONE, 1), Put(third, {"c": 3}))
-    assert [one.key for one in bench.store.range("game#1")] == [OTHER, third]
+    assert [one.key for one in bench.store.query("game#1")] == [OTHER, third]
 
 
 def test_what_is_written_is_read_at_once_by_all_also_if_unread(bench: KeepBench) -> None:
     """Whoever read it before is too late."""
     assert bench.store.get(ONE) is None
-    bench.store.commit(Put(ONE, {"a": ["ü", None, 1.5]}, expected=None))
+    bench.store.commit(Put(ONE, {"a": ["ü", None, 1.5]}, expected_version=None))
     for keep in (bench.store, bench.reopen()):
         assert body(keep) == (1, {"a": ["ü", None, 1.5]})
-    bench.reopen().commit(Put(ONE, {"b": 2}, expected=None), Put(OTHER, {}, expected=None))
+    bench.reopen().commit(
+        Put(ONE, {"b": 2}, expected_version=None), Put(OTHER, {}, expected_version=None)
+    )
     assert body(bench.store) == (2, {"b": 2})
     assert body(bench.store, OTHER) == (1, {})
-    with pytest.raises(Conflict):
-        bench.store.commit(Put(ONE, {}, expected=1))
-    bench.reopen().commit(Put(ONE, {}, expected=2))
+    with pytest.raises(WriteConflict):
+        bench.store.commit(Put(ONE, {}, expected_version=1))
+    bench.reopen().commit(Put(ONE, {}, expected_version=2))
     assert body(bench.store) == (3, {})
     for _ in range(2):
         bench.store.commit(Delete(ONE, None))
@@ -97,9 +114,12 @@ def test_what_is_written_is_read_at_once_by_all_also_if_unread(bench: KeepBench)
 def test_a_range_is_in_order_from_a_key_on_and_of_one_partition(bench: KeepBench) -> None:
     numbers = [3, 1, 10, 2]
     bench.store.commit(*(Put(Key("p", f"m{n:03}"), {"n": n}) for n in numbers), Put(ONE, {}))
-    assert [one.body["n"] for one in bench.store.range("p")] == sorted(numbers)
-    assert [one.body["n"] for one in bench.store.range("p", after="m001", most=2)] == [2, 3]
-    assert list(bench.store.range("q")) == []
+    assert [one.body["n"] for one in bench.store.query("p")] == sorted(numbers)
+    assert [one.body["n"] for one in bench.store.query("p", exclusive_start="m001", limit=2)] == [
+        2,
+        3,
+    ]
+    assert list(bench.store.query("q")) == []
 
 
 def test_a_list_has_what_stands_in_it_since_a_moment_the_last_first(bench: KeepBench) -> None:
@@ -107,19 +127,19 @@ def test_a_list_has_what_stands_in_it_since_a_moment_the_last_first(bench: KeepB
 
     def put(n: int, expected: int = 0, name: str = "open") -> None:
         shown = {"nicknames_json": f"[{n}]", "is_started": n > 2}
-        listed = Listed(name, now + n * SECOND, shown) if name else None
-        bench.store.commit(Put(Key("p", f"m{n}"), {}, expected, listed=listed))
+        listed = IndexEntry(name, now + n * SECOND, shown) if name else None
+        bench.store.commit(Put(Key("p", f"m{n}"), {}, expected, index_entry=listed))
 
     for n in (3, 1, 2, 4):
         put(n)
     put(4, 1, name="")
     put(5, name="another")
-    found = bench.reopen().entries("open", now + SECOND, 9)
-    assert [(key, (one.at - now) / SECOND, dict(one.shown)) for key, one in found] == [
+    found = bench.reopen().query_index("open", now + SECOND, 9)
+    assert [(key, (one.sort_time - now) / SECOND, dict(one.attributes)) for key, one in found] == [
         (Key("p", "m3"), 3, {"nicknames_json": "[3]", "is_started": True}),
         (Key("p", "m2"), 2, {"nicknames_json": "[2]", "is_started": False}),
     ]
-    assert len(bench.store.entries("open", now, 1)) == 1
+    assert len(bench.store.query_index("open", now, 1)) == 1
 
 
 def test_of_those_who_count_at_once_nobody_is_lost_and_none_beyond_the_most(
@@ -127,11 +147,18 @@ def test_of_those_who_count_at_once_nobody_is_lost_and_none_beyond_the_most(
 ) -> None:
     end = bench.clock.now() + 9 * SECOND
 
-    assert sum(at_once(8, lambda _: is_done(bench.reopen(), Add(ONE, 1, end, most=5)))) == 5
-    bench.store.commit(Put(OTHER, {}), Add(ONE, -2, end))
-    with pytest.raises(Conflict):
-        bench.store.commit(Put(OTHER, {}), Add(ONE, 9, end))
-    assert [one.body for one in bench.store.range("game#1")] == [{"count": 3}, {}]
+    assert (
+        sum(
+            run_concurrently(
+                8, lambda _: try_commit(bench.reopen(), Increment(ONE, 1, end, max_value=5))
+            )
+        )
+        == 5
+    )
+    bench.store.commit(Put(OTHER, {}), Increment(ONE, -2, end))
+    with pytest.raises(WriteConflict):
+        bench.store.commit(Put(OTHER, {}), Increment(ONE, 9, end))
+    assert [one.body for one in bench.store.query("game#1")] == [{"count": 3}, {}]
     bench.clock.advance(9 * SECOND)
     assert bench.store.get(ONE) is None
 
@@ -141,34 +168,34 @@ def test_a_writer_knows_its_own_write_again_also_under_those_of_others() -> None
     clock = FakeClock()
     with moto_client() as client, stamina.set_testing(True, attempts=2):
         name = create_table(client, "blefTable")
-        others, lost = DynamoKeep(name, clock, client), iter([True])
+        others, lost = DynamoDocumentStore(name, clock, client), iter([True])
         others.commit(Put(ONE, {}))
 
         def update_item(**asked: Any) -> Any:  # noqa: ANN401 - as boto3 has it
             answer = client.update_item(**asked)
             if next(lost, False):
-                for version in range(2, RECEIPTS + 1):
+                for version in range(2, RECEIPT_SLOTS + 1):
                     others.commit(Put(ONE, {}, version))
                 raise EndpointConnectionError(endpoint_url="https://aws.example")
             return answer
 
         losing: Any = SimpleNamespace(update_item=update_item, get_item=client.get_item)
-        mine = DynamoKeep(name, clock, losing)
+        mine = DynamoDocumentStore(name, clock, losing)
         mine.commit(Put(ONE, {"mine": True}, 1))
-        with pytest.raises(Conflict):
+        with pytest.raises(WriteConflict):
             mine.commit(Put(ONE, {}, 2))
 
 
 def test_what_has_expired_is_not_there_and_can_be_written_anew(bench: KeepBench) -> None:
     end = bench.clock.now() + 2 * SECOND
-    bench.store.commit(Put(ONE, {"old": 1}, expires=end), Put(OTHER, {}))
+    bench.store.commit(Put(ONE, {"old": 1}, expires_at=end), Put(OTHER, {}))
     bench.clock.advance(SECOND)
     assert body(bench.store) == (1, {"old": 1})
     bench.clock.advance(SECOND)
     assert bench.store.get(ONE) is None
-    assert [one.key for one in bench.store.range("game#1")] == [OTHER]
-    with pytest.raises(Conflict):
-        bench.store.commit(Put(ONE, {}, expected=1))
+    assert [one.key for one in bench.store.query("game#1")] == [OTHER]
+    with pytest.raises(WriteConflict):
+        bench.store.commit(Put(ONE, {}, expected_version=1))
     bench.store.commit(Put(ONE, {"new": 1}))
     assert body(bench.store) == (1, {"new": 1})
 
@@ -185,9 +212,9 @@ def test_writers_that_race_lose_no_update(bench: KeepBench) -> None:
                 Put(key, {"n": told["n"] + 1}, version)
                 for key, (version, told) in zip(keys, now, strict=True)
             ]
-            left -= is_done(keep, *counted)
+            left -= try_commit(keep, *counted)
 
-    at_once(4, raise_both)
+    run_concurrently(4, raise_both)
     assert [body(bench.store, key) for key in keys] == [(20, {"n": 20})] * 2
 
 
@@ -202,19 +229,19 @@ def test_every_home_is_as_a_file_in_memory(
     bench: KeepBench, done: list[tuple[str, str, int]]
 ) -> None:
     """Any sequence of changes, right or wrong about the versions."""
-    model, now = SqliteKeep(MEMORY, bench.clock), bench.clock.now()
+    model, now = SqliteDocumentStore(MEMORY_PATH, bench.clock), bench.clock.now()
     name, day = f"partition {next(NUMBERS)}", timedelta(days=1)
     for way, sort, n in done:
-        key, shown = Key(name, sort), Listed(name, now, {"nicknames_json": f"{n}"})
+        key, shown = Key(name, sort), IndexEntry(name, now, {"nicknames_json": f"{n}"})
         change = {
             "put": Put(key, {"s": sort}, n),
-            "list": Put(key, {"s": sort}, n, listed=shown),
+            "list": Put(key, {"s": sort}, n, index_entry=shown),
             "delete": Delete(key, n or 1),
-            "add": Add(Key(name, f"{sort} counted"), n - 1, now + day, most=2),
+            "add": Increment(Key(name, f"{sort} counted"), n - 1, now + day, max_value=2),
         }[way]
-        assert is_done(bench.store, change) is is_done(model, change)
-    assert list(bench.store.range(name)) == list(model.range(name))
-    found, wanted = (sorted(one.entries(name, now - day, 9)) for one in (bench.store, model))
+        assert try_commit(bench.store, change) is try_commit(model, change)
+    assert list(bench.store.query(name)) == list(model.query(name))
+    found, wanted = (sorted(one.query_index(name, now - day, 9)) for one in (bench.store, model))
     assert found == wanted
 
 
@@ -228,20 +255,20 @@ SCHEMA_OF_0_2 = (
 
 
 def test_the_first_secret_stays_until_it_is_replaced_and_for_its_life(bench: KeepBench) -> None:
-    vault = Vault(bench.store, bench.clock)
+    vault = SecretVault(bench.store, bench.clock)
     assert vault.find("m") is None
     assert vault.add("m", BOB)
     assert not vault.add("m", ANN)
     assert vault.find("m") == BOB
     vault.replace("m", ANN)
-    bench.clock.advance(LIFE - SECOND)
+    bench.clock.advance(SECRET_TTL - SECOND)
     assert vault.find("m") == ANN
     bench.clock.advance(SECOND)
     assert vault.find("m") is None
 
 
 def test_a_vault_is_found_by_the_name_of_its_match_log() -> None:
-    assert isinstance(build_vault("dynamodb:matches", SystemClock()).keep, DynamoKeep)
+    assert isinstance(build_vault("dynamodb:matches", SystemClock()).documents, DynamoDocumentStore)
     with pytest.raises(ConfigError, match="sqlite:FILE or dynamodb:TABLE"):
         build_vault("nowhere", SystemClock())
 
@@ -263,18 +290,21 @@ def test_an_item_of_version_0_2_is_read_and_written_on_and_shown_by_no_log(
     with dynamo_log(moto) as bench:
         log, clock, table = bench.log, bench.clock, bench.log._table.name
         end = int((clock.now() + 2 * SECOND).timestamp())
-        item = {"secret_json": text(json.dumps(ANN)), "expires_at": number(end)}
-        moto.put_item(TableName=table, Item={**key("vault#m", "secret"), **item})
-        goes_on_from_version_0_2(VAULTS.in_table(table, clock, moto), clock)
+        item = {
+            "secret_json": string_attribute(json.dumps(ANN)),
+            "expires_at": number_attribute(end),
+        }
+        moto.put_item(TableName=table, Item={**item_key("vault#m", "secret"), **item})
+        goes_on_from_version_0_2(VAULT_FACTORY.open_table(table, clock, moto), clock)
         (kept,) = moto.scan(TableName=table)["Items"]
         assert json.loads(kept["secret_json"]["S"]) == ANN, "0.2 reads it, should it come back"
-        taken(log)
-        log.note("m", "kind", {})
+        take_lease(log)
+        log.add_note("m", "kind", {})
         shown = (log.match("m"), log.moves("m"), log.notes("m"), log.matches())
         assert "secret-canary" not in repr(shown)
 
 
-def goes_on_from_version_0_2(vault: Vault, clock: FakeClock) -> None:
+def goes_on_from_version_0_2(vault: SecretVault, clock: FakeClock) -> None:
     assert vault.find("m") == ANN
     assert not vault.add("m", BOB)
     vault.replace("m", BOB)

@@ -13,15 +13,15 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from numpy.typing import NDArray
-from support.cli import written
-from support.games import SAMPLED, mount_samples
+from support.cli import write_strategy_file
+from support.games import SAMPLE_NAMES, mount_samples
 
-from cardsharp.errors import ConfigError, StrategyFault
-from workbench.env.aec import Observation, env
-from workbench.env.batch import Lanes, play_batch
-from workbench.env.encoding import rewards, told_in_numbers
-from workbench.lab.dice import DicePurpose, dice
-from workbench.lab.plan import Plan
+from cardsharp.errors import ConfigError, StrategyError
+from cardsharp_tools.environments.aec_env import Observation, make_env
+from cardsharp_tools.environments.encoding import encoded_simulation, final_rewards
+from cardsharp_tools.environments.vector_env import CardVectorEnv, play_batch
+from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.rng import RngStream, pair_rng
 
 GAMES = ("deadmansdraw", "blef", "euchre")
 AGAINST = {"deadmansdraw": "example-node", "blef": "greedy", "euchre": "rules"}
@@ -33,7 +33,7 @@ def uniform(seen: Observation, chance: np.random.Generator) -> NDArray[np.int64]
     return (chance.random(mask.shape) * mask).argmax(axis=-1)
 
 
-def played(lanes: Lanes, seen: Observation, steps: int = 150) -> list[Any]:
+def played(lanes: CardVectorEnv, seen: Observation, steps: int = 150) -> list[Any]:
     """What the lanes bring when anything is done in them."""
     chance, brought = np.random.default_rng(7), []
     for _ in range(steps):
@@ -72,13 +72,13 @@ COPIES = (pickled, copy.deepcopy)
 
 
 @pytest.mark.parametrize("copied", COPIES)
-@pytest.mark.parametrize("name", [*GAMES, *SAMPLED])
+@pytest.mark.parametrize("name", [*GAMES, *SAMPLE_NAMES])
 def test_a_copy_of_an_environment_goes_on_as_it_would(
     name: str, copied: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Before its first match, and in the middle of it."""
     mount_samples(monkeypatch, tmp_path)
-    matches = [copied(env(name)), env(name)]
+    matches = [copied(make_env(name)), make_env(name)]
     for match in matches:
         match.reset(seed=3)
     matches.append(copied(matches[0]))
@@ -95,7 +95,7 @@ def test_a_copy_of_an_environment_goes_on_as_it_would(
 
 @either
 @pytest.mark.parametrize("copied", COPIES)
-@pytest.mark.parametrize("name", [*GAMES, *SAMPLED])
+@pytest.mark.parametrize("name", [*GAMES, *SAMPLE_NAMES])
 def test_a_copy_of_lanes_goes_on_as_they_would(
     name: str,
     copied: Callable[[Any], Any],
@@ -107,7 +107,7 @@ def test_a_copy_of_lanes_goes_on_as_they_would(
     """Before the first deal, and in the middle of matches; also against a strategy with dice."""
     mount_samples(monkeypatch, tmp_path)
     for opponents in (None, {1: AGAINST.get(name, "random")}):
-        lanes = copied(Lanes(3, name, plain=plain, opponents=opponents))
+        lanes = copied(CardVectorEnv(3, name, pure_python=plain, opponents=opponents))
         seen, _ = lanes.reset(seed=3)
         for _ in range(4):
             seen, *_ = lanes.step(seen["action_mask"].argmax(axis=1))
@@ -116,9 +116,9 @@ def test_a_copy_of_lanes_goes_on_as_they_would(
 
 
 def test_compiled_lanes_are_not_taken_for_those_of_another_version() -> None:
-    compiled = pytest.importorskip("research.lanes")
-    lanes = Lanes(2)
-    if not isinstance(lanes._stepper, compiled.CompiledLanes):
+    compiled = pytest.importorskip("cardsharp_tools.research.native_stepper")
+    lanes = CardVectorEnv(2)
+    if not isinstance(lanes._stepper, compiled.NativeStepper):
         pytest.skip("needs a C compiler")
     make, (reopen, snapshot) = lanes._stepper.__reduce__()
     with pytest.raises(ConfigError, match="another version or compiler; copy them again"):
@@ -133,14 +133,14 @@ WHOLE = (3, np.int64(3), np.uint8(3))
 NO_NUMBERS = (True, np.True_, 3.0, np.float64(3), "3", (3,), np.array([1, 2]), np.array([3.0]))
 
 ENTRIES: dict[str, Callable[[Any], Any]] = {
-    "env.reset": lambda number: env().reset(seed=number),
-    "env.seats": lambda number: env("blef", number),
-    "Lanes.reset": lambda number: Lanes(2, plain=True).reset(seed=number),
-    "Lanes.number": lambda number: Lanes(number, plain=True),
-    "Lanes.seats": lambda number: Lanes(2, "blef", number, plain=True),
-    "Lanes.opponents": lambda number: Lanes(2, "blef", 4, opponents={number: "random"}),
-    "play_batch.seed": lambda number: play_batch(Plan(first=B, second=B, pairs=1, seed=number)),
-    "play_batch.pairs": lambda number: play_batch(Plan(first=B, second=B, pairs=number)),
+    "env.reset": lambda number: make_env().reset(seed=number),
+    "env.seats": lambda number: make_env("blef", number),
+    "Lanes.reset": lambda number: CardVectorEnv(2, pure_python=True).reset(seed=number),
+    "Lanes.number": lambda number: CardVectorEnv(number, pure_python=True),
+    "Lanes.seats": lambda number: CardVectorEnv(2, "blef", number, pure_python=True),
+    "Lanes.opponents": lambda number: CardVectorEnv(2, "blef", 4, opponents={number: "random"}),
+    "play_batch.seed": lambda number: play_batch(DuelPlan(first=B, second=B, pairs=1, seed=number)),
+    "play_batch.pairs": lambda number: play_batch(DuelPlan(first=B, second=B, pairs=number)),
 }
 B = "draw-3"
 
@@ -159,17 +159,17 @@ def test_an_entry_takes_any_whole_number_and_says_what_is_none(entry: str) -> No
 
 
 def test_seeds_of_any_type_deal_the_same() -> None:
-    for make in (lambda: Lanes(2), lambda: Lanes(2, plain=True)):
+    for make in (lambda: CardVectorEnv(2), lambda: CardVectorEnv(2, pure_python=True)):
         dealt = [make().reset(seed=seed)[0]["observation"].tolist() for seed in WHOLE]
         assert all(one == dealt[0] for one in dealt)
-    matches = [env("euchre") for _ in WHOLE]
+    matches = [make_env("euchre") for _ in WHOLE]
     for match, seed in zip(matches, WHOLE, strict=True):
         match.reset(seed=seed)
         same(match.last()[0], matches[0].last()[0])
 
 
 def test_an_action_is_a_whole_number_too() -> None:
-    match = env().unwrapped
+    match = make_env().unwrapped
     match.reset(seed=1)
     with pytest.raises(TypeError, match="An action must be a whole number"):
         match.step(0.5)
@@ -183,8 +183,8 @@ class Solo(gym.Env[Observation, np.int64]):
     """A learner against a strategy as an environment of Gymnasium, with the matches of one lane."""
 
     def __init__(self, name: str, seat: int, lane: int, lanes: int) -> None:
-        self.simulation, self.encoding = told_in_numbers(name, None)
-        player = env(name).unwrapped
+        self.simulation, self.encoding = encoded_simulation(name, None)
+        player = make_env(name).unwrapped
         self.observation_space = player.observation_space("player_0")
         self.action_space = player.action_space("player_0")
         self.opponent, self.learner = AGAINST[name], seat
@@ -196,11 +196,11 @@ class Solo(gym.Env[Observation, np.int64]):
         del options
         self.seed = getattr(self, "seed", 0) if seed is None else seed
         self.number += self.lanes
-        self.chance = dice(self.seed, self.number, DicePurpose.CHANCE)
-        self.state = self.simulation.deal(dice(self.seed, self.number, DicePurpose.DECK))
+        self.chance = pair_rng(self.seed, self.number, RngStream.CHANCE)
+        self.state = self.simulation.initial_state(pair_rng(self.seed, self.number, RngStream.DECK))
         self.players = {
-            seat: self.simulation.strategy(
-                self.opponent, dice(self.seed, self.number, DicePurpose.FIRST + seat)
+            seat: self.simulation.build_strategy(
+                self.opponent, pair_rng(self.seed, self.number, RngStream.FIRST + seat)
             )
             for seat in range(self.simulation.seats)
             if seat != self.learner
@@ -210,22 +210,22 @@ class Solo(gym.Env[Observation, np.int64]):
 
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         before, chosen = self.seen(), self.encoding.choices(self.position)[int(action)]
-        self.state = self.simulation.act(self.state, chosen, self.chance)
+        self.state = self.simulation.apply_action(self.state, chosen, self.chance)
         self.go_on()
         infos = {"to_act": self.learner}
-        if self.simulation.to_act(self.state) is not None:
+        if self.simulation.current_seat(self.state) is not None:
             return self.seen(), 0.0, False, False, infos
         before["observation"][0] = 1
         before["action_mask"][:] = 0
-        made = rewards(self.simulation, self.state)[self.learner]
+        made = final_rewards(self.simulation, self.state)[self.learner]
         return before, made, True, False, infos
 
     def go_on(self) -> None:
-        while (seat := self.simulation.to_act(self.state)) in self.players:
-            decision = self.players[seat].decide(self.simulation.position(self.state))
-            self.state = self.simulation.act(self.state, decision.action, self.chance)
+        while (seat := self.simulation.current_seat(self.state)) in self.players:
+            decision = self.players[seat].decide(self.simulation.current_position(self.state))
+            self.state = self.simulation.apply_action(self.state, decision.action, self.chance)
         if seat is not None:
-            self.position = self.simulation.position(self.state)
+            self.position = self.simulation.current_position(self.state)
 
     def seen(self) -> Observation:
         mask = np.zeros(self.encoding.actions, np.int8)
@@ -243,7 +243,7 @@ def test_lanes_bring_what_gymnasiums_own_vector_of_the_same_environments_brings(
     number = 3
     solos = [lambda lane=lane: Solo(name, seat, lane, number) for lane in range(number)]
     theirs = SyncVectorEnv(solos, autoreset_mode=AutoresetMode.SAME_STEP)
-    ours = Lanes(number, name, plain=plain, opponents={1 - seat: AGAINST[name]})
+    ours = CardVectorEnv(number, name, pure_python=plain, opponents={1 - seat: AGAINST[name]})
     assert ours.metadata["autoreset_mode"] is theirs.metadata["autoreset_mode"]
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
@@ -259,7 +259,7 @@ def test_lanes_bring_what_gymnasiums_own_vector_of_the_same_environments_brings(
 
 
 def test_wrappers_of_gymnasium_work_with_one_learner() -> None:
-    lanes = RecordEpisodeStatistics(Lanes(4, opponents={0: "draw-3"}))  # type: ignore[type-var]
+    lanes = RecordEpisodeStatistics(CardVectorEnv(4, opponents={0: "draw-3"}))  # type: ignore[type-var]
     seen, _ = lanes.reset(seed=1)
     chance, returns = np.random.default_rng(1), []
     for _ in range(200):
@@ -271,7 +271,7 @@ def test_wrappers_of_gymnasium_work_with_one_learner() -> None:
 
 def test_a_final_observation_is_of_the_seat_that_acted_last() -> None:
     """Where the learner plays all seats, `final_info` says whose it is."""
-    lanes = Lanes(4, "euchre")
+    lanes = CardVectorEnv(4, "euchre")
     seen, infos = lanes.reset(seed=1)
     chance, finals = np.random.default_rng(1), 0
     while finals < 3:
@@ -291,7 +291,7 @@ def test_a_final_observation_is_of_the_seat_that_acted_last() -> None:
 
 
 def test_some_seats_of_many_may_have_opponents() -> None:
-    lanes = Lanes(2, "blef", 4, opponents={1: "greedy", np.int64(2): "random"})
+    lanes = CardVectorEnv(2, "blef", 4, opponents={1: "greedy", np.int64(2): "random"})
     assert lanes.learners == (0, 3)
     seen, infos = lanes.reset(seed=1)
     chance, to_act = np.random.default_rng(1), set(infos["to_act"].tolist())
@@ -303,15 +303,17 @@ def test_some_seats_of_many_may_have_opponents() -> None:
 
 
 def test_a_file_takes_a_seat_and_where_it_fails_the_lanes_are_to_be_reset(tmp_path: Path) -> None:
-    own = written(tmp_path, "own", "return Decision(position.legal_actions()[0], '')")
-    lanes = Lanes(3, opponents={1: own})
+    own = write_strategy_file(tmp_path, "own", "return Decision(position.legal_actions()[0], '')")
+    lanes = CardVectorEnv(3, opponents={1: own})
     seen, _ = lanes.reset(seed=1)
     brought = played(lanes, seen, 100)
     again = pickled(lanes)
     seen, _ = again.reset(seed=1)
     assert str(played(again, seen, 100)) == str(brought)
-    broken = Lanes(2, opponents={1: written(tmp_path, "broken", "return 1 / 0")})
-    with pytest.raises(StrategyFault, match=r"broken\.py.*ZeroDivisionError"):
+    broken = CardVectorEnv(
+        2, opponents={1: write_strategy_file(tmp_path, "broken", "return 1 / 0")}
+    )
+    with pytest.raises(StrategyError, match=r"broken\.py.*ZeroDivisionError"):
         played(broken, broken.reset(seed=1)[0])
     with pytest.raises(ResetNeeded):
         broken.step(np.array([0, 0]))
@@ -330,5 +332,5 @@ def test_opponents_that_cannot_be_are_refused(
     opponents: dict[int, str], message: str, *, plain: bool
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        Lanes(2, opponents=opponents, plain=plain)
+        CardVectorEnv(2, opponents=opponents, pure_python=plain)
     assert message in str(caught.value)

@@ -9,42 +9,43 @@ from pathlib import Path
 
 import pytest
 import requests
-from support.cli import Cli, typed
-from support.stored import PLAYERS, any_match
+from support.cli import Cli, type_lines
+from support.stored_matches import PLAYERS, sample_match
+from support.waiting import HANG_SECONDS
 
-from cardsharp.cloud.listing import newest_matches
-from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.deadmansdraw.briefing import last_matches
-from cardsharp.games import game
-from workbench.deadmansdraw.learning import opponents
-from workbench.show.lookup import keep_match, open_log, own_store
-from workbench.table.served import pages_over
-from workbench.watch.sources import source_of
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import last_matches
+from cardsharp.play.catalog import get_game
+from cardsharp.store.match_listing import newest_matches
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
+from cardsharp_tools.game_rooms.room_server import serve_match_pages
+from cardsharp_tools.games.deadmansdraw.opponent_learning import opponents_in_log
+from cardsharp_tools.match_sources.match_logs import default_store, import_match, open_log
+from cardsharp_tools.match_sources.sources import find_source
 
 BEGAN = datetime(2026, 11, 1, tzinfo=UTC)
 RIVAL = "2" * 24  # an opponent's id at an arena
 
 
 @pytest.fixture
-def log(cli: Cli) -> Iterator[SqliteLog]:
+def log(cli: Cli) -> Iterator[SqliteMatchLog]:
     """Our own match log, empty."""
     del cli  # which says where our data lie
-    with open_log(own_store()) as opened:
+    with open_log(default_store()) as opened:
         yield opened
 
 
-def keep(log: SqliteLog, name: str, match_id: str, minute: int = 0, **header: object) -> None:
+def keep(log: SqliteMatchLog, name: str, match_id: str, minute: int = 0, **header: object) -> None:
     """Keep a whole match of that game, begun in that minute."""
-    record, moves = any_match(name)
+    record, moves = sample_match(name)
     told = {**record.header, **header}
     started = BEGAN + timedelta(minutes=minute)
-    keep_match(replace(record, match_id=match_id, started=started, header=told), moves, log)
+    import_match(replace(record, match_id=match_id, started_at=started, header=told), moves, log)
 
 
-def keep_foreign(log: SqliteLog, number: int) -> None:
+def keep_foreign(log: SqliteMatchLog, number: int) -> None:
     """Keep so many matches of a game that is not mounted, the newest of all."""
     for one in range(number):
-        lease = log.take(f"chess-{one}", "test", timedelta(minutes=1), {"game": "chess"})
+        lease = log.acquire_lease(f"chess-{one}", "test", timedelta(minutes=1), {"game": "chess"})
         log.finish(lease, {"result": "won"})
 
 
@@ -55,7 +56,7 @@ def shown(cli: Cli, *words: str) -> str:
 
 def change(statement: str) -> None:
     """Change one row of our own match log."""
-    with closing(sqlite3.connect(own_store().removeprefix("sqlite:"))) as db:
+    with closing(sqlite3.connect(default_store().removeprefix("sqlite:"))) as db:
         assert db.execute(statement).rowcount == 1
         db.commit()
 
@@ -64,19 +65,19 @@ def change(statement: str) -> None:
 
 
 def test_last_is_the_last_deal_of_a_table_whose_deals_began_at_one_moment(
-    cli: Cli, log: SqliteLog
+    cli: Cli, log: SqliteMatchLog
 ) -> None:
     for number in range(1, 12):
         keep(log, "euchre", f"table-{number}")
     assert shown(cli, "show", "last") == "table-11"
     listed = [one["match"] for one in cli("matches", "--json").json()]
     assert listed == [f"table-{number}" for number in range(11, 0, -1)]
-    log.shrink()
+    log.vacuum()
     assert shown(cli, "show") == "table-11", "no matter how the file was rewritten"
 
 
 def test_last_is_of_the_game_that_the_command_is_about(
-    cli: Cli, log: SqliteLog, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, log: SqliteMatchLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A command for matches of any game takes the last of any."""
     for minute, name in enumerate(("deadmansdraw", "blef", "euchre")):
@@ -85,22 +86,22 @@ def test_last_is_of_the_game_that_the_command_is_about(
         assert shown(cli, name, "show", "last") == shown(cli, name, "show") == f"the-{name}"
         assert shown(cli, name, "analyse") == shown(cli, name, "watch") == f"the-{name}"
     assert shown(cli, "show", "last") == "the-euchre"
-    store = ("--store", own_store())
+    store = ("--store", default_store())
     assert shown(cli, "euchre", "show", "last", *store) == "the-euchre"
     [tried] = cli("try", "draw-3", "--json").json()
     assert tried["match"] == "the-deadmansdraw"
-    typed(monkeypatch, "quit")
+    type_lines(monkeypatch, "quit")
     assert "of the-deadmansdraw, then" in cli("versus", "--from", "last@3", "--json").err
 
 
-def test_a_game_without_a_match_is_named(cli: Cli, log: SqliteLog) -> None:
+def test_a_game_without_a_match_is_named(cli: Cli, log: SqliteMatchLog) -> None:
     keep(log, "blef", "one")
     refused = cli("deadmansdraw", "show", "last")
     assert (refused.code, "no match of Dead Man's Draw" in refused.err) == (2, True)
 
 
 def test_a_part_of_an_id_is_one_of_the_game_that_the_command_is_about(
-    cli: Cli, log: SqliteLog
+    cli: Cli, log: SqliteMatchLog
 ) -> None:
     for name in PLAYERS:
         keep(log, name, f"{name}-77")
@@ -113,18 +114,18 @@ def test_a_part_of_an_id_is_one_of_the_game_that_the_command_is_about(
 # --- however many of other games lie between ---------------------------------------------------
 
 
-def test_no_number_of_other_games_matches_hides_a_game(cli: Cli, log: SqliteLog) -> None:
+def test_no_number_of_other_games_matches_hides_a_game(cli: Cli, log: SqliteMatchLog) -> None:
     """Not from `last`, from a bot that knows its opponents, nor from a lesson."""
     keep(log, "deadmansdraw", "own", players=["1" * 24, RIVAL], opponent=None)
     keep_foreign(log, 320)
-    first = game(None)
+    first = get_game(None)
     assert [one.match_id for one in newest_matches(log, first, limit=200)] == ["own"]
     assert [one.match_id for one in newest_matches(log, None, limit=1)] == ["own"]
     assert newest_matches(log, first, limit=1, max_read=100) == []
     assert len(last_matches(log, RIVAL, 6)) == 1
     assert shown(cli, "show", "last") == shown(cli, "deadmansdraw", "show") == "own"
-    with pages_over(source_of(None)) as address:
-        page = requests.get(f"{address}/matches", timeout=10)
+    with serve_match_pages(find_source(None)) as address:
+        page = requests.get(f"{address}/matches", timeout=HANG_SECONDS)
     assert (page.status_code, "chess-319" in page.text) == (200, True)
     listed = cli("matches", "--limit", "400")
     assert (listed.code, "chess-319" in listed.out, "own" in listed.out) == (0, True, True)
@@ -136,27 +137,27 @@ def test_no_number_of_other_games_matches_hides_a_game(cli: Cli, log: SqliteLog)
 
 
 def test_a_damaged_match_hides_no_other_from_whoever_reads_many(
-    cli: Cli, log: SqliteLog, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, log: SqliteMatchLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     players = {"players": ["1" * 24, RIVAL], "opponent": None}
     for minute, name in enumerate(("one", "bad", "two")):
         seats = {"0": "you"}
         keep(log, "deadmansdraw", name, minute, **players, seats=seats)
     change("UPDATE moves SET facts = x'1234' WHERE match_id = 'bad' AND sequence = 4")
-    log.note("two", "withdrawn", {"sequence": 1})
+    log.add_note("two", "withdrawn", {"sequence": 1})
     change("UPDATE notes SET body = 'x' WHERE match_id = 'two'")
     assert len(last_matches(log, RIVAL, 6)) == 2, "no history with a gap"
     assert cli("show", "two").code == 0
     judged = cli("stats", "--json")
     assert (judged.code, sum(one["sides"] for one in judged.json()["groups"])) == (0, 2)
-    monkeypatch.setattr("workbench.table.lesson.PERSON", "one")
+    monkeypatch.setattr("cardsharp_tools.game_rooms.lessons.HUMAN_NAME", "one")
     asked = cli("lesson", "--json")
     assert (asked.code, "Match bad is left out: Move 4" in asked.err) == (0, True)
     assert {one["match"] for one in asked.json()} == {"one", "two"}
     change("UPDATE matches SET header = '{\"names\": 7}' WHERE id = 'bad'")
     for command in ("stats", "lesson"):
         assert cli(command, "--json").code == 0, command
-    assert [name for name, _ in opponents(log).values()] == ["two"]
+    assert [name for name, _ in opponents_in_log(log).values()] == ["two"]
 
 
 def test_a_damaged_log_of_our_own_hides_no_match_of_another_source(cli: Cli, home: Path) -> None:

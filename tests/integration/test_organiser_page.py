@@ -11,26 +11,26 @@ from typing import Any
 
 import pytest
 import requests
-from support.arena import HandClock
-from support.cli import written
-from support.contest_tables import FakeTables
-from support.submissions import packed, sandbox_or_skip
+from support.arena_server import ManualClock
+from support.cli import write_strategy_file
+from support.fake_match_host import FakeMatchHost
+from support.submissions import sandbox_or_skip, zip_files
 from support.waiting import HANG_SECONDS, until
 
-from cardsharp.access import ha1
-from cardsharp.cloud.clock import utc_now
-from cardsharp.contest.acts import Desk
-from cardsharp.contest.director import Director
-from cardsharp.contest.entries import Settings
-from cardsharp.contest.records import Records
-from cardsharp.contest.sqlite import found_in, kept_in
-from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.wire import MatchParams
-from workbench.contest.home import opened
-from workbench.contest.organiser_site import organiser_served
-from workbench.contest.venue import Venue
-from workbench.show.options import ArenaPlace
-from workbench.submission import LARGEST, SANDBOXED, submitted
+from cardsharp.client.config import digest_ha1
+from cardsharp.contest.admin import ContestAdmin
+from cardsharp.contest.contest_file import create_in, open_in
+from cardsharp.contest.director import ContestDirector
+from cardsharp.contest.models import ContestSettings
+from cardsharp.contest.results import ContestRecords
+from cardsharp.core.clock import utc_now
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
+from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
+from cardsharp_tools.cli.options import ListenOptions
+from cardsharp_tools.contest.admin_pages import serve_admin_pages
+from cardsharp_tools.contest.contest_arena import open_arena
+from cardsharp_tools.contest.contest_manager import ContestManager
+from cardsharp_tools.executors.submission import LARGEST, SANDBOXED, submissions_of
 
 PASSWORD = "correct horse"
 SWISS = {"format": "swiss", "count": "1", "timeout": "7"}
@@ -63,13 +63,13 @@ class Page:
         return self.send(self.asked(act, contest, **fields)[1]).text
 
     def history(self) -> list[str]:
-        with kept_in(self.folder / "cup") as records:
-            return [act.what for act in Desk(records, utc_now).history()]
+        with open_in(self.folder / "cup") as records:
+            return [act.what for act in ContestAdmin(records, utc_now).history()]
 
 
 @pytest.fixture
 def page(tmp_path: Path) -> Iterator[Page]:
-    with organiser_served(Venue(tmp_path), PASSWORD, 0) as url:
+    with serve_admin_pages(ContestManager(tmp_path), PASSWORD, 0) as url:
         made = Page(url, tmp_path)
         made.does("new", "", of="deadmansdraw", name="cup", **SWISS)
         yield made
@@ -77,9 +77,9 @@ def page(tmp_path: Path) -> Iterator[Page]:
 
 def test_a_password_cannot_be_guessed_at_length(tmp_path: Path) -> None:
     """A hundred wrong ones shut the door for a minute, but for the browser that was let in."""
-    clock, organiser = HandClock(), requests.Session()
+    clock, organiser = ManualClock(), requests.Session()
     organiser.auth = ("admin", PASSWORD)
-    with organiser_served(Venue(tmp_path), PASSWORD, 0, clock) as url:
+    with serve_admin_pages(ContestManager(tmp_path), PASSWORD, 0, clock) as url:
         assert organiser.get(url, timeout=HANG_SECONDS).status_code == 200
         guesser = requests.Session()
         guesser.cookies.set("seat", "made-up")
@@ -89,7 +89,7 @@ def test_a_password_cannot_be_guessed_at_length(tmp_path: Path) -> None:
         answer = guesser.get(url, timeout=HANG_SECONDS)
         assert (answer.status_code, "Too many wrong passwords" in answer.text) == (429, True)
         assert organiser.get(url, timeout=HANG_SECONDS).status_code == 200
-        clock.turn(timedelta(minutes=2))
+        clock.advance(timedelta(minutes=2))
         assert guesser.get(url, timeout=HANG_SECONDS).status_code == 200
 
 
@@ -145,14 +145,14 @@ def test_a_day_at_the_page(page: Page) -> None:
     found = re.findall(
         r"<dd><code>([0-9a-f]{24})</code></dd>\s*<dt>Password</dt><dd><code>(\w+)", sheets
     )
-    with kept_in(page.folder / "cup") as records:
+    with open_in(page.folder / "cup") as records:
         known = {team.id: team.ha1 for team in records.teams()}
-        assert {user: ha1(user, word) for user, word in found}.items() <= known.items()
+        assert {user: digest_ha1(user, word) for user, word in found}.items() <= known.items()
         assert (len(found), "&lt;One&gt; &amp; Co" in sheets) == (3, True)
         assert not [word for _, word in found if word in page.get("/contests/cup")]
         assert len(re.findall("<code>[0-9a-f]{32}</code>", page.does("passwords"))) == 3
         page.does("remove", name="Three")
-        director = Director(records, FakeTables())
+        director = ContestDirector(records, FakeMatchHost())
         director.step()
         page.does("withdraw", name="Two", reason="ill")
         page.does("enter", teams="Late")
@@ -191,14 +191,18 @@ SECOND = (
 class Cup:
     """A contest whose arena runs: teams submit, and another plays by itself."""
 
-    def __init__(self, records: Records, folder: Path, url: str, organiser: ArenaClient) -> None:
+    def __init__(
+        self, records: ContestRecords, folder: Path, url: str, organiser: ArenaClient
+    ) -> None:
         self.records, self.folder, self.organiser = records, folder, organiser
         self._page = f"{url}/submit"
-        self._secrets = {team.name: records.new_password(team.name)[1] for team in records.teams()}
+        self._secrets = {
+            team.name: records.reset_password(team.name)[1] for team in records.teams()
+        }
         until(lambda: all(self.get(name).status_code == 200 for name in self._secrets))
 
     def id(self, name: str) -> str:
-        return self.records.team(name).id
+        return self.records.find_team(name).id
 
     def get(self, name: str, word: str = "") -> requests.Response:
         auth = self.id(name), word or self._secrets[name]
@@ -215,8 +219,8 @@ class Cup:
 
     def banked(self, match: str) -> int:
         """How many turns the first team has ended by itself, when the match is over."""
-        until(lambda: self.organiser.view(match).finished)
-        events = (event for move in self.organiser.view(match).moves for event in move.events)
+        until(lambda: self.organiser.get_match(match).finished)
+        events = (event for move in self.organiser.get_match(match).moves for event in move.events)
         ends = (event for event in events if event.turn_ended_is_successful)
         return sum(event.player_index == 0 for event in ends)
 
@@ -226,16 +230,16 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
     """Each test has teams of its own here."""
     sandbox_or_skip()
     folder = tmp_path_factory.mktemp("teams") / "cup"
-    with found_in(folder, Settings("cup", "round-robin", matches=1)) as records:
+    with create_in(folder, ContestSettings("cup", "round-robin", matches=1)) as records:
         for name in ("One", "Two", "Three", "Four", "Five", "Six", "Seven"):
-            records.enter(name, SANDBOXED)
-        records.enter("Outside")
-        with opened(records, folder, ArenaPlace(port=0)) as (url, organiser):
+            records.add_team(name, SANDBOXED)
+        records.add_team("Outside")
+        with open_arena(records, folder, ListenOptions(port=0)) as (url, organiser):
             yield Cup(records, folder, url, organiser)
 
 
 def bot(folder: Path, body: str) -> tuple[str, bytes]:
-    return "bot.py", Path(written(folder, "bot", body)).read_bytes()
+    return "bot.py", Path(write_strategy_file(folder, "bot", body)).read_bytes()
 
 
 def test_a_team_submits_for_itself_alone(cup: Cup, tmp_path: Path) -> None:
@@ -262,14 +266,14 @@ def test_a_team_submits_for_itself_alone(cup: Cup, tmp_path: Path) -> None:
 
 def test_what_is_sent_arrives_whole_or_is_refused(cup: Cup, tmp_path: Path) -> None:
     every = bytes(range(256)) * 9 + b"\r\n--\r\n\n\r"
-    archive = packed({"bot.py": bot(tmp_path, FIRST)[1], "weights.bin": every})
+    archive = zip_files({"bot.py": bot(tmp_path, FIRST)[1], "weights.bin": every})
     assert cup.post("Three", ("my bot.zip", archive)).status_code == 303
-    kept = submitted(cup.folder, cup.id("Three"), SANDBOXED)
-    assert (kept.newest / "weights.bin").read_bytes() == every
+    kept = submissions_of(cup.folder, cup.id("Three"), SANDBOXED)
+    assert (kept.latest / "weights.bin").read_bytes() == every
     for file, status, said in (
         (("bot.py", b"import os; os._exit(3)"), 400, "line 1, in &lt;module&gt;"),
         (("../../bot.sh", b"id"), 400, "is no .py or .js file"),
-        (("bot.zip", packed({"../bot.py": b""})), 400, "leads out of the archive"),
+        (("bot.zip", zip_files({"../bot.py": b""})), 400, "leads out of the archive"),
         (("bot.py", bytes(LARGEST + 20_000)), 413, "2 MB at most"),
     ):
         answer = cup.post("Three", file)
@@ -285,9 +289,9 @@ def test_a_version_plays_from_the_next_match_on(cup: Cup, tmp_path: Path) -> Non
     assert cup.post("Four", bot(tmp_path, FIRST)).status_code == 303
     assert cup.post("Five", bot(tmp_path, SECOND)).status_code == 303
     match = cup.begun("Four", "Five")
-    until(lambda: cup.organiser.view(match).move_count > 1)
+    until(lambda: cup.organiser.get_match(match).move_count > 1)
     assert cup.post("Four", bot(tmp_path, SECOND)).status_code == 303
-    assert not cup.organiser.view(match).finished
+    assert not cup.organiser.get_match(match).finished
     assert cup.banked(match) < 3  # it draws until nothing is left
     assert cup.banked(cup.begun("Four", "Five")) > 5
 
@@ -295,7 +299,7 @@ def test_a_version_plays_from_the_next_match_on(cup: Cup, tmp_path: Path) -> Non
 def test_its_faults_are_read_by_the_team_and_the_organiser(cup: Cup, tmp_path: Path) -> None:
     """In the sentence that the log has, and by nobody else."""
     fails = f"COUNT.append(1); 1 / (len(COUNT) < 2); {SECOND}"
-    raw = Path(written(tmp_path, "bot", fails, "COUNT = []")).read_bytes()
+    raw = Path(write_strategy_file(tmp_path, "bot", fails, "COUNT = []")).read_bytes()
     assert cup.post("Six", ("bot.py", raw)).status_code == 303
     connects = "__import__('socket').create_connection(('10.0.0.1', 9))"
     calls = f'exec("try: {connects}\\nexcept OSError: 0"); {SECOND}'

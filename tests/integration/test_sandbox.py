@@ -14,20 +14,27 @@ from random import Random
 from time import monotonic
 
 import pytest
-from support.cli import written
-from support.submissions import packed, sandbox_or_skip
+from support.cli import write_strategy_file
+from support.submissions import sandbox_or_skip, zip_files
 from support.waiting import HANG_SECONDS, until
 
-from cardsharp.deadmansdraw.fallback import DECIDER
-from cardsharp.deadmansdraw.simulation import DeadMansDraw
-from cardsharp.deadmansdraw.strategies import build
 from cardsharp.errors import ConfigError
-from cardsharp.games import game
-from workbench import process, sandbox
-from workbench.sandbox import boxed, check_sandbox
-from workbench.strategy_file import strategy_named
-from workbench.submission import LARGEST, NOTES, SANDBOXED, Submitted, contents_of, submitted
-from workbench.warden import NETWORK
+from cardsharp.games.deadmansdraw.fallback import DECISION_RUNNER
+from cardsharp.games.deadmansdraw.simulation import DeadMansDraw
+from cardsharp.games.deadmansdraw.strategies import build
+from cardsharp.play.catalog import get_game
+from cardsharp_tools.executors import line_process, sandbox
+from cardsharp_tools.executors.sandbox import check_sandbox, sandbox_command
+from cardsharp_tools.executors.sandbox_supervisor import NETWORK_VIOLATION
+from cardsharp_tools.executors.strategy_file import load_strategy
+from cardsharp_tools.executors.submission import (
+    LARGEST,
+    SANDBOXED,
+    VIOLATIONS_FILE,
+    TeamSubmissions,
+    read_submission,
+    submissions_of,
+)
 
 OBEYS = (
     "here = {**globals(), 'position': position}; "
@@ -145,21 +152,23 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = place / "cup"
     folder.mkdir()
     (folder / "contest.db").write_text("passwords")
-    other = written(tmp_path_factory.mktemp("other"), "other", GOOD + "; return DO")
+    other = write_strategy_file(tmp_path_factory.mktemp("other"), "other", GOOD + "; return DO")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(process, "LIMIT", timedelta(seconds=20))  # for a busy machine
-        patch.setattr(sandbox, "PYTHON", (*sandbox.PYTHON, str(place)))
-        submitted(folder, "other", SANDBOXED).submit(contents_of(Path(other)), game(None))
+        patch.setattr(line_process, "ANSWER_TIMEOUT", timedelta(seconds=20))  # for a busy machine
+        patch.setattr(sandbox, "PYTHON_PATHS", (*sandbox.PYTHON_PATHS, str(place)))
+        submissions_of(folder, "other", SANDBOXED).add_version(
+            read_submission(Path(other)), get_game(None)
+        )
         yield folder
 
 
 @pytest.fixture(scope="module")
-def team(cup: Path, tmp_path_factory: pytest.TempPathFactory) -> Submitted:
+def team(cup: Path, tmp_path_factory: pytest.TempPathFactory) -> TeamSubmissions:
     """A team whose submission obeys."""
-    file = Path(written(tmp_path_factory.mktemp("own"), "bot", OBEYS))
+    file = Path(write_strategy_file(tmp_path_factory.mktemp("own"), "bot", OBEYS))
     file.with_name("bot.py.txt").write_text(GOOD)
-    own = submitted(cup, "own", SANDBOXED)
-    assert own.submit(contents_of(file.parent), game(None)) == 1
+    own = submissions_of(cup, "own", SANDBOXED)
+    assert own.add_version(read_submission(file.parent), get_game(None)) == 1
     return own
 
 
@@ -169,16 +178,18 @@ Aimed = Callable[[str], str]
 
 
 @pytest.fixture
-def ask(team: Submitted) -> Ask:
+def ask(team: TeamSubmissions) -> Ask:
     """Has the submission do something: its fault, and the reason that it gives."""
     simulation = DeadMansDraw()
-    position = simulation.position(simulation.deal(Random(1)))
-    strategy = build(strategy_named(team.name), Random(0))
+    position = simulation.current_position(simulation.initial_state(Random(1)))
+    strategy = build(load_strategy(team.name), Random(0))
 
     def asked(code: str) -> tuple[str | None, str]:
-        (team.newest / "bot.py.txt").write_text(code)
-        made = DECIDER.decide(strategy, position, timedelta(seconds=HANG_SECONDS), monotonic)
-        return made.fault, made.decision.reason
+        (team.latest / "bot.py.txt").write_text(code)
+        made = DECISION_RUNNER.decide(
+            strategy, position, timedelta(seconds=HANG_SECONDS), monotonic
+        )
+        return made.error, made.decision.reason
 
     return asked
 
@@ -197,7 +208,7 @@ def aimed(cup: Path) -> Iterator[Aimed]:
 
 @pytest.mark.parametrize("attempt", ESCAPES)
 def test_no_submission_gets_out_of_its_sandbox(
-    attempt: str, ask: Ask, team: Submitted, aimed: Aimed, monkeypatch: pytest.MonkeyPatch
+    attempt: str, ask: Ask, team: TeamSubmissions, aimed: Aimed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The organiser is told in a sentence, and the next decision is made.
 
@@ -207,28 +218,28 @@ def test_no_submission_gets_out_of_its_sandbox(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     code, said = aimed(ESCAPES[attempt][0]), ESCAPES[attempt][1]
     if attempt == "a decision without an end":
-        monkeypatch.setattr(process, "LIMIT", timedelta(seconds=2))
+        monkeypatch.setattr(line_process, "ANSWER_TIMEOUT", timedelta(seconds=2))
         ask(GOOD)
     plays_on = f"try: exec({code!r}, {{**globals()}})\nexcept BaseException: pass\n{GOOD}"
     goes_on = f"{code}\n{GOOD.replace('why', 'escaped')}"
     fault, _ = ask(plays_on if attempt in ENDED else goes_on)
     assert re.search(said, fault), fault
     assert fault.isprintable()
-    expected = [NETWORK] * (attempt in NOTED)
-    until(lambda: team.noted() == expected)
+    expected = [NETWORK_VIOLATION] * (attempt in NOTED)
+    until(lambda: team.take_violations() == expected)
     if attempt not in ENDED:
         assert ask(plays_on) == (None, "why")
-        until(lambda: team.noted() == expected)
+        until(lambda: team.take_violations() == expected)
     assert ask(GOOD) == (None, "why")
 
 
 def test_what_is_noted_while_the_notes_are_asked_for_is_told_the_next_time(tmp_path: Path) -> None:
-    team = Submitted(tmp_path, sandboxed=True)
-    assert team.noted() == []
-    with (tmp_path / NOTES).open("a") as file:
-        assert team.noted() == []
-        file.write(f"{NETWORK}\n")
-    assert [team.noted(), team.noted()] == [[NETWORK], []]
+    team = TeamSubmissions(tmp_path, is_sandboxed=True)
+    assert team.take_violations() == []
+    with (tmp_path / VIOLATIONS_FILE).open("a") as file:
+        assert team.take_violations() == []
+        file.write(f"{NETWORK_VIOLATION}\n")
+    assert [team.take_violations(), team.take_violations()] == [[NETWORK_VIOLATION], []]
 
 
 def test_what_it_has_started_ends_with_it(ask: Ask) -> None:
@@ -239,7 +250,7 @@ def test_what_it_has_started_ends_with_it(ask: Ask) -> None:
 
 def test_a_sandbox_ends_with_who_asked_it(cup: Path) -> None:
     """However that has died."""
-    words = boxed(cup / "submissions", ["sleep", MARK])
+    words = sandbox_command(cup / "submissions", ["sleep", MARK])
     code = f"import subprocess; subprocess.run({words!r}, stdin=subprocess.PIPE)"
     with subprocess.Popen([sys.executable, "-c", code]) as asks:  # noqa: S603 - our own
         until(_runs)
@@ -272,41 +283,41 @@ def test_a_program_that_cannot_play_is_not_kept(
 ) -> None:
     """Its version is refused in a sentence, and the one before plays on."""
     limit = timedelta(seconds=1 if code == "while True: pass" else 20)
-    monkeypatch.setattr(process, "START_LIMIT", limit)
-    own = submitted(cup, "programs", SANDBOXED)
+    monkeypatch.setattr(line_process, "START_TIMEOUT", limit)
+    own = submissions_of(cup, "programs", SANDBOXED)
     (tmp_path / "main.py").write_text(code)
     (tmp_path / "run").write_text("python3 main.py\n")
     with pytest.raises(ConfigError) as refused:
-        own.submit(contents_of(tmp_path), game(None))
+        own.add_version(read_submission(tmp_path), get_game(None))
     assert PROGRAMS[code] in str(refused.value)
     assert "\x1b" not in str(refused.value)
     assert (own.versions, list(own.folder.iterdir())) == ([], [])
 
 
 ARCHIVES = (
-    (packed({"../bot.py": b""}), "leads out of the archive"),
-    (packed({"/etc/bot.py": b""}), "leads out of the archive"),
-    (packed({"..\\bot.py": b""}), "leads out of the archive"),
-    (packed({"bot.py": b"/etc/passwd"}, stat.S_IFLNK | 0o777), "no plain file"),
-    (packed({"bot.py": bytes(LARGEST + 1)}), "may have 2 MB, unpacked"),
-    (packed({f"{number}.py": b"" for number in range(201)}), "and 200 files"),
+    (zip_files({"../bot.py": b""}), "leads out of the archive"),
+    (zip_files({"/etc/bot.py": b""}), "leads out of the archive"),
+    (zip_files({"..\\bot.py": b""}), "leads out of the archive"),
+    (zip_files({"bot.py": b"/etc/passwd"}, stat.S_IFLNK | 0o777), "no plain file"),
+    (zip_files({"bot.py": bytes(LARGEST + 1)}), "may have 2 MB, unpacked"),
+    (zip_files({f"{number}.py": b"" for number in range(201)}), "and 200 files"),
     (bytes(LARGEST + 1), "may have 2 MB"),
     (b"PK", "no zip archive"),
-    (packed({"README": b""}), "Nothing says how it is started"),
-    (packed({"bot.py": b"", "requirements.txt": b""}), "not installed here"),
+    (zip_files({"README": b""}), "Nothing says how it is started"),
+    (zip_files({"bot.py": b"", "requirements.txt": b""}), "not installed here"),
 )
 
 
 def test_an_archive_stays_in_its_folder(cup: Path, tmp_path: Path) -> None:
     """What would lead out of it, or is too much, is refused before anything is written or run."""
-    own = submitted(cup, "archives", SANDBOXED)
+    own = submissions_of(cup, "archives", SANDBOXED)
     for raw, said in ARCHIVES:
         (tmp_path / "bot.zip").write_bytes(raw)
         with pytest.raises(ConfigError, match=said):
-            own.submit(contents_of(tmp_path / "bot.zip"), game(None))
+            own.add_version(read_submission(tmp_path / "bot.zip"), get_game(None))
     (tmp_path / "bot.py").symlink_to("/etc/passwd")
     with pytest.raises(ConfigError, match="no plain file"):
-        contents_of(tmp_path)
+        read_submission(tmp_path)
     assert own.versions == []
 
 

@@ -9,25 +9,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cloud_benches import FakeClock
+from support.store_fixtures import FakeClock
 
-from cardsharp.blef.store import GAME_STORE
-from cardsharp.cloud.adapters import build_vault
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.cloud.sqlite_file import Contents, SqliteFile
-from cardsharp.deadmansdraw.arena.storage import SqliteStorage
+from cardsharp.bot.bootstrap import build_vault
+from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError, StoreError
-from cardsharp.euchre.store import DEAL_STORE
-from workbench.show.lookup import open_to_read
+from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
+from cardsharp.games.deadmansdraw.arena.storage.sqlite_storage import SqliteStorage
+from cardsharp.games.euchre.service.deal_store import DEAL_STORE_FACTORY
+from cardsharp.store.sqlite_file import FileSchema, SqliteFile
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
+from cardsharp_tools.match_sources.match_logs import open_existing_log
 
 Make = Callable[[Path], Any]
 
 MAKERS: dict[str, Make] = {
-    "log": lambda path: SqliteLog(path, SystemClock()),
+    "log": lambda path: SqliteMatchLog(path, SystemClock()),
     "vault": lambda path: build_vault(f"sqlite:{path}", SystemClock()),
-    "blef": lambda path: GAME_STORE.in_file(path, SystemClock()),
-    "euchre": lambda path: DEAL_STORE.in_file(path, SystemClock()),
+    "blef": lambda path: GAME_STORE_FACTORY.open_file(path, SystemClock()),
+    "euchre": lambda path: DEAL_STORE_FACTORY.open_file(path, SystemClock()),
     "arena": SqliteStorage,
 }
 
@@ -95,16 +95,16 @@ def test_who_reads_cannot_write_and_leaves_nothing_behind(tmp_path: Path) -> Non
     for body in (path.read_bytes(), b"", b"no database, but text\n" * 100):
         path.write_bytes(body)
         path.chmod(0o644)
-        with pytest.raises(StoreError, match=r"log\.db"), open_to_read(f"sqlite:{path}"):
+        with pytest.raises(StoreError, match=r"log\.db"), open_existing_log(f"sqlite:{path}"):
             pass
         assert (path.read_bytes(), modes(tmp_path)) == (body, {"log.db": 0o644})
     path.unlink()
-    with closing(SqliteLog(path, SystemClock())) as log:
-        log.announce("m", FakeClock().now() - FakeClock().now())
-    with open_to_read(f"sqlite:{path}") as log:
+    with closing(SqliteMatchLog(path, SystemClock())) as log:
+        log.mark_queued("m", FakeClock().now() - FakeClock().now())
+    with open_existing_log(f"sqlite:{path}") as log:
         assert [one.match_id for one in log.matches()] == ["m"]
         with pytest.raises(StoreError, match="readonly"):
-            log.note("m", "kind", {})
+            log.add_note("m", "kind", {})
     assert modes(tmp_path) == {"log.db": 0o600}
 
 
@@ -114,19 +114,19 @@ def test_a_file_is_brought_from_version_to_version(tmp_path: Path) -> None:
     first = "CREATE TABLE a (x); INSERT INTO a VALUES (1)"
     second = "CREATE TABLE b (x); INSERT INTO b SELECT x + 1 FROM a"
     failing = f"{second}; DROP TABLE nowhere"
-    SqliteFile(path, Contents(*words, (first,))).close()
+    SqliteFile(path, FileSchema(*words, (first,))).close()
     with pytest.raises(StoreError, match="no such table: nowhere"):
-        SqliteFile(path, Contents(*words, (first, failing)))
+        SqliteFile(path, FileSchema(*words, (first, failing)))
     assert tables(path) == {"a"}
     for _ in range(2):
-        file = SqliteFile(path, Contents(*words, (first, second)))
+        file = SqliteFile(path, FileSchema(*words, (first, second)))
         with closing(file), file.reading() as db:
             assert [tuple(row) for row in db.execute("SELECT x FROM b")] == [(2,)]
     with pytest.raises(StoreError, match="newer Cardsharp"):
-        SqliteFile(path, Contents(*words, (first,)))
+        SqliteFile(path, FileSchema(*words, (first,)))
 
 
-TABLE = Contents("match log", "CARDSHARP_STORE", ("CREATE TABLE told (word TEXT)",))
+TABLE = FileSchema("match log", "CARDSHARP_STORE", ("CREATE TABLE told (word TEXT)",))
 
 
 def tell(file: SqliteFile, word: str) -> list[str]:
@@ -149,9 +149,9 @@ def test_a_store_deleted_while_it_is_used_is_made_anew_and_said(
         assert tell(file, "after") == ["after"]
         assert tell(file, "again") == ["after", "again"]
     assert [one for one in caplog.messages if "log.db was deleted or replaced" in one]
-    with closing(SqliteFile(path, TABLE, to_read=True)) as file, file.reading() as db:
+    with closing(SqliteFile(path, TABLE, read_only=True)) as file, file.reading() as db:
         assert db.execute("SELECT count(*) FROM told").fetchone()[0] == 2
-    owned = Contents("match log", "CARDSHARP_STORE", TABLE.steps, exclusive=True)
+    owned = FileSchema("match log", "CARDSHARP_STORE", TABLE.migrations, is_exclusive=True)
     with closing(SqliteFile(tmp_path / "arena.db", owned)) as file:
         (tmp_path / "arena.db").unlink()
         with pytest.raises(StoreError, match="was deleted or replaced while it was in use"):

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 from support.cli import Cli
-from support.cloud_benches import START, FakeClock, known
-from support.euchre_api import Messages, Service
+from support.euchre_service import DealMessages, EuchreServiceHarness
+from support.store_fixtures import START, FakeClock, require_match
 
-from cardsharp.blef.records import GameRecord
-from cardsharp.blef.store import GAME_STORE
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
-from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.deadmansdraw.decisions import decisions
-from cardsharp.deadmansdraw.replay import turns_of
-from cardsharp.euchre.store import DEAL_STORE, DealKey
-from cardsharp.replay import header_of
-from workbench.show.lookup import keep_match
+from cardsharp.analysis.replay import header_of
+from cardsharp.core.clock import SystemClock
+from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
+from cardsharp.games.blef.service.records import GameRecord
+from cardsharp.games.deadmansdraw.history.decisions import decisions
+from cardsharp.games.deadmansdraw.history.replay import group_into_turns
+from cardsharp.games.euchre.service.deal_store import DEAL_STORE_FACTORY, DealKey
+from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
+from cardsharp_tools.match_sources.match_logs import import_match
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "match_log_v1.db.xz"
 """A match log of version 1, as 0.2.0 wrote it: one match that `cardsharp play` played."""
@@ -46,14 +46,14 @@ def change(path: Path, *statements: str) -> None:
 
 
 def read(path: Path, match_id: str) -> tuple[MatchRecord, list[MoveRecord]]:
-    with closing(SqliteLog(path, FakeClock(), to_read=True)) as log:
-        record = known(log, match_id)
+    with closing(SqliteMatchLog(path, FakeClock(), read_only=True)) as log:
+        record = require_match(log, match_id)
         return record, log.moves(match_id)
 
 
 def test_every_decision_of_an_old_log_can_be_made_again(old: Path) -> None:
     record, moves = read(old, OLD)
-    ours = [step for turn in turns_of(moves) for step in turn.decisions]
+    ours = [step for turn in group_into_turns(moves) for step in turn.decisions]
     again = [one for one in decisions(record, moves) if one.step.seat in header_of(record).seats]
     assert [one.step.sequence for one in again] == [step.sequence for step in ours]
 
@@ -76,10 +76,10 @@ def test_a_broken_move_or_row_is_named_and_the_others_are_shown(
 ) -> None:
     record, moves = read(old, OLD)
     three, clock = tmp_path / "three.db", FakeClock()
-    with closing(SqliteLog(three, clock)) as log:
+    with closing(SqliteMatchLog(three, clock)) as log:
         for name in ("first", "bad", "last"):
             clock.advance(TTL)
-            keep_match(replace(record, match_id=name), moves, log)
+            import_match(replace(record, match_id=name), moves, log)
     store, whole = ("--store", f"sqlite:{three}"), three.read_bytes()
     for broken in ("'{\"sequenceId\": 40, '", "x'1234'", "'{\"sequenceId\": 4}'"):
         change(three, f"UPDATE moves SET facts = {broken} WHERE match_id = 'bad' AND sequence = 40")  # noqa: S608 - our own texts
@@ -107,27 +107,27 @@ def test_a_broken_move_or_row_is_named_and_the_others_are_shown(
 def test_a_match_with_a_broken_header_is_played_on(tmp_path: Path) -> None:
     """Its lease is as good as any, and its worker writes the header anew."""
     path, whole = tmp_path / "log.db", {"names": ["a", "b"]}
-    with closing(SqliteLog(path, FakeClock())) as log:
-        lease = log.take("bad", "me", TTL, whole)
+    with closing(SqliteMatchLog(path, FakeClock())) as log:
+        lease = log.acquire_lease("bad", "me", TTL, whole)
         change(path, "UPDATE matches SET header = 'x' WHERE id = 'bad'")
-        [record] = log.running()
-        assert (record.lease, record.header, record.status) == (lease, {}, Status.RUNNING)
-        assert record.fault
-        log.renew(lease, TTL)
-        log.describe(lease, whole)
-        mended = known(log, "bad")
-        assert (mended.header, mended.fault) == (whole, None)
+        [record] = log.running_matches()
+        assert (record.lease, record.header, record.status) == (lease, {}, MatchStatus.RUNNING)
+        assert record.read_error
+        log.renew_lease(lease, TTL)
+        log.update_header(lease, whole)
+        mended = require_match(log, "bad")
+        assert (mended.header, mended.read_error) == (whole, None)
 
 
 def test_a_broken_game_or_deal_hides_no_other(tmp_path: Path, cli: Cli) -> None:
     path, clock = tmp_path / "games.db", FakeClock()
-    with closing(GAME_STORE.in_file(path, clock)) as games:
+    with closing(GAME_STORE_FACTORY.open_file(path, clock)) as games:
         for name in ("a", "b", "c"):
-            games.create(GameRecord(name, START, public=True))
+            games.create(GameRecord(name, START, is_public=True))
         change(path, "UPDATE documents SET shown = '[' WHERE partition = 'game#b'")
-        assert [one.uuid for one in games.listed()] == ["a", "c"]
+        assert [one.uuid for one in games.public_games()] == ["a", "c"]
     path = tmp_path / "deals.db"
-    with closing(DEAL_STORE.in_file(path, SystemClock())) as deals:
+    with closing(DEAL_STORE_FACTORY.open_file(path, SystemClock())) as deals:
         for number in (1, 2):
             deals.begin(DealKey("t", 1, number), tuple(range(24)))
     change(path, "UPDATE documents SET body = 'x' WHERE sort LIKE '%2'")
@@ -152,21 +152,21 @@ BROKEN_DEALS = (
 def test_a_broken_deal_of_euchre_is_played_like_an_unknown_one(tmp_path: Path, broken: str) -> None:
     """A refusal would end the client's tournament."""
     path = tmp_path / "deals.db"
-    with closing(DEAL_STORE.in_file(path, SystemClock())) as deals:
-        service = Service("rules", deals)
-        deal = Messages(service)
+    with closing(DEAL_STORE_FACTORY.open_file(path, SystemClock())) as deals:
+        service = EuchreServiceHarness("rules", deals)
+        deal = DealMessages(service)
         deal.begin()
         change(path, f"UPDATE documents SET body = {broken}")  # noqa: S608 - our own texts
-        assert deal.ask_bid(1, 0)["suit"] == -1
-        assert deal.ask_swap(0, [3, 7, 23])["card"] == 3
-        assert deal.tell_play(0, 0, 0, 0)["card"] is None
-        assert deal.ask_play(0, 1, 1, [1, 5])["card"] == 1
-    assert service.diary.faults == ["no stored deal leads to this question"] * 3
+        assert deal.request_bid(1, 0)["suit"] == -1
+        assert deal.request_swap(0, [3, 7, 23])["card"] == 3
+        assert deal.send_play(0, 0, 0, 0)["card"] is None
+        assert deal.request_play(0, 1, 1, [1, 5])["card"] == 1
+    assert service.log.strategy_failures == ["no stored deal leads to this question"] * 3
 
 
 def test_all_running_matches_are_told_however_many(tmp_path: Path) -> None:
-    with closing(SqliteLog(tmp_path / "m.db", FakeClock())) as log:
+    with closing(SqliteMatchLog(tmp_path / "m.db", FakeClock())) as log:
         for number in range(101):
-            log.take(f"m{number}", "ann", timedelta(seconds=3))
+            log.acquire_lease(f"m{number}", "ann", timedelta(seconds=3))
         assert len(log.matches()) == 100
-        assert len(log.running()) == 101
+        assert len(log.running_matches()) == 101

@@ -13,67 +13,76 @@ from typing import Any
 
 import pytest
 import requests
-from support.cli import Cli, clean, written
-from support.games import GAMES, id_of, mount_samples, simulated, states
-from support.size import cases
-from support.stored import HOSTILE
-from support.table import Seat, choices, number, played, playing, setting
+from support.case_counts import case_count
+from support.cli import Cli, isolate_environment, write_strategy_file
+from support.game_room import (
+    SeatClient,
+    choice_keys,
+    match_config,
+    play_branch,
+    question_number,
+    serve_test_room,
+)
+from support.games import GAMES, game_id, game_simulation, match_states, mount_samples
+from support.stored_matches import HOSTILE
 from support.waiting import HANG_SECONDS
 
-from cardsharp.cloud.ports import Status
-from cardsharp.game import Game
-from workbench.cli.versus import until_stopped
-from workbench.show.lookup import keep_match, open_log, own_store
-from workbench.table import chair as chairs
-from workbench.table.branch import branch_point
-from workbench.table.chair import Chair
-from workbench.table.pages import news_document, seat_page
-from workbench.table.room import EndedMatch, Room, TableStage
-from workbench.table.served import pages_over
-from workbench.watch.sources import match_of
+from cardsharp.play.game import Game
+from cardsharp.store.match_log import MatchStatus
+from cardsharp_tools.cli.commands.versus import run_room
+from cardsharp_tools.game_rooms import browser_seat as chairs
+from cardsharp_tools.game_rooms.browser_seat import BrowserSeat
+from cardsharp_tools.game_rooms.game_room import FinishedRoomMatch, GameRoom, RoomState
+from cardsharp_tools.game_rooms.match_branch import find_branch_point
+from cardsharp_tools.game_rooms.room_server import serve_match_pages
+from cardsharp_tools.game_rooms.seat_pages import seat_page, updates_document
+from cardsharp_tools.match_sources.match_logs import default_store, import_match, open_log
+from cardsharp_tools.match_sources.sources import find_match_source
 
-PLAYED = [game for game in GAMES if game.terminal is not None and game.board is not None]
-every_game = pytest.mark.parametrize("game", PLAYED, ids=id_of)
+PLAYED = [
+    game for game in GAMES if game.terminal_ui is not None and game.board_renderer is not None
+]
+every_game = pytest.mark.parametrize("game", PLAYED, ids=game_id)
 
 
 @pytest.fixture(autouse=True)
 def data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     mount_samples(monkeypatch, tmp_path)
-    clean(monkeypatch, tmp_path)
+    isolate_environment(monkeypatch, tmp_path)
 
 
 @every_game
 def test_a_whole_match_is_played_by_forms(game: Game) -> None:
     """To its result; what can be kept is kept, and is to be gone through at the seat."""
-    room = Room(setting(game), "Ann")
-    with playing(room) as (seat,):
-        asked = seat.match()
+    room = GameRoom(match_config(game), "Ann")
+    with serve_test_room(room) as (seat,):
+        asked = seat.play_to_end()
         assert re.search(r"You have won!|has won\.|have won\.|A tie\.", asked)
         against = {"euchre": "you and partner v left and right"}
         page = requests.get(seat.link, timeout=HANG_SECONDS).text
         assert f"<h1>{against.get(game.name, 'you v ')}" in page
         assert game.name != "deadmansdraw" or re.search(r"Draw · \d+ : \d+, turn", page)
-        assert (room.last.kept is not None) is bool(room.last.parts)
+        assert (room.last.stored_id is not None) is bool(room.last.parts)
         for part in room.last.parts[-1:]:
             match = part.record.match_id
             assert (
                 requests.get(f"{seat.link}/matches/{match}", timeout=HANG_SECONDS).status_code
                 == 200
             )
-            with open_log(own_store()) as log:
+            with open_log(default_store()) as log:
                 kept = log.match(match)
-            assert kept.status is Status.FINISHED
+            assert kept.status is MatchStatus.FINISHED
             assert "versus" in kept.header["tags"][0]
 
 
 def test_a_bot_that_fails_at_every_decision_of_a_match_is_told_of_once_and_named_at_the_end(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    bad = written(tmp_path, "bad", "return 1 / 0")
-    room = Room(replace(setting("deadmansdraw"), opponent=bad), "Ann")
-    with playing(room) as (seat,):
-        seat.match()
-    assert room.useless == {"bad.py"}
+    bad = write_strategy_file(tmp_path, "bad", "return 1 / 0")
+    room = GameRoom(replace(match_config("deadmansdraw"), opponent=bad), "Ann")
+    with serve_test_room(room) as (seat,):
+        seat.play_to_end()
+    assert room.failing_bots == {"bad.py"}
     assert capsys.readouterr().err.count("A safe action is played") == 1
 
 
@@ -82,15 +91,15 @@ def test_a_table_goes_on_where_the_end_of_a_match_cannot_be_shown(
 ) -> None:
     """The match is kept, its page is there, and another one can be played."""
 
-    def unread(_ended: EndedMatch, _names: list[str]) -> None:
+    def unread(_ended: FinishedRoomMatch, _names: list[str]) -> None:
         raise BrokenPipeError
 
-    room = Room(setting("nim"), "Ann", ended=unread)
-    with playing(room) as (seat,):
-        seat.match()
-        assert seat.tell("again", number=room.number) == ""
-        seat.until('id="moves"')
-        assert (room.number, room.fault) == (2, None)
+    room = GameRoom(match_config("nim"), "Ann", on_match_end=unread)
+    with serve_test_room(room) as (seat,):
+        seat.play_to_end()
+        assert seat.post_from_script("again", number=room.match_number) == ""
+        seat.wait_for_text('id="moves"')
+        assert (room.match_number, room.fault) == (2, None)
     said = capsys.readouterr().err
     assert said.count("The output cannot be written") == 1
 
@@ -109,7 +118,7 @@ def test_ctrl_c_leaves_no_lock_behind() -> None:
             return taken
 
     changed = PressedOnceTaken()
-    until_stopped(Room(setting("nim"), "Ann", changed=changed))
+    run_room(GameRoom(match_config("nim"), "Ann", condition=changed))
 
     def taken_by_another() -> bool:
         taken = changed.acquire(timeout=HANG_SECONDS)
@@ -122,25 +131,33 @@ def test_ctrl_c_leaves_no_lock_behind() -> None:
 
 def test_a_form_that_is_sent_twice_or_was_not_offered_plays_nothing() -> None:
     """By a double click, from a second window, or after the back button: it is said, too."""
-    room = Room(setting("blef"), "Ann")
-    with playing(room) as (seat,):
-        asked = seat.until('id="moves"')
+    room = GameRoom(match_config("blef"), "Ann")
+    with serve_test_room(room) as (seat,):
+        asked = seat.wait_for_text('id="moves"')
         for key in ("88", "999", "", "<b>", "-1"):
-            assert seat.tell("move", number=number(asked), key=key) == chairs.REFUSALS["unknown"]
-        assert seat.tell("move", number="x" * 30, key="0") == chairs.REFUSALS["late"]
-        form = {"number": number(asked), "key": choices(asked)[0]}
-        assert seat.tell("move", **form) == ""
-        seat.until('id="moves"')
-        before = list(room.chairs[0].past)
-        late = seat.do("move", **form)
-        assert chairs.REFUSALS["late"] in late.text
-        assert seat.tell("move", **form) == chairs.REFUSALS["late"]
-        assert seat.tell("hint", number=form["number"]) == chairs.REFUSALS["late"]
-        assert room.chairs[0].past == before
+            assert (
+                seat.post_from_script("move", number=question_number(asked), key=key)
+                == chairs.REFUSAL_MESSAGES["unknown"]
+            )
+        assert (
+            seat.post_from_script("move", number="x" * 30, key="0")
+            == chairs.REFUSAL_MESSAGES["late"]
+        )
+        form = {"number": question_number(asked), "key": choice_keys(asked)[0]}
+        assert seat.post_from_script("move", **form) == ""
+        seat.wait_for_text('id="moves"')
+        before = list(room.chairs[0].history)
+        late = seat.submit_form("move", **form)
+        assert chairs.REFUSAL_MESSAGES["late"] in late.text
+        assert seat.post_from_script("move", **form) == chairs.REFUSAL_MESSAGES["late"]
+        assert (
+            seat.post_from_script("hint", number=form["number"]) == chairs.REFUSAL_MESSAGES["late"]
+        )
+        assert room.chairs[0].history == before
 
 
 def test_nobody_gets_in_without_a_seats_secret_and_pages_run_only_what_is_ours() -> None:
-    with playing(Room(setting("nim"), HOSTILE)) as (seat,):
+    with serve_test_room(GameRoom(match_config("nim"), HOSTILE)) as (seat,):
         headers = requests.get(seat.link, timeout=HANG_SECONDS).headers
         assert "script-src 'self'" in headers["Content-Security-Policy"]
         assert (headers["Cache-Control"], headers["Referrer-Policy"]) == ("no-store", "no-referrer")
@@ -163,32 +180,35 @@ def test_nobody_gets_in_without_a_seats_secret_and_pages_run_only_what_is_ours()
 # --- invitations ---------------------------------------------------------------------------------
 
 
-def invited() -> Room:
+def invited() -> GameRoom:
     """A table of Blef to which somebody is invited."""
-    return Room(setting("blef", people=2), "Ann", clock=lambda: 0.0)
+    return GameRoom(match_config("blef", human_count=2), "Ann", clock=lambda: 0.0)
 
 
 def test_who_is_invited_takes_a_seat_by_its_link_and_acts_and_sees_for_nobody_else() -> None:
     """The match waits for them; each sees the own cards and the other's name."""
     room = invited()
-    with playing(room) as seats:
+    with serve_test_room(room) as seats:
         host, guest = seats
         page = host.page()
         assert f'value="{guest.link}"' in page
         assert "has not come yet" in page
         assert "Take the seat" in guest.page()
-        assert room.stage is TableStage.WAITING
-        guest.do("join", name=f"  {HOSTILE}\x00 ")
-        assert HOSTILE[:10] not in host.until('id="moves"', "plays") + host.page()
+        assert room.state is RoomState.WAITING
+        guest.submit_form("join", name=f"  {HOSTILE}\x00 ")
+        assert HOSTILE[:10] not in host.wait_for_text('id="moves"', "plays") + host.page()
         assert [one.name for one in room.chairs] == ["Ann", HOSTILE[:24]]
         asked = next(place for place, one in enumerate(room.chairs) if one.question is not None)
-        other, number_of = seats[1 - asked], room.chairs[asked].number
+        other, number_of = seats[1 - asked], room.chairs[asked].question_number
         for key in ("0", "1", "88"):
-            assert other.tell("move", number=number_of, key=key) == chairs.REFUSALS["late"]
-        assert other.tell("hint", number=number_of) == chairs.REFUSALS["late"]
-        assert other.tell("bot", place=asked) == ""  # who is there is not replaced
+            assert (
+                other.post_from_script("move", number=number_of, key=key)
+                == chairs.REFUSAL_MESSAGES["late"]
+            )
+        assert other.post_from_script("hint", number=number_of) == chairs.REFUSAL_MESSAGES["late"]
+        assert other.post_from_script("bot", place=asked) == ""  # who is there is not replaced
         assert room.chairs[asked].question is not None
-        hands = [str(one.drawn["hands"]) for one in room.chairs]
+        hands = [str(one.last_view["hands"]) for one in room.chairs]
         assert hands[0] != hands[1]
         for place, seat in enumerate(seats):
             page = seat.page()
@@ -200,63 +220,67 @@ def test_who_is_invited_takes_a_seat_by_its_link_and_acts_and_sees_for_nobody_el
 def test_a_bot_may_play_for_who_does_not_come() -> None:
     """And gives the seat back to whoever comes late."""
     room = invited()
-    with playing(room) as (host, guest):
+    with serve_test_room(room) as (host, guest):
         assert host.path not in guest.page()
         for seat, place in ((guest, 0), (guest, 1), (host, 0), (host, 7), (host, "x")):
-            seat.tell("bot", place=place)  # only who has not come is replaced, by the host alone
-        assert [one.stand_in for one in room.chairs] == [None, None]
-        host.tell("bot", place=1)
-        host.until('id="moves"')
+            seat.post_from_script(
+                "bot", place=place
+            )  # only who has not come is replaced, by the host alone
+        assert [one.replacement_bot for one in room.chairs] == [None, None]
+        host.post_from_script("bot", place=1)
+        host.wait_for_text('id="moves"')
         assert "threshold" in host.page()
         assert "A bot plays here for you" in guest.page()
-        guest.do("join", name="Bea")
-        assert room.chairs[1].stand_in is None
+        guest.submit_form("join", name="Bea")
+        assert room.chairs[1].replacement_bot is None
 
 
 # --- what a seat may not know --------------------------------------------------------------------
 
 
 @every_game
-@pytest.mark.parametrize("seed", range(cases(1, every=15)))
+@pytest.mark.parametrize("seed", range(case_count(1, full=15)))
 def test_no_page_knows_a_hidden_card(game: Game, seed: int) -> None:
     """Byte for byte the same, page and news, when what the seat may not know is dealt anew."""
-    simulation = simulated(game)
-    room = Room(setting(game), "Ann")
-    room.stage = TableStage.PLAYING
-    for number_of, state in enumerate(states(simulation, seed)):
-        seat = simulation.to_act(state)
+    simulation = game_simulation(game)
+    room = GameRoom(match_config(game), "Ann")
+    room.state = RoomState.PLAYING
+    for number_of, state in enumerate(match_states(simulation, seed)):
+        seat = simulation.current_seat(state)
         if seat is None or number_of % 5:
             continue
-        hidden = simulation.disguised(state, Random(seed))
+        hidden = simulation.resample_hidden(state, Random(seed))
         assert shown(room, seat, state, game) == shown(room, seat, hidden, game)
 
 
-def shown(room: Room, seat: int, state: Any, game: Game) -> tuple[str, object]:  # noqa: ANN401
+def shown(room: GameRoom, seat: int, state: Any, game: Game) -> tuple[str, object]:  # noqa: ANN401
     """The page and the news of a seat that is asked in that state."""
-    simulation, chair = simulated(game), room.chairs[0]
-    fresh = Chair(Condition(), chair.advisor, chair.make, lambda: 0.0, here=True, secret="s")
+    simulation, chair = game_simulation(game), room.chairs[0]
+    fresh = BrowserSeat(
+        Condition(), chair.advisor, chair.make_decision, lambda: 0.0, is_present=True, secret="s"
+    )
     names = [f"player {place}" for place in range(simulation.seats)]
-    fresh.sit(game.terminal.load()(names, seat), room.board)
-    fresh.see(simulation.view(state, seat), seat)
-    fresh.hinted = len(simulation.actions(state)) % 7 == 0  # in some, as it takes a while
-    fresh.stand_in = None
+    fresh.start_match(game.terminal_ui.load()(names, seat), room.board)
+    fresh.show_position(simulation.position_for(state, seat), seat)
+    fresh.show_hints = len(simulation.legal_actions(state)) % 7 == 0  # in some, as it takes a while
+    fresh.replacement_bot = None
     room.chairs[0] = fresh
-    fresh.ask(simulation.position(state))
-    return seat_page(room, 0, ["/seat/s"]), news_document(room, 0, ["/seat/s"], 0)
+    fresh.ask(simulation.current_position(state))
+    return seat_page(room, 0, ["/seat/s"]), updates_document(room, 0, ["/seat/s"], 0)
 
 
 @every_game
-@pytest.mark.parametrize("seed", range(cases(1, every=20)))
+@pytest.mark.parametrize("seed", range(case_count(1, full=20)))
 def test_a_view_is_the_position_of_whoever_is_to_act(game: Game, seed: int) -> None:
-    simulation = simulated(game)
-    board = game.board.load()
+    simulation = game_simulation(game)
+    board = game.board_renderer.load()
     names = [f"player {seat}" for seat in range(simulation.seats)]
-    for state in states(simulation, seed):
-        seat = simulation.to_act(state)
+    for state in match_states(simulation, seed):
+        seat = simulation.current_seat(state)
         if seat is not None:
-            assert simulation.view(state, seat) == simulation.position(state)
+            assert simulation.position_for(state, seat) == simulation.current_position(state)
         for viewer in range(simulation.seats):
-            parts = board.seen(names, viewer, simulation.view(state, viewer))
+            parts = board.render_position(names, viewer, simulation.position_for(state, viewer))
             assert any(parts.values())
             assert names[viewer] in (parts.get("seat0") or names[viewer])
 
@@ -270,8 +294,8 @@ FINAL = "final-2023"
 @pytest.fixture
 def final() -> Iterator[str]:
     """The address of the final's page."""
-    source, match = match_of(FINAL, None)
-    with pages_over(source) as url:
+    source, match = find_match_source(FINAL, None)
+    with serve_match_pages(source) as url:
         yield f"{url}/matches/{match}"
 
 
@@ -293,17 +317,17 @@ def test_a_step_is_decided_anew_on_the_page_and_listed_there(final: str) -> None
     base = final.partition("/matches")[0]
     answer = begun(final, step=66, cards="same", opponent="draw-3")
     assert answer.status_code == 303
-    seat = Seat(base + answer.headers["location"])
+    seat = SeatClient(base + answer.headers["location"])
     for name in re.findall(r'(?:href|src)="(/page/[^"]+)"', seat.page()):
         assert text(base + name)
     assert "Step 66 of " in seat.page()
-    seat.match()
+    seat.play_to_end()
     listed = text(final).partition('id="branches"')[2]
     assert "step 66: " in listed
     branch = re.search(r'href="(/matches/branch-[^"#]+)#66"', listed)
     assert f'This is a branch of <a href="{final.removeprefix(base)}#66">' in text(base + branch[1])
     again = begun(base + branch[1], step=68)  # a branch of the branch
-    Seat(base + again.headers["location"]).match()
+    SeatClient(base + again.headers["location"]).play_to_end()
     assert re.search(r"<ul>.*step 66: .*<ul>.*step \d+: ", text(final), re.DOTALL)
 
 
@@ -318,12 +342,12 @@ def test_what_is_no_form_of_a_page_begins_nothing(final: str) -> None:
 
 def test_at_the_end_of_a_match_at_the_table_it_is_gone_on_with_from_any_step() -> None:
     """By who plays alone against bots: guests at a table see no other match and begin none."""
-    with playing(Room(setting("deadmansdraw"), "Ann")) as (seat,):
-        found = re.search(r'href="(/seat/[^"]+/matches/[^"]+)"', seat.match())
+    with serve_test_room(GameRoom(match_config("deadmansdraw"), "Ann")) as (seat,):
+        found = re.search(r'href="(/seat/[^"]+/matches/[^"]+)"', seat.play_to_end())
         answer = begun(seat.base + found[1], step=3)
-        other = Seat(seat.base + answer.headers["location"])
-        assert "Step 3 of " in other.until('id="moves"') + unescape(other.page())
-    with playing(Room(setting("blef", people=2), "Ann")) as (host, _):
+        other = SeatClient(seat.base + answer.headers["location"])
+        assert "Step 3 of " in other.wait_for_text('id="moves"') + unescape(other.page())
+    with serve_test_room(GameRoom(match_config("blef", human_count=2), "Ann")) as (host, _):
         assert (
             requests.post(f"{host.link}/matches/x/branch", timeout=HANG_SECONDS).status_code == 404
         )
@@ -331,29 +355,37 @@ def test_at_the_end_of_a_match_at_the_table_it_is_gone_on_with_from_any_step() -
 
 
 def test_a_choice_is_taken_back_at_the_seat() -> None:
-    with playing(Room(setting("deadmansdraw"), "Ann")) as (seat,):
-        first = seat.until('id="moves"')
+    with serve_test_room(GameRoom(match_config("deadmansdraw"), "Ann")) as (seat,):
+        first = seat.wait_for_text('id="moves"')
         assert "Take back" in first
-        assert seat.tell("move", number=number(first), key=choices(first)[0]) == ""
-        assert seat.tell("undo", number=number(seat.until('id="moves"'))) == ""
-        seat.until('id="moves"')
+        assert (
+            seat.post_from_script("move", number=question_number(first), key=choice_keys(first)[0])
+            == ""
+        )
+        assert (
+            seat.post_from_script("undo", number=question_number(seat.wait_for_text('id="moves"')))
+            == ""
+        )
+        seat.wait_for_text('id="moves"')
         assert re.search(r"Taken back: |There is nothing to take back", seat.page())
-        assert seat.tell("undo", number=number(first)) != ""
+        assert seat.post_from_script("undo", number=question_number(first)) != ""
 
 
 def test_small_files_hold_the_branches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The match, and branches from many steps: one file, which the commands tell, too."""
-    source, match = match_of(FINAL, None)
+    source, match = find_match_source(FINAL, None)
     record = source.match(match)
-    with open_log(own_store()) as log:
-        for step in range(1, 75, cases(24, every=6)):
-            ((kept, moves),) = played(branch_point(record, source.moves(match), step)).told()
-            keep_match(kept, moves, log)
+    with open_log(default_store()) as log:
+        for step in range(1, 75, case_count(24, full=6)):
+            ((kept, moves),) = play_branch(
+                find_branch_point(record, source.moves(match), step)
+            ).stored_parts()
+            import_match(kept, moves, log)
     file, cli = tmp_path / "match.html", Cli(capsys)
     assert cli("watch", FINAL, "--html", str(file)).code == 0
     page = file.read_text()
     assert len(page.encode()) < 300_000
-    branches = cases(4, every=13)
+    branches = case_count(4, full=13)
     assert page.count('data-branch="branch-') == branches
     told = cli("show", FINAL).out
     assert told.count("other course from step ") == branches

@@ -7,25 +7,32 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support import policies
+from support import iam_policies
 from support.aws_template import properties, statements
-from support.stored import any_match
-from support.viewer_cloud import NOTE, SECRET, TTL, WORD, Deployed, deployed
+from support.deployed_viewer import (
+    NOTE,
+    SECRET,
+    TTL,
+    VIEWER_PASSWORD,
+    DeployedViewer,
+    deployed_viewer,
+)
+from support.stored_matches import sample_match
 
-from cardsharp.viewer.assembly import SHOWN, THOUGHTS
-from workbench.build.expressions import listed
-from workbench.build.target import ROOT
-from workbench.cloud.emulator import Emulator
+from cardsharp.server.access_gate import INTENT_ATTRIBUTE, PROJECTED_ATTRIBUTES
+from cardsharp_tools.build.target import REPOSITORY_ROOT
+from cardsharp_tools.build.template_rules.expressions import as_list
+from cardsharp_tools.local_cloud.emulator import Emulator
 
 
 @pytest.fixture(params=["private", "public"], scope="module")
-def site(emulator: Emulator, request: pytest.FixtureRequest) -> Iterator[Deployed]:
+def site(emulator: Emulator, request: pytest.FixtureRequest) -> Iterator[DeployedViewer]:
     public = request.param == "public"
-    with deployed(emulator, public=public) as found:
-        _, moves = any_match("deadmansdraw")
+    with deployed_viewer(emulator, public=public) as found:
+        _, moves = sample_match("deadmansdraw")
         found.end(found.play("over", moves[:20]))
         found.play("live", moves[:9])
-        assert public or found.ask("/matches", f"password={WORD}").status == 303
+        assert public or found.request("/matches", f"password={VIEWER_PASSWORD}").status == 303
         yield found
 
 
@@ -49,7 +56,7 @@ def condition(*, public: bool) -> dict[str, Any]:
     told: dict[str, Any] = json.loads(json.dumps(found))
     names = told["ForAllValues:StringEquals"]["dynamodb:Attributes"]
     assert names.pop()["Fn::If"][:2] == ["PublicWeb", {"Ref": "AWS::NoValue"}]
-    names += [] if public else [THOUGHTS]
+    names += [] if public else [INTENT_ATTRIBUTE]
     return told
 
 
@@ -78,21 +85,23 @@ def allowed(name: str, params: dict[str, Any], rules: dict[str, Any]) -> bool:
         return name == "Query" and params["IndexName"] in indexes and "Select" not in params
     statement = {"Effect": "Allow", "Action": "*", "Resource": "*", "Condition": rules}
     told = context_of(name, params)
-    return policies.allowed([{"Statement": [statement]}], f"dynamodb:{name}", told=told)
+    return iam_policies.is_allowed(
+        [{"Statement": [statement]}], f"dynamodb:{name}", condition_keys=told
+    )
 
 
-def test_s13_the_viewer_may_use_what_it_uses_and_change_nothing(site: Deployed) -> None:
+def test_s13_the_viewer_may_use_what_it_uses_and_change_nothing(site: DeployedViewer) -> None:
     """Every request is one that its role allows; what is secret beside a match is on no page."""
     used, rules = set(), condition(public=not site.cookies)
     for path in PATHS:
         text = site.text(path)
-        assert site.sent
-        for name, params in site.sent:
+        assert site.aws_requests
+        for name, params in site.aws_requests:
             assert allowed(name, params, rules), (name, params)
             used.add(f"dynamodb:{name}")
         for secret in (SECRET, NOTE, "a worker"):  # who holds the lease
             assert secret not in text
-    may = {action for one in rights() for action in listed(one["Action"]) if "dynamodb" in action}
+    may = {action for one in rights() for action in as_list(one["Action"]) if "dynamodb" in action}
     assert used == may == {f"dynamodb:{one}" for one in ("BatchGetItem", "GetItem", "Query")}
 
 
@@ -104,20 +113,22 @@ def test_s13_requests_for_more_are_refused_by_the_conditions() -> None:
         key = {"pk": {"S": pk}, "sk": {"S": "x"}}
         return allowed("GetItem", {"Key": key, **asked}, condition(public=public))
 
-    assert may("match#m", *SHOWN)
+    assert may("match#m", *PROJECTED_ATTRIBUTES)
     assert not may("match#m"), "without naming attributes it asks for all"
     for other in ("vault#m", "control", "poller"):
-        assert not may(other, *SHOWN)
+        assert not may(other, *PROJECTED_ATTRIBUTES)
     for hidden in ("body_json", "lease_owner"):
         assert not may("match#m", "pk", hidden)
-    assert may("match#m", "pk", THOUGHTS)
-    assert not may("match#m", "pk", THOUGHTS, public=True), "nobody's thoughts on public pages"
+    assert may("match#m", "pk", INTENT_ATTRIBUTE)
+    assert not may("match#m", "pk", INTENT_ATTRIBUTE, public=True), (
+        "nobody's thoughts on public pages"
+    )
 
 
 def test_s13_the_viewer_reads_one_table_one_parameter_and_writes_its_own_log() -> None:
     found = {}
     for statement in rights():
-        for action in listed(statement["Action"]):
+        for action in as_list(statement["Action"]):
             found.setdefault(action.partition(":")[0], []).append(json.dumps(statement["Resource"]))
     assert found.keys() == {"dynamodb", "ssm", "logs", "xray"}
     assert all("Matches" in one for one in found["dynamodb"])
@@ -132,7 +143,9 @@ def test_s13_the_viewer_reads_one_table_one_parameter_and_writes_its_own_log() -
 # --- what is shown -------------------------------------------------------------------------------
 
 
-def test_public_pages_say_nothing_of_what_we_think_and_private_ones_all(site: Deployed) -> None:
+def test_public_pages_say_nothing_of_what_we_think_and_private_ones_all(
+    site: DeployedViewer,
+) -> None:
     for path in ("/matches/live/steps", "/matches/over/steps"):
         steps = json.loads(site.text(path))["steps"]
         assert any(step["ours"] for step in steps) is bool(site.cookies)
@@ -141,55 +154,55 @@ def test_public_pages_say_nothing_of_what_we_think_and_private_ones_all(site: De
 
 
 def test_a_stranger_is_refused_and_asks_the_table_nothing(emulator: Emulator) -> None:
-    with deployed(emulator, public=False) as site:
+    with deployed_viewer(emulator, public=False) as site:
         for path in PATHS:
-            assert site.ask(path).status == 403
-            assert site.sent == []
-        assert site.ask("/matches", "password=wrong").status == 403
-        event = json.loads((ROOT / "events" / "viewer_list.json").read_text())
+            assert site.request(path).status == 403
+            assert site.aws_requests == []
+        assert site.request("/matches", "password=wrong").status == 403
+        event = json.loads((REPOSITORY_ROOT / "events" / "viewer_list.json").read_text())
         assert site.invoke(event).status == 403, "its pass is none"
 
 
-def test_strangers_cannot_have_ten_thousand_matches_read(site: Deployed) -> None:
+def test_strangers_cannot_have_ten_thousand_matches_read(site: DeployedViewer) -> None:
     """Each is a unit of the table; who knows the password may."""
     site.text("/matches?limit=9999")
-    (read,) = [params for name, params in site.sent if name == "BatchGetItem"]
+    (read,) = [params for name, params in site.aws_requests if name == "BatchGetItem"]
     assert "ProjectionExpression" in read["RequestItems"][site.table]
     for index in range(60):
-        site.log.announce(f"more-{index}", TTL)
+        site.log.mark_queued(f"more-{index}", TTL)
     shown = site.text("/matches?limit=9999").count('href="/matches/more-')
     assert shown == (60 if site.cookies else 50)
     assert "Older matches" not in site.text("/matches?limit=9999")
 
 
-def test_what_cannot_change_any_more_is_kept_by_browsers(site: Deployed) -> None:
+def test_what_cannot_change_any_more_is_kept_by_browsers(site: DeployedViewer) -> None:
     """And what runs is not: its next step is asked for a second later."""
     who = "private" if site.cookies else "public"
     for path in ("/matches/over", "/matches/over/steps"):
-        over = dict(site.ask(path).headers)
+        over = dict(site.request(path).headers)
         assert over["cache-control"] == f"{who}, max-age=86400, immutable"
     for path in ("/matches", "/matches/live", "/matches/live/steps"):
-        assert dict(site.ask(path).headers)["cache-control"] == "no-cache"
+        assert dict(site.request(path).headers)["cache-control"] == "no-cache"
     (style,) = re.findall(r'href="(/page/\w+/look.css)"', site.text("/matches"))
-    kept = dict(site.ask(style).headers)
+    kept = dict(site.request(style).headers)
     assert kept["cache-control"] == "public, max-age=31536000, immutable"
 
 
-def test_a_step_is_shown_at_once_and_a_lease_is_nothing_new(site: Deployed) -> None:
+def test_a_step_is_shown_at_once_and_a_lease_is_nothing_new(site: DeployedViewer) -> None:
     """Asked for something new, the function answers at once: a wait would be paid."""
-    _, moves = any_match("deadmansdraw")
+    _, moves = sample_match("deadmansdraw")
     lease = site.play("m", moves[:4])
 
     def total() -> int:
         return json.loads(site.text("/matches/m/steps?from=4&wait=1"))["total"]
 
     assert total() == 4
-    site.log.renew(lease, TTL)
+    site.log.renew_lease(lease, TTL)
     assert total() == 4
     # It has the moves, and nothing was played.
-    whole = [one for _, one in site.sent if "Limit" not in one]
+    whole = [one for _, one in site.aws_requests if "Limit" not in one]
     assert not any("begins_with" in one.get("KeyConditionExpression", "") for one in whole)
     site.play("m", [replace(moves[4], intent=None)], lease)
     assert total() == 5
-    site.log.withdraw(lease, 3)
+    site.log.retract_moves(lease, 3)
     assert total() == 3, "what the arena has lost is gone"

@@ -10,30 +10,30 @@ from pathlib import Path
 
 import pytest
 import requests
-from support.arena import ADMIN, ALICE, BOB, PASSWORDS, running_arena
+from support.arena_server import ADMIN, ALICE, BOB, PASSWORDS, running_arena
 from support.cli import Cli
-from support.stored import PLAYERS, any_match, watched
+from support.stored_matches import PLAYERS, sample_match, serve_matches
 from support.waiting import HANG_SECONDS
 
-from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.contest.entries import Settings
-from cardsharp.contest.sqlite import found_in
-from cardsharp.viewer.assets import ASSETS, POLICY
-from workbench.table.served import pages_over
-from workbench.watch.sources import source_of
+from cardsharp.contest.contest_file import create_in
+from cardsharp.contest.models import ContestSettings
+from cardsharp.pages.assets import ASSETS, CONTENT_SECURITY_POLICY
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
+from cardsharp_tools.game_rooms.room_server import serve_match_pages
+from cardsharp_tools.match_sources.sources import find_source
 
 TTL = timedelta(minutes=1)
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[SqliteLog, str]]:
+def served(tmp_path: Path) -> Iterator[tuple[SqliteMatchLog, str]]:
     """A match log with a match of each game, and the address of its pages."""
-    with watched(tmp_path, {name: any_match(name) for name in PLAYERS}) as found:
+    with serve_matches(tmp_path, {name: sample_match(name) for name in PLAYERS}) as found:
         yield found
 
 
 def test_every_page_comes_under_a_strict_policy_and_to_nobody_elses_page(
-    served: tuple[SqliteLog, str],
+    served: tuple[SqliteMatchLog, str],
 ) -> None:
     _, url = served
     paths = ["/matches", "/matches/blef", "/matches/blef?step=2", "/matches/blef/steps"]
@@ -41,23 +41,26 @@ def test_every_page_comes_under_a_strict_policy_and_to_nobody_elses_page(
     for path in [*paths, *(f"/page/{name}" for name in ASSETS)]:
         answer = requests.get(url + path, timeout=HANG_SECONDS)
         assert answer.status_code == 200, path
-        assert answer.headers["content-security-policy"] == POLICY
+        assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
         assert answer.headers["x-content-type-options"] == "nosniff"
-    assert "unsafe" not in POLICY
+    assert "unsafe" not in CONTENT_SECURITY_POLICY
     # A page of somebody else, whose name leads to this machine, could read our matches.
     answer = requests.get(f"{url}/matches", headers={"Host": "evil.example"}, timeout=HANG_SECONDS)
     assert answer.status_code == 400
 
 
-def test_a_move_reaches_who_waits_for_it(served: tuple[SqliteLog, str]) -> None:
+def test_a_move_reaches_who_waits_for_it(served: tuple[SqliteMatchLog, str]) -> None:
     """And the end does: nobody asks again for what has ended."""
-    (log, url), (record, moves) = served, any_match("deadmansdraw")
-    lease, steps = log.take("live", "test", TTL, record.header), f"{url}/matches/live/steps"
-    log.record(lease, {move.sequence: move.facts for move in moves[:3] if move.facts})
+    (log, url), (record, moves) = served, sample_match("deadmansdraw")
+    lease, steps = (
+        log.acquire_lease("live", "test", TTL, record.header),
+        f"{url}/matches/live/steps",
+    )
+    log.write_facts(lease, {move.sequence: move.facts for move in moves[:3] if move.facts})
     assert requests.get(steps, timeout=HANG_SECONDS).json()["total"] == 3
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(requests.get, f"{steps}?from=3&wait=1", timeout=HANG_SECONDS)
-        log.record(lease, {move.sequence: move.facts for move in moves[3:4] if move.facts})
+        log.write_facts(lease, {move.sequence: move.facts for move in moves[3:4] if move.facts})
         found = waiting.result(HANG_SECONDS).json()
     assert [found[name] for name in ("from", "total", "over")] == [3, 4, False]
     log.finish(lease, record.outcome or {})
@@ -71,26 +74,26 @@ def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"})
         monkeypatch.setenv("CARDSHARP_USER", ALICE)
         monkeypatch.setenv("CARDSHARP_PASSWORD", PASSWORDS[ALICE])
-        with pages_over(source_of(arena.url)) as address:
+        with serve_match_pages(find_source(arena.url)) as address:
             assert "Alice v Bob" in requests.get(f"{address}/matches", timeout=HANG_SECONDS).text
             steps = requests.get(f"{address}/matches/{match}/steps", timeout=HANG_SECONDS).json()
             assert steps["total"] == 2
         monkeypatch.delenv("CARDSHARP_PASSWORD")
-        with pages_over(source_of(arena.url)) as address:
+        with serve_match_pages(find_source(arena.url)) as address:
             refused = requests.get(f"{address}/matches", timeout=HANG_SECONDS)
             assert (refused.status_code, "CARDSHARP_USER" in refused.text) == (503, True)
 
 
 def test_all_sources_tell_alike(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cup = tmp_path / "cup"
-    found_in(cup, Settings("cup")).close()
+    create_in(cup, ContestSettings("cup")).close()
     files = {"one.json": b"", "all.jsonl": b"", "all.jsonl.gz": b""}
     told = {}
-    with running_arena(tmp_path, data=cup / "arena.db", public=True) as (arena, client):
+    with running_arena(tmp_path, data_file=cup / "arena.db", is_public=True) as (arena, client):
         for tag in ("cup", "other", "cup"):
             match = arena.create_match([ALICE, BOB], tags=[tag], seed="norandom")
             client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"})
-            client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {"winnerId": ALICE})
+            client.request("DELETE", f"/api/matches/{match}/terminate", ADMIN, {"winnerId": ALICE})
             body = client.get(f"/api/matches/{match}?showevents=true", ADMIN).text.encode()
             files["all.jsonl"] += body + b"\n"
             files["one.json"] = body

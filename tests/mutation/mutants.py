@@ -19,7 +19,11 @@ from pathlib import Path
 from random import Random
 
 ROOT = Path(__file__).parents[2]
-PLACES = (("layers/cardsharp/python", "."), ("functions", "."), ("workbench", "workbench"))
+PLACES = (
+    ("layers/cardsharp/python", "."),
+    ("functions", "."),
+    ("cardsharp_tools", "cardsharp_tools"),
+)
 PLACES += (("tests", "tests"), ("docs", "docs"), ("events", "events"))
 SURVIVED, UNTESTED = 0, 33  # mutmut's codes; anything else was noticed
 

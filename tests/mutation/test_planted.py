@@ -1,7 +1,7 @@
 """Wrong rules are caught by a clone alone: faults are planted one by one, and tests must fail.
 
-`make planted` runs this: in a copy of the repository with nothing beside it, so with the data of
-`tests/samples` only. A fault whose old text is no longer in its file fails in every run.
+`make evidence-seeded-bugs` runs this in a copy of the repository with nothing beside it. It has the
+data of `tests/samples` only. A fault whose old text is no longer in its file fails in every run.
 """
 
 import os
@@ -83,7 +83,7 @@ def test_a_wrong_rule_is_caught(clone: Path, fault: Fault) -> None:
         plant(file, text)
     caught = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
     assert caught, done.stdout[-2000:]
-    print(fault.rule, "|", *caught)  # noqa: T201 - `make planted` shows it
+    print(fault.rule, "|", *caught)  # noqa: T201 - `make evidence-seeded-bugs` shows it
 
 
 def plant(file: Path, text: str) -> None:

@@ -11,25 +11,25 @@ from urllib.parse import quote, urlencode
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from support.arena import (
+from support.arena_server import (
     ADMIN,
     ALICE,
     BOB,
     DUMMY,
     OUTSIDER,
-    Answer,
-    Client,
-    HandClock,
-    Inside,
+    ArenaHttpClient,
+    HttpResponse,
+    InProcessClient,
+    ManualClock,
+    arena_config,
     running_arena,
-    settled,
 )
-from support.size import cases
+from support.case_counts import case_count
 
-from cardsharp.deadmansdraw.arena.randomness import Randomness
-from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit
+from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.cards import SERVER_DECK, Card, Suit
 
-CLOCK = HandClock()
+CLOCK = ManualClock()
 SPECTATOR = None  # whoever sends no credentials
 MATCH_PAGES = ("", "?step=2", "/steps", "/steps?from=1", "/steps?from=1&wait=1")
 DISCARDS = [Card(Suit.KEY, 2), Card(Suit.HOOK, 2)]
@@ -64,15 +64,19 @@ def twins(draw: st.DrawFn) -> Twins:
 @pytest.fixture(scope="module", params=Randomness)
 def client(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Client]:
+) -> Iterator[ArenaHttpClient]:
     """It is asked so much that a socket would cost more than the answers."""
     short, folder = timedelta(milliseconds=1), tmp_path_factory.mktemp("arena")
-    told = settled(folder, clock=CLOCK, randomness=request.param, poll_timeout=short, public=True)
-    with closing(Inside(told)) as client:
+    told = arena_config(
+        folder, clock=CLOCK, randomness=request.param, long_poll_timeout=short, is_public=True
+    )
+    with closing(InProcessClient(told)) as client:
         yield client
 
 
-def create(client: Client, twin: Twins, which: int, creator: str, players: list[str]) -> str:
+def create(
+    client: ArenaHttpClient, twin: Twins, which: int, creator: str, players: list[str]
+) -> str:
     pile = [[card.suit, card.value] for card in [*twin.drawn, *twin.rests[which]]]
     body = {
         "playerids": players,
@@ -86,11 +90,13 @@ def create(client: Client, twin: Twins, which: int, creator: str, players: list[
     return str(answer.json()["id"])
 
 
-def look(client: Client, creator: str, match: str) -> Any:  # noqa: ANN401 - JSON
+def look(client: ArenaHttpClient, creator: str, match: str) -> Any:  # noqa: ANN401 - JSON
     return client.get(f"/api/matches/{match}?showdebug=1", creator).json()
 
 
-def everything_said(client: Client, match: str, player: str | None) -> list[tuple[int, str]]:
+def everything_said(
+    client: ArenaHttpClient, match: str, player: str | None
+) -> list[tuple[int, str]]:
     """All answers that a player can get about a match, its id made the same for all."""
     path = f"/api/matches/{match}"
     answers = [
@@ -104,7 +110,7 @@ def everything_said(client: Client, match: str, player: str | None) -> list[tupl
         *(client.get(f"/matches/{match}{more}", player) for more in MATCH_PAGES),
         client.post(path, player, {"etype": "nonsense"}),
         client.post(path, player, {"etype": "EndTurn", "effect": {"effectType": "Map"}}),
-        client.ask("DELETE", f"{path}/terminate", player, {}),
+        client.request("DELETE", f"{path}/terminate", player, {}),
     ]
     parts = [
         *client.get("/matches?limit=5000", player).text.split("<tr>"),
@@ -117,7 +123,7 @@ def everything_said(client: Client, match: str, player: str | None) -> list[tupl
     return [*(said(answer, match) for answer in answers), (0, "".join(rows))]
 
 
-def said(answer: Answer, match: str) -> tuple[int, str]:
+def said(answer: HttpResponse, match: str) -> tuple[int, str]:
     return answer.status, answer.text.replace(match, "ID")
 
 
@@ -125,10 +131,14 @@ def said(answer: Answer, match: str) -> tuple[int, str]:
     ("creator", "players", "blind"),
     [(ADMIN, [ALICE, BOB], (ALICE, BOB, SPECTATOR)), (ALICE, [ALICE, DUMMY], (DUMMY, SPECTATOR))],
 )
-@settings(max_examples=cases(6, every=40))
+@settings(max_examples=case_count(6, full=40))
 @given(twin=twins())
 def test_matches_that_differ_in_what_is_hidden_look_the_same(
-    client: Client, creator: str, players: list[str], blind: tuple[str | None, ...], twin: Twins
+    client: ArenaHttpClient,
+    creator: str,
+    players: list[str],
+    blind: tuple[str | None, ...],
+    twin: Twins,
 ) -> None:
     """To those who did not create them: every answer is equal, byte for byte."""
     one, two = (create(client, twin, which, creator, players) for which in (0, 1))
@@ -145,12 +155,12 @@ def test_matches_that_differ_in_what_is_hidden_look_the_same(
         body = {"etype": verb, "autopick": pending not in (None, "Kraken", "Oracle")}
         answers = [client.post(f"/api/matches/{match}", mover, body) for match in (one, two)]
         assert said(answers[0], one) == said(answers[1], two)
-    CLOCK.turn(timedelta(minutes=1))  # a spectator may ask so much a minute
+    CLOCK.advance(timedelta(minutes=1))  # a spectator may ask so much a minute
     for player in blind:
         assert everything_said(client, one, player) == everything_said(client, two, player)
 
 
-def test_the_creator_does_see_the_difference(client: Client) -> None:
+def test_the_creator_does_see_the_difference(client: ArenaHttpClient) -> None:
     """So the test above compares what would differ if it were shown."""
     rests = [Card(Suit.KRAKEN, 5)], [Card(Suit.KRAKEN, 6)]
     twin = Twins([Card(Suit.MERMAID, 9)], rests, ("1", "2"), [])
@@ -217,18 +227,18 @@ queries = st.dictionaries(
     | st.text(st.characters(codec="utf-8"), max_size=8),
 )  # fmt: skip
 
-fuzzing = settings(max_examples=cases(50, every=150))
+fuzzing = settings(max_examples=case_count(50, full=150))
 
 
 @pytest.fixture(scope="module")
-def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ArenaHttpClient]:
     folder, short = tmp_path_factory.mktemp("arena"), timedelta(milliseconds=1)
-    told = {"poll_timeout": short, "watchdog_pause": short}
-    with running_arena(folder, data=folder / "arena.db", **told) as (_, client):
+    told = {"long_poll_timeout": short, "watchdog_interval": short}
+    with running_arena(folder, data_file=folder / "arena.db", **told) as (_, client):
         yield client
 
 
-def check(answer: Answer) -> Answer:
+def check(answer: HttpResponse) -> HttpResponse:
     assert answer.status in STATUSES, (answer.status, answer.text)
     kind = answer.headers.get("content-type", [""])[0]
     if kind.startswith("application/json"):
@@ -244,7 +254,7 @@ def check(answer: Answer) -> Answer:
 @fuzzing
 @given(st.lists(st.tuples(USERS, actions), max_size=12), st.integers(0, 5))
 def test_no_action_breaks_a_match(
-    fuzzed: Client, requests: list[tuple[str | None, Any]], seed: int
+    fuzzed: ArenaHttpClient, requests: list[tuple[str | None, Any]], seed: int
 ) -> None:
     """No 5xx for any action; afterwards all 60 cards are there, each once, and counted right."""
     made = fuzzed.post("/api/matches", ALICE, {"randomSeed": seed}).json()["id"]
@@ -277,7 +287,9 @@ def cards_of(view: dict[str, Any]) -> list[str]:
 @fuzzing
 @given(USERS, creations)
 @example(ALICE, {"playerids": [DUMMY, DUMMY]})
-def test_no_creation_breaks_the_arena(fuzzed: Client, user: str | None, body: object) -> None:
+def test_no_creation_breaks_the_arena(
+    fuzzed: ArenaHttpClient, user: str | None, body: object
+) -> None:
     answer = check(fuzzed.post("/api/matches", user, body))
     if answer.status == 200:
         path = f"/api/matches/{answer.json()['id']}"
@@ -301,7 +313,7 @@ def test_no_creation_breaks_the_arena(fuzzed: Client, user: str | None, body: ob
     st.tuples(queries, USERS, raw, st.sampled_from(["application/json", "text/plain", ""])),
 )  # fmt: skip
 def test_no_request_breaks_the_arena(
-    fuzzed: Client,
+    fuzzed: ArenaHttpClient,
     method: str,
     path: str,
     part: str,
@@ -310,7 +322,7 @@ def test_no_request_breaks_the_arena(
     query, user, body, kind = sent
     target = path.format(quote(part, safe="")) + "?" + urlencode(query)
     headers = {"Content-Type": kind} if kind else {}
-    answer = fuzzed.ask(method, target, user, body, headers)
+    answer = fuzzed.request(method, target, user, body, headers)
     if method != "HEAD":
         check(answer)
     assert fuzzed.get("/api/hello", None).status == 200

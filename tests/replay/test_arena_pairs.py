@@ -14,22 +14,27 @@ from typing import Any
 import pytest
 from requests import Request, Session
 from requests.auth import HTTPDigestAuth
-from support.arena import (
+from support.arena_server import (
     ADMIN,
     ADMIN_PASSWORD,
     DUMMY,
-    Answer,
-    Client,
-    HandClock,
+    ArenaHttpClient,
+    HttpResponse,
+    ManualClock,
     as_shown_to,
-    as_text,
+    canonical_json,
 )
-from support.arena_homes import Opened
-from support.recorded import PAIRS, WHOLE_PAIRS, Matches, sample_and_whole
+from support.cloud_arena import Opened
+from support.recordings import (
+    ALL_RECORDED_PAIRS,
+    PAIRS,
+    RecordedMatches,
+    parametrize_sample_and_all,
+)
 from support.waiting import HANG_SECONDS, until
 
-from cardsharp.deadmansdraw.arena.randomness import Randomness
-from workbench.arena.server import ArenaServer
+from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp_tools.local_server.arena_server import ArenaServer
 
 Json = dict[str, Any]
 
@@ -80,30 +85,30 @@ class Sequence:
     """Pairs that depend on one another, with the ids, seeds and the tag that came so far."""
 
     arena: ArenaServer
-    clock: HandClock
+    clock: ManualClock
     ids: dict[str, str] = field(default_factory=dict)
     seeds: dict[str, str] = field(default_factory=dict)
     etag: str = ""
 
-    def ask(self, pair: Json) -> Answer:
+    def ask(self, pair: Json) -> HttpResponse:
         """Our answer to a pair's request, the last one where it is repeated."""
-        self.clock.turn(timedelta(seconds=pair.get("sleep", 0)))
+        self.clock.advance(timedelta(seconds=pair.get("sleep", 0)))
         path, headers, body = self._filled(pair["path"]), self._headers(pair), self._body(pair)
         who = pair.get("as")
-        client = Client(self.arena.url)
+        client = ArenaHttpClient(self.arena.url)
         try:
             for _ in range(pair.get("repeat", 1)):
                 if who is not None and who.startswith("digest:"):
                     answer = self._with_digest(pair["method"], path, who)
                 else:
-                    answer = client.ask(pair["method"], path, None, body, headers)
+                    answer = client.request(pair["method"], path, None, body, headers)
         finally:
             client.close()
         self.etag = answer.headers.get("etag", [self.etag])[0]
         self._learn(pair, answer)
         return answer
 
-    def ours(self, pair: Json, answer: Answer) -> Json:
+    def ours(self, pair: Json, answer: HttpResponse) -> Json:
         """An answer as the recording writes one."""
         headers = {name: ", ".join(values) for name, values in answer.headers.items()}
         exact = (*BY_VALUE, *(name.lower() for name in pair.get("exact_headers", ())))
@@ -120,11 +125,11 @@ class Sequence:
         recorded = pair["answer"]
         body, user = recorded["body"], user_of(pair.get("as"))
         if body and body.startswith(("[", "{")):
-            body = as_text(as_shown_to(user and user[0], json.loads(body)))
+            body = canonical_json(as_shown_to(user and user[0], json.loads(body)))
         headers = {name.lower(): value for name, value in recorded["headers"].items()}
         return {"status": recorded["status"], "headers": headers, "body": body}
 
-    def _shown_body(self, pair: Json, answer: Answer) -> str | None:
+    def _shown_body(self, pair: Json, answer: HttpResponse) -> str | None:
         match pair.get("compare"):
             case "status and headers":
                 return None
@@ -152,15 +157,15 @@ class Sequence:
         text = json.dumps(pair["body"])
         return self._filled(text.replace('"@"', f'"{letters}"')).encode()
 
-    def _with_digest(self, method: str, path: str, who: str) -> Answer:
+    def _with_digest(self, method: str, path: str, who: str) -> HttpResponse:
         with Session() as session:
             user, password = user_of(who) or ("", "")
             request = Request(method, self.arena.url + path, auth=HTTPDigestAuth(user, password))
             response = session.send(session.prepare_request(request), timeout=HANG_SECONDS)
         headers = {name.lower(): [value] for name, value in response.headers.items()}
-        return Answer(response.status_code, response.content, headers)
+        return HttpResponse(response.status_code, response.content, headers)
 
-    def _learn(self, pair: Json, answer: Answer) -> None:
+    def _learn(self, pair: Json, answer: HttpResponse) -> None:
         name = pair.get("save")
         if name and answer.status == 200:
             made = answer.json()
@@ -184,14 +189,14 @@ class Sequence:
 
 
 def replayed(
-    pairs: Iterable[Json], arena: ArenaServer, clock: HandClock
+    pairs: Iterable[Json], arena: ArenaServer, clock: ManualClock
 ) -> Iterator[tuple[Json, Json, Json]]:
     """Each pair with the recorded answer and ours."""
     with ThreadPoolExecutor() as threads:
         for _, group in groupby(pairs, key=lambda pair: pair["seq"]):
-            clock.turn(timedelta(seconds=61))  # a new minute of the slow-down
+            clock.advance(timedelta(seconds=61))  # a new minute of the slow-down
             sequence = Sequence(arena, clock)
-            waiting: list[tuple[Json, Future[Answer]]] = []
+            waiting: list[tuple[Json, Future[HttpResponse]]] = []
             for pair in group:
                 if pair.get("background"):
                     waiting.append((pair, _begin(threads, sequence, pair)))
@@ -203,11 +208,11 @@ def replayed(
                 waiting.clear()
 
 
-def _begin(threads: ThreadPoolExecutor, sequence: Sequence, pair: Json) -> Future[Answer]:
+def _begin(threads: ThreadPoolExecutor, sequence: Sequence, pair: Json) -> Future[HttpResponse]:
     """A request that waits in a thread of its own."""
-    before = sequence.arena.waiting
+    before = sequence.arena.long_poll_count
     asked = threads.submit(sequence.ask, pair)
-    until(lambda: sequence.arena.waiting > before or asked.done())
+    until(lambda: sequence.arena.long_poll_count > before or asked.done())
     return asked
 
 
@@ -221,22 +226,22 @@ OTHER_BODY = {
 """Pairs whose body differs, each with its reason; their status and headers are the same."""
 
 
-@sample_and_whole(pytest.mark.slow, kept=PAIRS, whole=WHOLE_PAIRS)
+@parametrize_sample_and_all(pytest.mark.slow, sample=PAIRS, all_matches=ALL_RECORDED_PAIRS)
 def test_every_pair_is_answered_as_recorded(
-    opened: Opened, tmp_path: Path, matches: Matches
+    opened: Opened, tmp_path: Path, matches: RecordedMatches
 ) -> None:
     """Equal status, headers and body, but for what is hidden here and the named bodies."""
     pairs = [line for line in matches.all() if "seq" in line]
     differences, answered = [], 0
-    clock = HandClock()
+    clock = ManualClock()
     with opened(  # set up as the one that was recorded, but for its clock and short long polls
         tmp_path,
         players=write_players(tmp_path),
         randomness=Randomness.ORIGINAL,
-        slow_down=True,
+        throttle=True,
         clock=clock,
-        poll_timeout=timedelta(milliseconds=100),
-        watchdog_pause=timedelta(milliseconds=1),
+        long_poll_timeout=timedelta(milliseconds=100),
+        watchdog_interval=timedelta(milliseconds=1),
     ) as (arena, _):
         for pair, theirs, ours in replayed(pairs, arena, clock):
             answered += 1
@@ -244,5 +249,5 @@ def test_every_pair_is_answered_as_recorded(
                 ours["body"] = theirs["body"]
             if ours != theirs:
                 differences.append(f"{pair['seq']} {pair['title']}:\n {ours}\n {theirs}")
-    assert answered == len(pairs) >= matches.least
+    assert answered == len(pairs) >= matches.min_step_count
     assert not differences, f"{len(differences)}\n" + "\n".join(differences)[:4000]

@@ -8,38 +8,43 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.arena import (
+from support.arena_server import (
     ADMIN,
-    Answer,
-    Client,
-    HandClock,
-    Inside,
-    as_text,
-    normalised,
-    settled,
+    ArenaHttpClient,
+    HttpResponse,
+    InProcessClient,
+    ManualClock,
+    arena_config,
+    canonical_json,
+    mask_ids_and_times,
     without_secrets,
 )
-from support.recorded import WHOLE, Matches, about, sample_and_whole
+from support.recordings import (
+    ALL_RECORDED,
+    RecordedMatches,
+    annotate_with_match,
+    parametrize_sample_and_all,
+)
 
-from cardsharp.deadmansdraw.arena.randomness import Randomness
-from workbench.arena.server import ArenaServer
+from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp_tools.local_server.arena_server import ArenaServer
 
 ENGINE_TEXTS = ("Unexpected token", "Expected ','", "The expression evaluated to a falsy value")
 """Texts of the original's JavaScript engine, which differ (docs/spec/arena.md section 10)."""
 
-Setting = tuple[Client, HandClock]
+Setting = tuple[ArenaHttpClient, ManualClock]
 
 
 @pytest.fixture
-def setting(matches: Matches, tmp_path: Path) -> Iterator[Setting]:
+def setting(matches: RecordedMatches, tmp_path: Path) -> Iterator[Setting]:
     """An arena, which is asked for the whole recording by a socket, and for the sample without."""
-    clock = HandClock()
-    told = settled(tmp_path, randomness=Randomness.ORIGINAL, clock=clock)
+    clock = ManualClock()
+    told = arena_config(tmp_path, randomness=Randomness.ORIGINAL, clock=clock)
     with ExitStack() as stack:
-        if matches is WHOLE:
-            client = Client(stack.enter_context(ArenaServer(told)).url)
+        if matches is ALL_RECORDED:
+            client = ArenaHttpClient(stack.enter_context(ArenaServer(told)).url)
         else:
-            client = Inside(told)
+            client = InProcessClient(told)
         stack.callback(client.close)
         yield client, clock
 
@@ -76,25 +81,25 @@ class Replay:
             self.compare_final()
         return self.steps
 
-    def get(self, query: str, user: str) -> Answer:
+    def get(self, query: str, user: str) -> HttpResponse:
         return self.client.get(self.path + query, user)
 
-    def same(self, answer: Answer, recorded: dict[str, Any]) -> None:
+    def same(self, answer: HttpResponse, recorded: dict[str, Any]) -> None:
         """Equal status and body; of errors in the engine's words only the status."""
         body = recorded["response"] if "response" in recorded else recorded["body"]
-        text = normalised(answer.text, self.match_id)
+        text = mask_ids_and_times(answer.text, self.match_id)
         engine = isinstance(body, dict) and str(body.get("error")).startswith(ENGINE_TEXTS)
         assert answer.status == recorded["status"], f"{text[:300]} {recorded}"
-        assert engine or text == as_text(body)
+        assert engine or text == canonical_json(body)
 
     def same_view(self, view: object, recorded: dict[str, Any], viewer: str) -> None:
         shown = recorded if viewer in (self.creator, ADMIN) else without_secrets(recorded)
-        assert normalised(as_text(view), self.match_id) == as_text(shown)
+        assert mask_ids_and_times(canonical_json(view), self.match_id) == canonical_json(shown)
 
     def step(self, step: dict[str, Any]) -> None:
         """The table before a step, and the step."""
         if "wait_s" in step:
-            self.clock.turn(timedelta(seconds=step["wait_s"]))
+            self.clock.advance(timedelta(seconds=step["wait_s"]))
             return
         self.steps += 1
         self.compare_look(step)
@@ -103,7 +108,10 @@ class Replay:
             answer = self.client.post(f"/api/matches/watchdog?tags={tag}", ADMIN)
             ours = [match for match in answer.json() if match["_id"] == self.match_id]
             # Not as text: here alone the original has timeoutCount and winnerIdx in turned order.
-            assert json.loads(normalised(as_text(ours), self.match_id)) == step["response"]
+            assert (
+                json.loads(mask_ids_and_times(canonical_json(ours), self.match_id))
+                == step["response"]
+            )
             return
         raw = step.get("raw_body")
         body = step["action"] if raw is None else raw.encode()
@@ -146,11 +154,11 @@ class Replay:
             self.same(answer, final["post_after_end"])
 
 
-@sample_and_whole(pytest.mark.slow)
-def test_every_recorded_match_replays_over_http(setting: Setting, matches: Matches) -> None:
+@parametrize_sample_and_all(pytest.mark.slow)
+def test_every_recorded_match_replays_over_http(setting: Setting, matches: RecordedMatches) -> None:
     """Statuses, bodies and views of all recorded requests are equal, keys in the same order."""
     steps = 0
     for trace in matches.all():
-        with about(trace):
+        with annotate_with_match(trace):
             steps += Replay(setting, trace).play()
-    assert steps > matches.least
+    assert steps > matches.min_step_count

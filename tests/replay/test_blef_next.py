@@ -9,21 +9,27 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from support.blef import Decisions, RecordedChance, Reply, cards_of, memory_client
-from support.blef_next import AGENTS, NotedSockets, next_rows
+from support.blef_service import (
+    HttpResponse,
+    IntendedDifferences,
+    RecordedRandomness,
+    memory_client,
+    parse_cards,
+)
+from support.blef_v2_api import AGENTS, RecordingSockets, recorded_v2_requests
 
-from cardsharp.blef.assembly import subscribe
-from cardsharp.blef.cards import sort_hand
-from cardsharp.blef.changes import SecretChance
-from cardsharp.blef.records import room_of
-from cardsharp.web import gate
-from workbench.cloud.events import LambdaContext
-from workbench.cloud.http_events import WireRequest, read_answer
-from workbench.stage.serving import TIMEOUT
+from cardsharp.games.blef.cards import sort_hand
+from cardsharp.games.blef.service.bootstrap import authorize_subscription
+from cardsharp.games.blef.service.game_changes import SecureRandomness
+from cardsharp.games.blef.service.records import room_number
+from cardsharp.server import websocket_handler
+from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response
+from cardsharp_tools.local_cloud.lambda_events import LocalLambdaContext
+from cardsharp_tools.local_play.game_service import REQUEST_TIMEOUT
 
 Row = dict[str, Any]
 
-ROWS = next_rows()
+ROWS = recorded_v2_requests()
 LONG, FED = "x" * 300, "abc\n"
 RENAMED = {LONG: "x" * 32, FED: "abc"}  # the nicknames that we refuse, and who plays in their place
 
@@ -31,7 +37,7 @@ REFUSED_NAMES: Mapping[str, str] = {
     LONG: "Nickname too long - must be within 32 characters",
     FED: "Nickname must start with a letter and only contain alphanumeric characters",
 }
-DECIDED = Decisions("blef_next_decisions")
+DECIDED = IntendedDifferences("blef_next_decisions")
 
 
 def game_of(row: Row) -> str:
@@ -43,15 +49,17 @@ class NextRecording:
     """The service as the recording finds it, row after row."""
 
     def __init__(self) -> None:
-        self.chance, self.sockets = RecordedChance(), NotedSockets()
+        self.chance, self.sockets = RecordedRandomness(), RecordingSockets()
         self.client = memory_client("", chance=self.chance, agents=AGENTS)
         self.clock, self.store = self.client.clock, self.client.store
-        about = partial(subscribe, self.client.blef)
-        self._gate = gate.build(self.client.fed_into(self.sockets), about)
+        about = partial(authorize_subscription, self.client.blef)
+        self._gate = websocket_handler.build_websocket_handler(
+            self.client.with_feed(self.sockets), about
+        )
         self._game = ""
         self._dealt = defaultdict[str, list[Row]](list)
 
-    def ask(self, row: Row) -> Reply:
+    def ask(self, row: Row) -> HttpResponse:
         """Send a recorded request; what only we carry out does not disturb what follows."""
         self.clock.advance(timedelta(seconds=0.25))
         self._game = game_of(row)
@@ -66,11 +74,11 @@ class NextRecording:
             self.store.write(now, saved.game)
         return reply
 
-    def _send(self, row: Row) -> Reply:
+    def _send(self, row: Row) -> HttpResponse:
         query = f"?{urlencode(row['query'])}" if row["query"] else ""
-        return self.client.send(WireRequest(row["method"], quote(row["path"], safe="/") + query))
+        return self.client.send(HttpRequest(row["method"], quote(row["path"], safe="/") + query))
 
-    def shake(self, row: Row) -> Reply:
+    def shake(self, row: Row) -> HttpResponse:
         """Let a client in that watches, or out, as it was recorded."""
         leaving = row["method"] == "DISCONNECT"
         connection = row["query"]["connection"] if leaving else row["connection"]
@@ -80,8 +88,10 @@ class NextRecording:
             "headers": row.get("request_headers", {}),
             "queryStringParameters": row["query"],
         }
-        answer = read_answer(self._gate(event, LambdaContext("blef", TIMEOUT, self.clock)))
-        return Reply(answer.status, answer.body.decode(), dict(answer.headers))
+        answer = parse_response(
+            self._gate(event, LocalLambdaContext("blef", REQUEST_TIMEOUT, self.clock))
+        )
+        return HttpResponse(answer.status, answer.body.decode(), dict(answer.headers))
 
     def told(self) -> Counter[tuple[str, str]]:
         """What the last change told to which connection, and how often."""
@@ -96,17 +106,17 @@ class NextRecording:
             # The bot has the secret by which it moves in the recording, else some new one.
             moves = (one for one in ROWS if one["case"] == "bot.invoke")
             secrets = {game_of(move): str(move["query"]["player_uuid"]) for move in moves}
-            self.chance.uuids = [secrets.get(self._game) or SecretChance().uuid()]
+            self.chance.uuids = [secrets.get(self._game) or SecureRandomness().uuid()]
         self.chance.hands = []
         if "deal" not in row:
             return
         deal = row["deal"]
         self._dealt[self._game].append(deal)
-        self.chance.hands = [tuple(card for h in deal["hands"] for card in cards_of(h["hand"]))]
+        self.chance.hands = [tuple(card for h in deal["hands"] for card in parse_cards(h["hand"]))]
         saved = self.store.read(self._game)
         if saved is not None and saved.game.round is None:
             self.chance.orders = orders(
-                [(one.nickname, one.agent is not None) for one in saved.game.players],
+                [(one.nickname, one.bot_name is not None) for one in saved.game.players],
                 [RENAMED.get(name, name) for name in deal["seats"]],
             )
 
@@ -124,7 +134,7 @@ class NextRecording:
             (shown,) = body["hands"]
             body["hands"] = [hand for hand in last if hand["nickname"] == shown["nickname"]]
         if isinstance(body, dict) and "last_modified" in body:
-            body["room"] = room_of(self._game)
+            body["room"] = room_number(self._game)
         return plain(body)
 
 
@@ -153,9 +163,11 @@ def plain(body: Any) -> Any:  # noqa: ANN401 - JSON
     assert isinstance(body["last_modified"], float | int)
     told = {name: value for name, value in body.items() if name != "last_modified"}
     if "game_uuid" in told:
-        told["room"] = room_of(told["game_uuid"])
+        told["room"] = room_number(told["game_uuid"])
     if "hands" in told:
-        told["hands"] = [{**one, "hand": sort_hand(cards_of(one["hand"]))} for one in told["hands"]]
+        told["hands"] = [
+            {**one, "hand": sort_hand(parse_cards(one["hand"]))} for one in told["hands"]
+        ]
     return told
 
 
@@ -163,7 +175,7 @@ def written(body: Any) -> str:  # noqa: ANN401 - JSON
     return json.dumps(body, sort_keys=True)
 
 
-def agrees(row: Row, reply: Reply, recorded: NextRecording) -> bool:
+def agrees(row: Row, reply: HttpResponse, recorded: NextRecording) -> bool:
     """Whether status and whole body are as recorded, but for moments and rooms."""
     nickname = row["query"].get("nickname")
     if nickname in REFUSED_NAMES:
@@ -181,12 +193,12 @@ def agrees(row: Row, reply: Reply, recorded: NextRecording) -> bool:
 PARTLY = "gw.play.check"  # of this change one text of two was recorded
 
 
-def wrong(row: Row, recorded: NextRecording) -> Reply | None:
+def wrong(row: Row, recorded: NextRecording) -> HttpResponse | None:
     """The answer to a recorded request where it is neither as recorded nor a listed decision."""
     reply, case = recorded.ask(row), row["case"]
     if agrees(row, reply, recorded):
         return None
-    right = DECIDED.agree(case, reply, {**row["query"], "game": game_of(row)})
+    right = DECIDED.accepts(case, reply, {**row["query"], "game": game_of(row)})
     if case in {"state.one.upper", "gid.upper"}:
         query = {name: value.lower() for name, value in row["query"].items()}
         lowered = {**row, "path": row["path"].lower(), "query": query}

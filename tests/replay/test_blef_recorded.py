@@ -12,19 +12,27 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.blef import Decisions, RecordedChance, Reply, hands_of, memory_client, without_nothings
-from support.cloud_benches import START
-from support.recorded import recording
+from support.blef_service import (
+    HttpResponse,
+    IntendedDifferences,
+    RecordedRandomness,
+    empty_objects_as_none,
+    memory_client,
+    parse_hands,
+)
+from support.recordings import recording
+from support.store_fixtures import START
 
-from cardsharp.blef import rules, service
-from cardsharp.blef.actions import BETS
-from cardsharp.blef.cards import DECK, Card
-from cardsharp.blef.position import position_of
-from cardsharp.blef.records import GameRecord, Player, key_of
-from cardsharp.blef.rules import Round
-from cardsharp.blef.simulation import dealing
-from cardsharp.blef.wire import parse_state, position_in, state_body
-from workbench.cloud.http_events import WireRequest
+from cardsharp.games.blef import rules
+from cardsharp.games.blef.actions import BETS
+from cardsharp.games.blef.cards import DECK, Card
+from cardsharp.games.blef.position import position_of
+from cardsharp.games.blef.rules import Round
+from cardsharp.games.blef.service import service
+from cardsharp.games.blef.service.records import GamePlayer, GameRecord, uuid_digest
+from cardsharp.games.blef.service.wire import parse_state, position_from_state, state_body
+from cardsharp.games.blef.simulation import dealer
+from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest
 
 ALICE = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
 """The game that alice and bob play from its creation to its end."""
@@ -47,16 +55,16 @@ class Recording:
 
     def __post_init__(self) -> None:
         # By real chance alice's bets would hold in one run of 170, and bob would be out instead.
-        self.chance = RecordedChance(dealing(Random(1)))
+        self.chance = RecordedRandomness(dealer(Random(1)))
         self.client = memory_client(chance=self.chance)
         self.store = self.client.store
         self.first = {pair["case"]: pair for pair in reversed(self.pairs)}
 
-    def ask(self, pair: dict[str, Any]) -> Reply:
+    def ask(self, pair: dict[str, Any]) -> HttpResponse:
         """Send a recorded request."""
         self._prepare(pair)
         request = pair["request"]
-        return self.client.send(WireRequest(request["method"], request["target"]))
+        return self.client.send(HttpRequest(request["method"], request["target"]))
 
     def full_house(self) -> None:
         """Give the game of the odd nicknames eight players, as it had with all of them."""
@@ -89,10 +97,10 @@ class Recording:
     def _prepare_alices_game(self) -> None:
         """Bob begins; the hands of rounds 1, 2 and 11 are known, of round 2 only alice's."""
         self.chance.orders = {2: (1, 0)}
-        first = hands_of(self._body("state.past.round1.observer"))
-        alices = hands_of(self._body("state.round2.alice"))[0]
+        first = parse_hands(self._body("state.past.round1.observer"))
+        alices = parse_hands(self._body("state.round2.alice"))[0]
         bobs = next(card for card in self.chance.deal(24) if card not in alices)
-        last = hands_of(self._body("state.finished.lastround"))
+        last = parse_hands(self._body("state.finished.lastround"))
         self.chance.hands = [
             tuple(card for hand in hands for card in hand)
             for hands in (first, [[bobs], alices], last)
@@ -103,7 +111,7 @@ class Recording:
         moves = [self.first[case]["request"]["target"] for case in ("play.flow", "play.ok.check")]
         while self.client.get(f"/games/{ALICE}").json["status"] == "Running":
             for target in moves:
-                assert self.client.send(WireRequest("GET", target)).status == 200
+                assert self.client.send(HttpRequest("GET", target)).status == 200
 
     def _body(self, case: str) -> dict[str, Any]:
         return self.first[case]["body"]
@@ -122,7 +130,7 @@ class Recording:
             self._replace(uuid, pair["body"], [self._body(one) for one in closed])
         elif case == "join.full":
             players = self._players(uuid, self._body("state.started.8p"))
-            self.store.create(GameRecord(uuid, START, admin="p0", players=players))
+            self.store.create(GameRecord(uuid, START, admin_digest="p0", players=players))
 
     def _replace(
         self, uuid: str, state: dict[str, Any], closed: Sequence[dict[str, Any]] = ()
@@ -131,12 +139,12 @@ class Recording:
         if self.store.read(uuid) is None:
             self.store.create(GameRecord(uuid, START))
         admin, players = state["admin_nickname"], self._players(uuid, state)
-        game = GameRecord(uuid, START, admin=admin, players=players, round=_round(state))
+        game = GameRecord(uuid, START, admin_digest=admin, players=players, round=_round(state))
         for snapshot in (*map(_round, closed), None):
             saved = self.store.read(uuid)
             self.store.write(saved, game, snapshot)
 
-    def _players(self, uuid: str, state: dict[str, Any]) -> tuple[Player, ...]:
+    def _players(self, uuid: str, state: dict[str, Any]) -> tuple[GamePlayer, ...]:
         """The players, with the uuids of those who asked about their own game."""
         known = {"state.3p.eliminated.auth": "p2"}
         keys: dict[str, str] = {}
@@ -147,12 +155,12 @@ class Recording:
             if asked and name:
                 keys[name] = asked[1]
         names = [player["nickname"] for player in state["players"]]
-        return tuple(Player(name, key_of(keys.get(name, name))) for name in names)
+        return tuple(GamePlayer(name, uuid_digest(keys.get(name, name))) for name in names)
 
 
 def _round(state: dict[str, Any]) -> Round:
     """A round as a state shows it; hands that it hides are made up."""
-    seen = position_in(parse_state(json.dumps(state)), None).round()
+    seen = position_from_state(parse_state(json.dumps(state)), None).to_round()
     deck = [card for card in DECK if all(card not in hand for hand in seen.hands)]
     hands = tuple(
         hand or tuple(deck.pop() for _ in range(cards))
@@ -170,7 +178,7 @@ The state is the other such path.
 
 def expected(pair: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON it was
     """The recorded body, with null for its empty objects and with both keys of an error."""
-    body = without_nothings(pair["body"])
+    body = empty_objects_as_none(pair["body"])
     path = pair["request"]["target"].partition("?")[0]
     is_state = path.startswith("/v2/games/") and path.count("/") == 3
     doubled = path.endswith(BOTH_KEYS) or (is_state and pair["status"] == 400)
@@ -179,7 +187,7 @@ def expected(pair: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON it wa
     return body
 
 
-def agrees(pair: dict[str, Any], reply: Reply) -> bool:
+def agrees(pair: dict[str, Any], reply: HttpResponse) -> bool:
     """Whether status, type and body are as recorded, the order of keys too.
 
     Of Allow only that it is there: the original sends it empty, ours names the methods.
@@ -194,7 +202,7 @@ def agrees(pair: dict[str, Any], reply: Reply) -> bool:
     return is_head or json.dumps(reply.json) == json.dumps(expected(pair))
 
 
-def ask(recording: Recording, pair: dict[str, Any]) -> Reply:
+def ask(recording: Recording, pair: dict[str, Any]) -> HttpResponse:
     """The reply to a recorded request; what only we carry out does not disturb the others."""
     if pair["case"] in {"method.create.POST", "method.join.POST"}:
         elsewhere = Recording(recording.pairs, recording.patch)
@@ -210,14 +218,14 @@ def test_every_recorded_pair_agrees_or_is_a_listed_decision(
     pairs = recording("blef_requests")
     assert len(pairs) == 220
     served = Recording(pairs, monkeypatch)
-    decided, wrong = Decisions("blef_decisions"), []
+    decided, wrong = IntendedDifferences("blef_decisions"), []
     for pair in pairs:
         case = pair["case"]
         reply = ask(served, pair)
-        right = agrees(pair, reply) or decided.agree(case, reply, {})
+        right = agrees(pair, reply) or decided.accepts(case, reply, {})
         if case == "state.uppercase.game_uuid":
             target = pair["request"]["target"].lower()
-            right &= reply.json == served.client.send(WireRequest("GET", target)).json
+            right &= reply.json == served.client.send(HttpRequest("GET", target)).json
         if not right:
             wrong.append((pair["n"], case, pair["status"], pair["body"], reply.status, reply.text))
         if case == "state.oddnicks":
@@ -252,29 +260,29 @@ def test_a_recorded_game_replays(trace: dict[str, Any]) -> None:
     game = GameRecord(
         "",
         datetime(2026, 11, 20, tzinfo=UTC),
-        admin=trace["join_order"][0],
-        players=tuple(Player(name, "") for name in names),
+        admin_digest=trace["join_order"][0],
+        players=tuple(GamePlayer(name, "") for name in names),
     )
     # All hands of every round are in its snapshot.
-    chance, rounds = RecordedChance(), map(hands_of, trace["round_snapshots"])
+    chance, rounds = RecordedRandomness(), map(parse_hands, trace["round_snapshots"])
     chance.hands = [tuple(card for hand in hands for card in hand) for hands in rounds]
     deal = chance.deal
     live = rules.start(len(names), deal)
-    assert shown(game, live) == without_nothings(trace["started"])
+    assert shown(game, live) == empty_objects_as_none(trace["started"])
 
     closed: list[Round] = []
     for step in trace["steps"]:
         assert (names[live.turn], live.number) == (step["player"], step["round"])
         outcome = rules.apply(live, step["action_id"], deal)
-        live = outcome.live
-        closed += [outcome.closed] if outcome.closed else []
+        live = outcome.current_round
+        closed += [outcome.closed_round] if outcome.closed_round else []
         state = shown(game, live)
-        after = without_nothings(step["after"])
+        after = empty_objects_as_none(step["after"])
         assert after == {
             **{name: state[name] for name in after if name != "history_len"},
             "history_len": len(state["history"]),
         }
-    assert shown(game, live) == without_nothings(trace["final"])
+    assert shown(game, live) == empty_objects_as_none(trace["final"])
     assert [shown(game, one) for one in closed] == [
-        without_nothings(snapshot) for snapshot in trace["round_snapshots"]
+        empty_objects_as_none(snapshot) for snapshot in trace["round_snapshots"]
     ]

@@ -8,8 +8,14 @@ from collections.abc import Iterable
 import networkx as nx
 from networkx.algorithms import isomorphism
 
-from cardsharp.contest.bracket import Game, Seed, Winner, halves, straight
-from cardsharp.contest.elimination import DoubleElimination
+from cardsharp.contest.formats.bracket import (
+    BracketGame,
+    SeedSlot,
+    WinnerOf,
+    in_order,
+    swapped_halves,
+)
+from cardsharp.contest.formats.double_elimination import DoubleElimination
 
 ROUNDS = [
     range(1, 5), range(5, 13), [*range(13, 17), *range(21, 25)], [*range(17, 21), 29, 30],
@@ -36,7 +42,7 @@ PLACES = tuple(
     # A game of two teams, whose winner meets one with a bye; then a game of two with byes.
     for place in (first, BYE, first + 1, first + 2, first + 3, BYE, first + 4, BYE)
 )
-CUP = DoubleElimination(PLACES, drops=(halves, straight, halves))
+CUP = DoubleElimination(PLACES, loser_orders=(swapped_halves, in_order, swapped_halves))
 
 
 def drawing(games: Iterable[tuple[int, int, str]]) -> "nx.MultiDiGraph[int]":
@@ -49,18 +55,18 @@ def drawing(games: Iterable[tuple[int, int, str]]) -> "nx.MultiDiGraph[int]":
     return found
 
 
-def came(game: Game) -> str:
+def came(game: BracketGame) -> str:
     """Where its teams came from, as `DRAWN` says it."""
     return " ".join(
-        f"{'W' if isinstance(source, Winner) else 'L'}{source.game}"
+        f"{'W' if isinstance(source, WinnerOf) else 'L'}{source.game}"
         for source in game.sources
-        if not isinstance(source, Seed)
+        if not isinstance(source, SeedSlot)
     )
 
 
 def test_the_bracket_is_the_one_that_was_drawn() -> None:
     """Every game with the same sources, and in the same round."""
-    ours = drawing((game.number, game.round, came(game)) for game in CUP.games(20))
+    ours = drawing((game.number, game.round, came(game)) for game in CUP.bracket_games(20))
     theirs = drawing(
         (game, number, DRAWN[game]) for number, games in enumerate(ROUNDS, 1) for game in games
     )

@@ -13,18 +13,26 @@ from random import Random
 from urllib.parse import parse_qs
 
 from requests import PreparedRequest
-from support.euchre_api import Scribe, Service, direct_player
-from support.recorded import Json, recording
-from support.size import cases
+from support.case_counts import case_count
+from support.euchre_service import EuchreServiceHarness, RecordingStrategy, in_process_player
+from support.recordings import Json, recording
 
-from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
-from cardsharp.euchre.cards import SUITS
-from cardsharp.euchre.position import Position, project
-from cardsharp.euchre.rules import Deal, apply, score, start
-from cardsharp.euchre.simulation import Dealt, Euchre, Match
-from cardsharp.euchre.table import turn
+from cardsharp.games.euchre.actions import (
+    PASS,
+    Action,
+    Bid,
+    DecisionType,
+    Defend,
+    Discard,
+    Play,
+)
+from cardsharp.games.euchre.cards import SUITS
+from cardsharp.games.euchre.position import Position, current_position
+from cardsharp.games.euchre.public_state import pending_decision
+from cardsharp.games.euchre.rules import Deal, apply, score, start
+from cardsharp.games.euchre.simulation import EuchreSimulation, SeatedDeal, SimulatedMatch
 
-ASKED = {"/bid": Question.BID, "/swap": Question.DISCARD, "/play": Question.PLAY}
+ASKED = {"/bid": DecisionType.BID, "/swap": DecisionType.DISCARD, "/play": DecisionType.PLAY}
 DECISIONS = {"suit", "alone", "card", "info"}  # the fields of an answer that are no echo
 
 
@@ -66,8 +74,8 @@ class Truth:
         bids = [Bid(suit, alone) if suit >= 0 else PASS for suit, alone in raw["bids"] if suit > -2]
         laid = [] if raw["discard"] is None else [Discard(raw["discard"])]
         asked = [(raw["caller_pos"] + n) % 4 for n in (1, 3)] if raw["go_alone"] else []
-        answers = [Defend(alone=seat == raw["def_pos"]) for seat in asked]
-        defences = answers[:1] if answers and answers[0].alone else answers
+        answers = [Defend(goes_alone=seat == raw["def_pos"]) for seat in asked]
+        defences = answers[:1] if answers and answers[0].goes_alone else answers
         plays = [card for trick in raw["tricks"] for _, card in trick["plays"] if card is not None]
         return (*bids, *laid, *defences, *map(Play, plays))
 
@@ -106,10 +114,10 @@ def test_the_rules_tell_every_deal_as_it_was() -> None:
     """Legal actions, winners of tricks, tricks and points, over all 108 deals."""
     assert len(truths()) == 108
     for truth in truths().values():
-        table, raw = truth.states[-1].table, truth.raw
+        table, raw = truth.states[-1].public_state, truth.raw
         result = score(table)
-        assert list(table.winners) == [trick["winner"] for trick in raw["tricks"]]
-        assert result.caller == raw["caller_pos"]
+        assert list(table.trick_winners) == [trick["winner"] for trick in raw["tricks"]]
+        assert result.caller_side == raw["caller_pos"]
         assert table.lone_defender == raw["def_pos"]
         if raw["points"]:
             assert [*result.points, *result.points] == raw["points"]
@@ -124,8 +132,8 @@ def test_the_service_follows_every_deal_from_what_it_is_told() -> None:
     It is started anew before each request: nothing outlives but the store. What was sent comes
     back with value and type.
     """
-    player = Scribe()
-    service = Service(player)
+    player = RecordingStrategy()
+    service = EuchreServiceHarness(player)
     deals: dict[str, Truth] = {}
     assert len(requests()) == 4029
     for recorded in requests():
@@ -135,7 +143,7 @@ def test_the_service_follows_every_deal_from_what_it_is_told() -> None:
             deals[told["token"]] = truth_of(recorded)
         if method == "GET":
             player.answer = lambda _, action=recorded.action: action  # type: ignore[misc]
-        answer = service.ok(method, recorded.target, recorded.body)
+        answer = service.call_ok(method, recorded.target, recorded.body)
         echo = [(name, value) for name, value in told.items() if name not in DECISIONS]
         assert [(name, answer.get(name), type(answer.get(name))) for name, _ in echo] == [
             (name, value, type(value)) for name, value in echo
@@ -143,24 +151,31 @@ def test_the_service_follows_every_deal_from_what_it_is_told() -> None:
         if method == "GET":
             assert answer.get("card") == told.get("card")
             check_view(player.positions.pop(), deals[told["token"]], recorded)
-    assert service.diary.faults == []
-    assert service.diary.troubles == []
+    assert service.log.strategy_failures == []
+    assert service.log.other_errors == []
 
 
 def check_view(view: Position, truth: Truth, recorded: Recorded) -> None:
     """The view is what that seat had seen; nobody is told of a lone defence, but may find out."""
     query = parse_qs(recorded.target.partition("?")[2])
     seat, question = int(query["pos"][0]), ASKED[recorded.path]
-    asked = [deal for deal in truth.states if turn(deal.table) == (seat, question)]
-    if question is Question.DISCARD:  # the call was not told yet
-        assert (view.seat, view.question, view.hand) == (seat, question, asked[0].hand(seat))
+    asked = [
+        deal for deal in truth.states if pending_decision(deal.public_state) == (seat, question)
+    ]
+    if question is DecisionType.DISCARD:  # the call was not told yet
+        assert (view.seat, view.decision_type, view.hand) == (seat, question, asked[0].hand(seat))
         return
-    is_bid = question is Question.BID
-    true = project(asked[int(query["round"][0]) - 1 if is_bid else int(query["trickNum"][0])])
-    assert view == replace(true, table=replace(true.table, defences=view.table.defences))
-    assert view.table.lone_defender in {None, true.table.lone_defender}
-    if question is Question.PLAY:
-        assert {*true.choices} == {Play(int(card)) for card in query["playableCards"]}
+    is_bid = question is DecisionType.BID
+    true = current_position(
+        asked[int(query["round"][0]) - 1 if is_bid else int(query["trickNum"][0])]
+    )
+    assert view == replace(
+        true,
+        public_state=replace(true.public_state, defense_answers=view.public_state.defense_answers),
+    )
+    assert view.public_state.lone_defender in {None, true.public_state.lone_defender}
+    if question is DecisionType.PLAY:
+        assert {*true.legal_actions} == {Play(int(card)) for card in query["playableCards"]}
 
 
 # --- our own client ----------------------------------------------------------------------------
@@ -191,25 +206,25 @@ def comparable(method: str, target: str, body: str | bytes | None) -> tuple[obje
 
 def test_every_deal_of_a_shared_token_is_sent_as_the_client_sent_it() -> None:
     """In the sample every third."""
-    count, euchre = 0, Euchre()
-    for truth, recorded in islice(deals(), 0, None, cases(3, every=1)):
+    count, euchre = 0, EuchreSimulation()
+    for truth, recorded in islice(deals(), 0, None, case_count(3, full=1)):
         sent: list[tuple[object, ...]] = []
 
         def watch(request: PreparedRequest, sent: list[tuple[object, ...]] = sent) -> None:
             sent.append(comparable(str(request.method), request.path_url, request.body))
 
-        answering = Scribe()
+        answering = RecordingStrategy()
         token, number = recorded[0].answer["token"], recorded[0].answer["dealNum"]
-        remote, adapter = direct_player(Service(answering), token)
-        remote._known, remote._deal_number = True, number - 1
+        remote, adapter = in_process_player(EuchreServiceHarness(answering), token)
+        remote._has_session, remote._deal_number = True, number - 1
         adapter.watch = watch
         ours = tuple(int(seat) for seat in truth.raw["tokens"])
-        team, match = remote.seated(ours), Match(Dealt(start(truth.cards), 0))
+        team, match = remote.for_match(ours), SimulatedMatch(SeatedDeal(start(truth.cards), 0))
         for action in truth.actions:
             answering.answer = lambda _, action=action: action  # type: ignore[misc]
-            done = team.decide(match) if euchre.to_act(match) in ours else action
-            match = euchre.act(match, done, Random(0))
-        team.ended(match)
+            done = team.decide(match) if euchre.current_seat(match) in ours else action
+            match = euchre.apply_action(match, done, Random(0))
+        team.end_match(match)
         assert sent == [comparable(one.method, one.target, one.body) for one in recorded]
         count += 1
-    assert count > cases(10, every=30)
+    assert count > case_count(10, full=30)

@@ -7,38 +7,41 @@ from itertools import islice
 from random import Random
 
 import pytest
-from support.recorded import (
+from support.case_counts import case_count
+from support.recordings import (
     SAMPLE,
     Json,
-    Look,
-    Matches,
-    about,
-    looks,
+    RecordedMatches,
+    RecordedView,
+    annotate_with_match,
+    parametrize_sample_and_all,
     recorded_action,
-    sample_and_whole,
+    recorded_views,
 )
-from support.size import cases
 
-from cardsharp.cloud.ports import MatchRecord, MoveRecord
-from cardsharp.deadmansdraw.decisions import decisions
-from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.reading import follow, rebuild
-from cardsharp.deadmansdraw.recorded import recorded
-from cardsharp.deadmansdraw.restore import restore
-from cardsharp.deadmansdraw.wire_views import EventView
 from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.arena_bot.position_from_view import (
+    next_position,
+    position_from_view,
+)
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import EventView
+from cardsharp.games.deadmansdraw.history.arena_import import import_match
+from cardsharp.games.deadmansdraw.history.decisions import decisions
+from cardsharp.games.deadmansdraw.history.state_history import restore_states
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.store.match_log import MatchRecord, MoveRecord
 
 PILES = ("playArea", "drawPile", "discardPile", "banks")
 
 
-def position_of(look: Look) -> Position | None:
+def position_of(look: RecordedView) -> Position | None:
     """The position of the player to move; None once the match is over."""
     index = look.view.active_player_index
-    return None if index is None else rebuild(look.view, index)
+    return None if index is None else position_from_view(look.view, index)
 
 
-@sample_and_whole(pytest.mark.slow)
-def test_the_rebuilt_position_equals_the_hidden_one(matches: Matches) -> None:
+@parametrize_sample_and_all(pytest.mark.slow)
+def test_the_rebuilt_position_equals_the_hidden_one(matches: RecordedMatches) -> None:
     """In every recorded view: the discard pile in order, the rest of the deck as a set.
 
     A top card that an Oracle showed, ours or the opponent's, and that was not taken stays known.
@@ -48,9 +51,9 @@ def test_the_rebuilt_position_equals_the_hidden_one(matches: Matches) -> None:
     """
     count = known = refused = followed = found = 0
     for number, trace in enumerate(matches.started()):
-        before: tuple[Look, Position] | None = None
+        before: tuple[RecordedView, Position] | None = None
         seen: dict[int, Position] = {}
-        for look in looks(trace):
+        for look in recorded_views(trace):
             position, record = position_of(look), look.record
             if position is None:
                 continue
@@ -59,34 +62,34 @@ def test_the_rebuilt_position_equals_the_hidden_one(matches: Matches) -> None:
             hidden = trace["deck"][len(trace["deck"]) - record["drawPileLeft"] :]
             assert sorted(map(str, position.unseen)) == sorted(hidden), where
             assert position.known_top is None or str(position.known_top) == hidden[0], where
-            assert position.refused in {None, position.known_top}, where
+            assert position.refused_oracle_card in {None, position.known_top}, where
             seen[look.view.move_count] = position
             count += 1
             known += position.known_top is not None
-            refused += position.refused is not None
+            refused += position.refused_oracle_card is not None
             if before is not None:
                 followed += check_follow(trace["name"], *before, position)
             usable = record.get("status") == 200 and "action" in record and "watchdog" not in record
             before = (look, position) if usable else None
-        if began_as_all(trace) and number % cases(9, every=1) == 0:
+        if began_as_all(trace) and number % case_count(9, full=1) == 0:
             found += check_decisions(trace, seen)
     assert found > 90
-    assert count > 0.95 * matches.least
+    assert count > 0.95 * matches.min_step_count
     assert known > count / 40
     assert refused > count / 400
-    assert followed > matches.least / 2
+    assert followed > matches.min_step_count / 2
 
 
-def check_follow(name: str, look: Look, old: Position, new: Position) -> int:
+def check_follow(name: str, look: RecordedView, old: Position, new: Position) -> int:
     """1 where the action could be followed; it must then agree with the new view.
 
     Chains of the server's autopick, which the bot never asks for, need a new view.
     """
     action = recorded_action(look.record["action"])
-    if action.autopick:
+    if action.answers_pending_effects:
         return 0
     events = [EventView.model_validate(event) for event in look.record["response"]]
-    followed = follow(old, action, events)
+    followed = next_position(old, action, events)
     ended = any(event.event_type == "TurnEnded" for event in events)
     if followed is None:
         assert ended, (name, action)
@@ -101,8 +104,8 @@ def began_as_all(trace: Json) -> bool:
 
 def told(trace: Json) -> tuple[MatchRecord, list[MoveRecord]]:
     """The match as an arena answers at its end."""
-    *_, last = looks(trace)
-    return recorded(json.dumps({**last.raw, "startedAt": "2023-11-06T10:00:00.000Z"}).encode())
+    *_, last = recorded_views(trace)
+    return import_match(json.dumps({**last.raw, "startedAt": "2023-11-06T10:00:00.000Z"}).encode())
 
 
 def check_decisions(trace: Json, seen: Mapping[int, Position]) -> int:
@@ -120,14 +123,14 @@ def test_the_decisions_of_a_match_that_did_not_begin_as_all_do_are_refused() -> 
             list(decisions(*told(trace)))
 
 
-@sample_and_whole(pytest.mark.slow)
-def test_every_recorded_match_is_made_again_move_by_move(matches: Matches) -> None:
+@parametrize_sample_and_all(pytest.mark.slow)
+def test_every_recorded_match_is_made_again_move_by_move(matches: RecordedMatches) -> None:
     """By the rules, from what its events tell alone: `restore` compares every event."""
     made = 0
     for trace in matches.started():
-        with about(trace):
-            record, moves = recorded(json.dumps(trace).encode())
-            found = list(restore(record, moves, Random(1)))
+        with annotate_with_match(trace):
+            record, moves = import_match(json.dumps(trace).encode())
+            found = list(restore_states(record, moves, Random(1)))
             assert [one.sequence for one in found] == [move.sequence for move in moves[1:]]
             piles = [list(map(str, one.state.state.draw_pile)) for one in found]
             if piles:  # what nobody drew lies in no order that is known
@@ -135,4 +138,4 @@ def test_every_recorded_match_is_made_again_move_by_move(matches: Matches) -> No
                 assert piles[0][:drawn] == trace["deck"][:drawn]
                 assert sorted(piles[0]) == sorted(trace["deck"])
             made += len(found)
-    assert made > matches.least * 0.9
+    assert made > matches.min_step_count * 0.9

@@ -7,8 +7,8 @@ narrow ones of Blef and Euchre are in docs/blef-strength.md and docs/euchre-stre
 
 import pytest
 
-from workbench.lab.plan import Plan
-from workbench.lab.runs import run
+from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.runner import run_duel
 
 pytestmark = pytest.mark.slow
 
@@ -28,14 +28,16 @@ def test_a_rebuilt_player_is_as_strong_as_the_real_program(
     first: str, second: str, points: float, margin: float, scores: tuple[float, float]
 ) -> None:
     """Points and mean scores of 200 matches agree with the real programs' within both errors."""
-    played = run(Plan(first=first, second=second, pairs=100, seed=2023, plain=True))
+    played = run_duel(DuelPlan(first=first, second=second, pairs=100, seed=2023, pure_python=True))
     assert abs(played.points - points) <= margin + played.interval.margin
     mean_scores = [played.total("scores", player) / len(played.matches) for player in (0, 1)]
     assert mean_scores == pytest.approx(scores, abs=3.5)
 
 
 def test_champion_and_third_bust_as_often_and_take_as_long_as_the_real_programs() -> None:
-    played = run(Plan(first="champion", second="third", pairs=150, seed=7, plain=True))
+    played = run_duel(
+        DuelPlan(first="champion", second="third", pairs=150, seed=7, pure_python=True)
+    )
     busts, turns = ([played.total(name, one) for one in (0, 1)] for name in ("busts", "turns"))
     assert busts[0] / turns[0] == pytest.approx(0.20, abs=0.02)
     assert busts[1] / turns[1] == pytest.approx(0.42, abs=0.03)
@@ -46,21 +48,21 @@ def test_champion_and_third_bust_as_often_and_take_as_long_as_the_real_programs(
 @pytest.mark.parametrize(
     ("plan", "least"),
     [
-        (Plan(first="steady", second="champion", pairs=10, seed=5, plain=True), 57.5),
-        (Plan(game="blef", first="bayes", second="greedy", pairs=2, seed=4), 75),
-        (Plan(game="blef", first="bayes", second="threshold(0.2,0.5)", pairs=2, seed=4), 75),
-        (Plan(game="euchre", first="rules", second="random", pairs=50, seed=3), 99),
-        (Plan(game="euchre", first="pimc@16", second="random", pairs=10, seed=2), 95),
+        (DuelPlan(first="steady", second="champion", pairs=10, seed=5, pure_python=True), 57.5),
+        (DuelPlan(game="blef", first="bayes", second="greedy", pairs=2, seed=4), 75),
+        (DuelPlan(game="blef", first="bayes", second="threshold(0.2,0.5)", pairs=2, seed=4), 75),
+        (DuelPlan(game="euchre", first="rules", second="random", pairs=50, seed=3), 99),
+        (DuelPlan(game="euchre", first="pimc@16", second="random", pairs=10, seed=2), 95),
     ],
-    ids=lambda value: f"{value.first}-{value.second}" if isinstance(value, Plan) else "",
+    ids=lambda value: f"{value.first}-{value.second}" if isinstance(value, DuelPlan) else "",
 )
-def test_the_stronger_wins_as_often_as_it_did(plan: Plan, least: float) -> None:
+def test_the_stronger_wins_as_often_as_it_did(plan: DuelPlan, least: float) -> None:
     """A short run each; those of Dead Man's Draw that tell more are `cardsharp lab duel`."""
-    assert run(plan).points >= least
+    assert run_duel(plan).points >= least
 
 
 def test_threshold_plays_as_strong_as_it_was_measured() -> None:
     """Greedy wins 0.468 +- 0.022 against it (docs/spec/blef.md section 12)."""
-    plan = Plan(game="blef", first="greedy", second="threshold(0.2,0.5)", pairs=200, seed=1)
-    low, high = run(plan).interval
+    plan = DuelPlan(game="blef", first="greedy", second="threshold(0.2,0.5)", pairs=200, seed=1)
+    low, high = run_duel(plan).interval
     assert low < 46.8 < high

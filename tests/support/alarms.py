@@ -15,10 +15,10 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from cardsharp.cloud.telemetry import SERVICE
+from cardsharp.aws.telemetry import SERVICE
 from cardsharp.errors import ConfigError
+from cardsharp_tools.local_cloud.metric_samples import MetricKey, Sample
 from support.aws_template import of_kind
-from workbench.cloud.samples import MetricKey, Sample
 
 STACK = SERVICE  # the stack's name, as our own metrics have it in a run without one
 MINUTE = timedelta(minutes=1)
@@ -42,43 +42,43 @@ Samples = Mapping[MetricKey, Sequence[Sample]]
 class Series:
     """A statistic of a metric, one value a period."""
 
-    def __init__(self, told: Mapping[str, Any]) -> None:
-        metric = told["Metric"]
+    def __init__(self, properties: Mapping[str, Any]) -> None:
+        metric = properties["Metric"]
         named = {(one["Name"], _plain(one["Value"])) for one in metric.get("Dimensions", [])}
         space = _plain(metric["Namespace"])
         self.metric = MetricKey(space, metric["MetricName"], frozenset(named))
-        self.statistic = told["Stat"]
-        self.period = timedelta(seconds=int(told["Period"]))
+        self.statistic = properties["Stat"]
+        self.period = timedelta(seconds=int(properties["Period"]))
 
     def value(self, samples: Samples, start: datetime) -> float | None:
         """That of the period which begins then."""
         end = start + self.period
-        its = [one.value for one in samples.get(self.metric, ()) if start <= one.at < end]
+        its = [one.value for one in samples.get(self.metric, ()) if start <= one.timestamp < end]
         return _STATISTICS[self.statistic](its) if its else None
 
 
 class Alarm:
     """An alarm on one metric, or on an expression of several by their ids."""
 
-    def __init__(self, name: str, told: Mapping[str, Any]) -> None:
-        statistic = told.get("ExtendedStatistic") or told.get("Statistic")
-        own = {"Metric": told, "Stat": statistic, "Period": told.get("Period")}
-        queries = told.get("Metrics", [{"Id": "m", "MetricStat": own}])
+    def __init__(self, name: str, properties: Mapping[str, Any]) -> None:
+        statistic = properties.get("ExtendedStatistic") or properties.get("Statistic")
+        own = {"Metric": properties, "Stat": statistic, "Period": properties.get("Period")}
+        queries = properties.get("Metrics", [{"Id": "m", "MetricStat": own}])
         (shown,) = [one for one in queries if one.get("ReturnData", True)]
         known = [one for one in queries if "MetricStat" in one]
         self.name = name
         self.series = {one["Id"]: Series(one["MetricStat"]) for one in known}
         self.period = next(iter(self.series.values())).period  # the same for all of them
-        self.periods = int(told["EvaluationPeriods"])
-        self.threshold = float(told["Threshold"])
+        self.periods = int(properties["EvaluationPeriods"])
+        self.threshold = float(properties["Threshold"])
         self._expression = shown.get("Expression", shown["Id"])
-        self._compare = _COMPARISONS[told["ComparisonOperator"]]
-        self._breaching = int(told.get("DatapointsToAlarm", self.periods))
-        self._silence = _SILENCE[told["TreatMissingData"]]
+        self._compare = _COMPARISONS[properties["ComparisonOperator"]]
+        self._breaching = int(properties.get("DatapointsToAlarm", self.periods))
+        self._silence = _SILENCE[properties["TreatMissingData"]]
 
-    def is_on(self, samples: Samples, at: datetime) -> bool:
+    def is_on(self, samples: Samples, now: datetime) -> bool:
         """Whether it is on at a moment, looking at the periods that are over by then."""
-        last = at - (at - _EPOCH) % self.period
+        last = now - (now - _EPOCH) % self.period
         starts = [last - self.period * (number + 1) for number in range(self.periods)]
         return sum(self._breaches(samples, start) for start in starts) >= self._breaching
 
@@ -89,12 +89,12 @@ class Alarm:
 
 
 @cache
-def alarms() -> list[Alarm]:
+def template_alarms() -> list[Alarm]:
     """The stack's alarms; physical names are the logical ones."""
     return [Alarm(name, told) for name, told in of_kind("AWS::CloudWatch::Alarm").items()]
 
 
-def composites() -> dict[str, str]:
+def composite_alarm_rules() -> dict[str, str]:
     """The rules of those on other alarms, by their names."""
     told = of_kind("AWS::CloudWatch::CompositeAlarm").items()
     return {name: _plain(one["AlarmRule"]) for name, one in told}
@@ -114,15 +114,15 @@ def _plain(value: object) -> str:
     raise ConfigError(f"An alarm uses {value!r}, which cannot be resolved here.")
 
 
-def fired(samples: Sequence[Sample], tail: timedelta = MINUTE) -> set[str]:
+def alarms_fired(samples: Sequence[Sample], tail: timedelta = MINUTE) -> set[str]:
     """The alarms that are on at any full minute from the first sample to `tail` after the last."""
     of = defaultdict(list)
     for one in samples:
         of[one.metric].append(one)
-    moments = [one.at for one in samples]
+    moments = [one.timestamp for one in samples]
     start = min(moments) - (min(moments) - _EPOCH) % MINUTE + MINUTE
     full = [start + MINUTE * n for n in range((max(moments) + tail - start) // MINUTE + 1)]
-    return {alarm.name for alarm in alarms() if any(alarm.is_on(of, at) for at in full)}
+    return {alarm.name for alarm in template_alarms() if any(alarm.is_on(of, at) for at in full)}
 
 
 def composite_is_on(rule: str, states: Mapping[str, bool]) -> bool:

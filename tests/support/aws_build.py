@@ -6,19 +6,19 @@ from unittest import mock
 
 import pytest
 
-from workbench.build import sam
-from workbench.build.sam import FOLDERS, Build
-from workbench.build.target import Target, this_machine
-from workbench.cloud.template import ARENA, TEMPLATE
+from cardsharp_tools.build import sam_build
+from cardsharp_tools.build.sam_build import BUILD_FOLDERS, Build
+from cardsharp_tools.build.target import BuildTarget, native_target
+from cardsharp_tools.local_cloud.template_files import ARENA_TEMPLATE, TEMPLATE
 
 LAYERS = ("DependenciesArm64", "DependenciesX86", "CardsharpLayer")
 
 
-def skip_without_packages(told: str) -> None:
+def skip_without_packages(uv_output: str) -> None:
     """Skip where uv has said that the package index cannot be reached."""
     signs = ("network was disabled", "error sending request", "dns error", "tcp connect error")
-    if any(sign in told for sign in signs):
-        pytest.skip(f"packages are neither in uv's cache nor to be had: {told}")
+    if any(sign in uv_output for sign in signs):
+        pytest.skip(f"packages are neither in uv's cache nor to be had: {uv_output}")
 
 
 def native_build(tmp_path_factory: pytest.TempPathFactory, *, with_arena: bool = False) -> Build:
@@ -34,19 +34,26 @@ def native_build(tmp_path_factory: pytest.TempPathFactory, *, with_arena: bool =
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "whole").exists():
             try:
-                build = sam.sam_build if with_arena else _build_layers_once
-                build(folder, this_machine())
-            except sam.BuildError as error:
+                build = sam_build.sam_build if with_arena else _build_layers_once
+                build(folder, native_target())
+            except sam_build.BuildError as error:
                 skip_without_packages(str(error))
                 raise
             (folder / "whole").touch()
     return Build(folder)
 
 
-def _build_layers_once(folder: Path, target: Target) -> None:
+def _build_layers_once(folder: Path, target: BuildTarget) -> None:
     """Of an arena alone build only the functions: its layers, which take long, are the bot's."""
-    with mock.patch.object(sam, "FOLDERS", {TEMPLATE: FOLDERS[TEMPLATE]}):
-        sam.sam_build(folder, target)
-    place = ("--template", str(ARENA), "--build-dir", str(folder / FOLDERS[ARENA]))
+    with mock.patch.object(sam_build, "BUILD_FOLDERS", {TEMPLATE: BUILD_FOLDERS[TEMPLATE]}):
+        sam_build.sam_build(folder, target)
+    place = (
+        "--template",
+        str(ARENA_TEMPLATE),
+        "--build-dir",
+        str(folder / BUILD_FOLDERS[ARENA_TEMPLATE]),
+    )
     less = [word for layer in LAYERS for word in ("--exclude", layer)]
-    sam.run_sam(["build", *place, *less], {**target.environment(), **sam.QUIET})
+    sam_build.run_sam(
+        ["build", *place, *less], {**target.environment(), **sam_build.QUIET_ENVIRONMENT}
+    )

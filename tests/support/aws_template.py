@@ -4,27 +4,27 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from workbench.build import expressions
-from workbench.build.expressions import listed
-from workbench.build.translate import Template, whole
-from workbench.cloud.template import ARENA, TEMPLATE
+from cardsharp_tools.build.sam_transform import Template, transform_with_nested
+from cardsharp_tools.build.template_rules import expressions
+from cardsharp_tools.build.template_rules.expressions import as_list
+from cardsharp_tools.local_cloud.template_files import ARENA_TEMPLATE, TEMPLATE
 
 
 @cache
 def template() -> Template:
     """template.yaml as CloudFormation gets it, with what it nests; and the arena's resources."""
-    bot = whole(TEMPLATE)
+    bot = transform_with_nested(TEMPLATE)
     return {**bot, "Resources": {**arena()["Resources"], **bot["Resources"]}}
 
 
 def arena() -> Template:
     """stacks/arena.yaml as CloudFormation gets it, with what it nests."""
-    return whole(ARENA)
+    return transform_with_nested(ARENA_TEMPLATE)
 
 
 def of_kind(kind: str) -> dict[str, dict[str, Any]]:
     """The properties of all resources of a type, by logical name."""
-    return dict(expressions.of_kind(template(), kind))
+    return dict(expressions.resources_of_type(template(), kind))
 
 
 def properties(name: str) -> dict[str, Any]:
@@ -48,6 +48,6 @@ def allowed_actions(name: str, service: str) -> set[str]:
         action.partition(":")[2]
         for statement in (policy["Statement"] if policy else statements(name))
         if statement["Effect"] == "Allow"
-        for action in listed(statement["Action"])
+        for action in as_list(statement["Action"])
         if action.startswith(f"{service}:")
     }

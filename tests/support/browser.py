@@ -30,7 +30,7 @@ PICTURES = os.environ.get("PICTURES")
 """A folder for pictures of what was looked at; none are taken without it."""
 
 
-def chromium(playwright: Playwright) -> str | None:
+def chromium_path(playwright: Playwright) -> str | None:
     """The program: that of $CHROMIUM, the installed one, or the one that Playwright fetched."""
     found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     own = playwright.chromium.executable_path
@@ -38,7 +38,9 @@ def chromium(playwright: Playwright) -> str | None:
 
 
 @contextmanager
-def visited(browser: Browser, *, refused: bool = False, **context: object) -> Iterator[Page]:
+def open_page(
+    browser: Browser, *, expected_errors: bool = False, **context: object
+) -> Iterator[Page]:
     """A page in a browser that knows nothing yet; `context` is its screen, scheme or user.
 
     A script's error, what the page's policy forbids, an error on the console, and a request to a
@@ -55,7 +57,7 @@ def visited(browser: Browser, *, refused: bool = False, **context: object) -> It
             hosts.add(host)
 
     def logged(said: ConsoleMessage) -> None:
-        if said.type == "error" and not (refused and "status of 4" in said.text):
+        if said.type == "error" and not (expected_errors and "status of 4" in said.text):
             trouble.append(f"console: {said.text}")
 
     page.on("request", requested)
@@ -69,7 +71,7 @@ def visited(browser: Browser, *, refused: bool = False, **context: object) -> It
         opened.close()
 
 
-def serious(page: Page) -> list[str]:
+def serious_axe_violations(page: Page) -> list[str]:
     """What axe calls serious or critical of the page as it stands: rule, and where it is broken."""
     page.evaluate(
         "document.getAnimations().forEach(one => one.finish())"
@@ -83,7 +85,7 @@ def serious(page: Page) -> list[str]:
     ]
 
 
-def to_the_end(region: Locator) -> None:
+def scroll_to_end(region: Locator) -> None:
     """Scroll by the keyboard; a browser drops the keys that come before its first painting."""
     region.focus()
     for _ in range(300):
@@ -95,7 +97,7 @@ def to_the_end(region: Locator) -> None:
             return
 
 
-def asked(page: Page, after: str = "") -> str:
+def next_question_number(page: Page, after: str = "") -> str:
     """The number of the next question after that one; nothing when the match is over."""
     fresh = page.locator(f'#moves input[name=number]:not([value="{after}"]), .over')
     fresh.first.wait_for(state="attached")
@@ -103,7 +105,7 @@ def asked(page: Page, after: str = "") -> str:
     return found.get_attribute("value") or "" if found.count() else ""
 
 
-def press_first(page: Page) -> None:
+def play_first_choice(page: Page) -> None:
     """Play the first choice by its key; where a tenth begins like it, only Enter plays it."""
     ambiguous = page.locator("#moves [data-digits='10']").count()
     page.keyboard.press("1")
@@ -111,7 +113,7 @@ def press_first(page: Page) -> None:
         page.keyboard.press("Enter")
 
 
-def picture(page: Page, name: str) -> None:
+def save_screenshot(page: Page, name: str) -> None:
     """Keep a picture of the page where $PICTURES names a folder."""
     if PICTURES:
         safe = re.sub(r"[^\w.-]", "-", name)
@@ -128,26 +130,26 @@ _AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding=
 
 # --- how a page lies on a screen ---------------------------------------------------------------
 
-FINGER = 44  # pixels that a finger needs (WCAG 2.5.5)
+MIN_TOUCH_TARGET = 44  # pixels that a finger needs (WCAG 2.5.5)
 
 
-def faults(page: Page, *, touched: bool) -> list[str]:
+def layout_violations(page: Page, *, check_touch_targets: bool) -> list[str]:
     """What nobody would want to look at: wider than the screen, texts over each other, cut off.
 
     With `touched` also what is too small for a finger.
     """
-    return page.evaluate(f"{_SCRIPT}; faults({FINGER if touched else 0})")
+    return page.evaluate(f"{_SCRIPT}; faults({MIN_TOUCH_TARGET if check_touch_targets else 0})")
 
 
-WIDTHS = (360, 390, 768, 1024, 1280, 1440, 1600, 1920)
+SCREEN_WIDTHS = (360, 390, 768, 1024, 1280, 1440, 1600, 1920)
 """Pixels of the screens on which nothing may have to be scrolled sideways."""
 
 
-def too_wide(page: Page) -> dict[int, list[str]]:
+def overflowing_elements(page: Page) -> dict[int, list[str]]:
     """What of a page is wider than its place, by the width of the screen."""
     found: dict[int, list[str]] = {}
     before = page.viewport_size
-    for width in WIDTHS:
+    for width in SCREEN_WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         found[width] = page.evaluate(f"{_SCRIPT}; wide()")
     if before:
@@ -155,14 +157,14 @@ def too_wide(page: Page) -> dict[int, list[str]]:
     return {width: wrong for width, wrong in found.items() if wrong}
 
 
-def looked_at(page: Page, name: str) -> None:
+def check_page(page: Page, name: str) -> None:
     """A picture is kept; axe finds nothing, and at no width is anything wider than its place."""
-    picture(page, name)
-    for wrong in (serious(page), too_wide(page)):
+    save_screenshot(page, name)
+    for wrong in (serious_axe_violations(page), overflowing_elements(page)):
         assert not wrong, wrong
 
 
-def sketch(page: Page) -> str:
+def layout_sketch(page: Page) -> str:
     """The parts of the page in its own order: the twelfths of its width that each takes.
 
     A sign says where a part lies from the one before it: `|` beside it, `/` below, `^` above. Texts

@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 # Its handler keeps the stdout of the moment, which must not be that of one test.
-import cardsharp.cloud.telemetry  # noqa: F401
-from workbench.cli import main
+import cardsharp.aws.telemetry  # noqa: F401
+from cardsharp_tools.cli import main
 
 ONE, TWO = "1" * 24, "2" * 24
-ONE_PASSWORD = "teamonepass"
+TEAM_ONE_PASSWORD = "teamonepass"
 
 STRATEGY = """{before}
-from cardsharp.deadmansdraw.actions import END_TURN
-from cardsharp.deadmansdraw.strategies import Decision, Option, strategy
+from cardsharp.games.deadmansdraw.actions import END_TURN
+from cardsharp.games.deadmansdraw.strategies import Decision, PointsOption, strategy
 
 @strategy("{name}")
 class Mine:
@@ -36,7 +36,7 @@ class Mine:
 """
 
 
-def written(folder: Path, name: str, body: str, before: str = "") -> str:
+def write_strategy_file(folder: Path, name: str, body: str, before: str = "") -> str:
     """The path of a strategy file that decides so: `body` is its line 13, `before` its first."""
     path = folder / f"{name}.py"
     path.write_text(STRATEGY.format(before=before, name=name, body=body))
@@ -68,25 +68,25 @@ class Cli:
         return Outcome(code, said.out, said.err)
 
 
-def clean(patch: pytest.MonkeyPatch, home: Path) -> None:
+def isolate_environment(patch: pytest.MonkeyPatch, data_home: Path) -> None:
     """Take every setting out of the environment, and put all data under `home`."""
     for name in list(os.environ):
         if name.startswith(("CARDSHARP_", "AWS_", "ARENA_")):
             patch.delenv(name)
-    patch.setenv("XDG_DATA_HOME", str(home))
+    patch.setenv("XDG_DATA_HOME", str(data_home))
     patch.setenv("COLUMNS", "120")
 
 
-def typed(patch: pytest.MonkeyPatch, *lines: str) -> None:
+def type_lines(patch: pytest.MonkeyPatch, *lines: str) -> None:
     """Let these lines be all that is typed."""
     patch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
 
 
 @contextmanager
-def program(
+def start_program(
     *arguments: str,
     environment: Mapping[str, str] | None = None,
-    module: str = "workbench.cli",
+    module: str = "cardsharp_tools.cli",
     errors: int = subprocess.PIPE,
 ) -> Iterator[subprocess.Popen[str]]:
     """Our command, or another module's, as a program of its own; killed at the end if it runs."""
@@ -105,11 +105,11 @@ def program(
         process.communicate()
 
 
-def line_with(stream: Any, words: str) -> str:  # noqa: ANN401 - a pipe of text
+def wait_for_line(stream: Any, text: str) -> str:  # noqa: ANN401 - a pipe of text
     """The first line of a program's output that holds `words`; fails when the output ends."""
     seen = []
     for line in stream:
         seen.append(line)
-        if words in line:
+        if text in line:
             return str(line)
-    raise AssertionError(f"no line with {words!r} in {seen}")
+    raise AssertionError(f"no line with {text!r} in {seen}")

@@ -10,28 +10,40 @@ from random import Random
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.contest.entries import Entrant, Meeting, Result, Settings, Standing, result_of
-from cardsharp.contest.kept import ContestsKept
-from cardsharp.contest.ladder import next_pairings
-from cardsharp.contest.pairing import Decision, Pairing
-from cardsharp.contest.practice import ratings_of_meetings
-from cardsharp.contest.records import Records
-from cardsharp.contest.tables import Facts
-from cardsharp.deadmansdraw.actions import DRAW
-from cardsharp.deadmansdraw.arena import match as at_arena
-from cardsharp.deadmansdraw.arena.creation import parse_wish
-from cardsharp.deadmansdraw.arena.match import Match, Origin, act, begin
-from cardsharp.deadmansdraw.arena.randomness import Randomness
-from cardsharp.deadmansdraw.contest.page_routes import ContestPages
-from cardsharp.keep.dynamodb import DynamoKeep
-from cardsharp.keep.sqlite import SqliteKeep
-from support.arena import HandClock, running_arena
-from support.cloud_benches import FakeClock
-from workbench.arena.server import ArenaServer
-from workbench.cloud.template import create_table
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.contest.formats.ladder import next_pairings
+from cardsharp.contest.formats.pairing import Pairing, PairingOutcome
+from cardsharp.contest.match_host import MatchFacts
+from cardsharp.contest.models import (
+    ContestSettings,
+    PairingResult,
+    PracticeMatch,
+    RatingSnapshot,
+    TeamEntry,
+    build_result,
+)
+from cardsharp.contest.practice import practice_ratings
+from cardsharp.contest.repository import ContestRepository
+from cardsharp.contest.results import ContestRecords
+from cardsharp.core.clock import SystemClock
+from cardsharp.games.deadmansdraw.actions import DRAW
+from cardsharp.games.deadmansdraw.arena import match as at_arena
+from cardsharp.games.deadmansdraw.arena.match import (
+    ArenaMatch,
+    RequestOrigin,
+    apply_player_action,
+    begin_match,
+)
+from cardsharp.games.deadmansdraw.arena.match_creation import parse_create_request
+from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages
+from cardsharp.store.dynamodb_documents import DynamoDocumentStore
+from cardsharp.store.sqlite_documents import SqliteDocumentStore
+from cardsharp.store.sqlite_file import MEMORY_PATH
+from cardsharp_tools.local_cloud.template_files import create_table
+from cardsharp_tools.local_server.arena_server import ArenaServer
+from support.arena_server import ManualClock, running_arena
+from support.store_fixtures import FakeClock
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -58,54 +70,54 @@ HOSTILE = (
 """What somebody hostile would call their team."""
 
 
-def teams(number: int) -> list[str]:
+def team_names(count: int) -> list[str]:
     """So many names, all different."""
     return [
         NAMES[place] if place < len(NAMES) else f"{NAMES[place % len(NAMES)]} {place // len(NAMES)}"
-        for place in range(number)
+        for place in range(count)
     ]
 
 
-def founded(teams: int | Sequence[str], **settings: Any) -> Records:  # noqa: ANN401 - of `Settings`
+def new_contest(teams: int | Sequence[str], **settings: Any) -> ContestRecords:  # noqa: ANN401 - of `Settings`
     """A contest of so many teams, or of those names, which forgets itself."""
-    told = Settings(**{"name": "cup", "matches": 3, "most": 9, "seed": "secret", **settings})
-    records = ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(told)
+    told = ContestSettings(**{"name": "cup", "matches": 3, "most": 9, "seed": "secret", **settings})
+    records = ContestRepository(SqliteDocumentStore(MEMORY_PATH, FakeClock())).create(told)
     names = [f"Team {number}" for number in range(teams)] if isinstance(teams, int) else teams
     for number, name in enumerate(names):
-        records.add(Entrant(f"{number:024x}", name, token_hex(16)))
+        records.append_team(TeamEntry(f"{number:024x}", name, token_hex(16)))
     return records
 
 
-def held(
+def played_contest(
     names: Sequence[str],
-    decided: int | None = None,
-    upset: Iterable[str] = (),
-    **told: Any,  # noqa: ANN401 - of `Settings`
-) -> tuple[Records, dict[str, Match]]:
+    decided_pairings: int | None = None,
+    upsets: Iterable[str] = (),
+    **overrides: Any,  # noqa: ANN401 - of `Settings`
+) -> tuple[ContestRecords, dict[str, ArenaMatch]]:
     """A contest of which so many pairings are decided, all without a number; and what runs.
 
     The better seed wins as a rule, but the other one in the pairings `upset`.
     """
-    records = founded(names, **{"matches": 7, "most": 21, **told})
+    records = new_contest(names, **{"matches": 7, "most": 21, **overrides})
     settings = records.settings
-    records.begin()
+    records.start()
     chance, ids = Random(len(names)), [team.id for team in records.teams()]
-    ends: dict[str, Decision] = {}
-    facts: dict[str, list[Facts]] = {}
-    most = 10**6 if decided is None else decided
+    ends: dict[str, PairingOutcome] = {}
+    facts: dict[str, list[MatchFacts]] = {}
+    most = 10**6 if decided_pairings is None else decided_pairings
 
     def waiting() -> list[Pairing]:
-        known = settings.form.pairings(ids, ends)
+        known = settings.base_format.pairings(ids, ends)
         return [one for one in known if one.key not in ends][: most - len(ends)]
 
     while together := waiting():
         for pairing in together:
-            played, odds = list[Facts](), 0.2 if pairing.key in upset else 0.8
-            while (end := settings.rules.decision(pairing, played)) is None:
+            played, odds = list[MatchFacts](), 0.2 if pairing.key in upsets else 0.8
+            while (end := settings.series_rules.outcome(pairing, played)) is None:
                 played.append(_facts(chance, odds))
             ends[pairing.key], facts[pairing.key] = end, played
-    results, running = list[Result](), dict[str, Match]()
-    for number, pairing in enumerate(settings.form.pairings(ids, ends)):
+    results, running = list[PairingResult](), dict[str, ArenaMatch]()
+    for number, pairing in enumerate(settings.base_format.pairings(ids, ends)):
         is_running = pairing.key not in ends and number % 3
         played = [_facts(chance, 0.6)] * (settings.matches // 3) if is_running else []
         played = facts.get(pairing.key, played)
@@ -113,34 +125,36 @@ def held(
         if is_running:
             running[matches[-1]] = table(matches[-1], pairing)
         end = ends.get(pairing.key)
-        results.append(result_of(pairing, end, tuple(played), tuple(matches), None))
-    records.keep(results)
+        results.append(build_result(pairing, end, tuple(played), tuple(matches), None))
+    records.save_results(results)
     return records, running
 
 
-def table(match_id: str, pairing: Pairing) -> Match:
+def table(match_id: str, pairing: Pairing) -> ArenaMatch:
     """A match in which a card was drawn."""
-    params = parse_wish({"timeout": 7}, match_id)
-    origin = Origin(HandClock().now)
-    match, _ = begin(
-        match_id, at_arena.Pairing(pairing.teams, None), params, Randomness.FAIR, origin
+    params = parse_create_request({"timeout": 7}, match_id)
+    origin = RequestOrigin(ManualClock().now)
+    match, _ = begin_match(
+        match_id, at_arena.MatchPlayers(pairing.teams, None), params, Randomness.FAIR, origin
     )
-    return act(match, DRAW, origin)[0]
+    return apply_player_action(match, DRAW, origin)[0]
 
 
-def _facts(chance: Random, odds: float) -> Facts:
+def _facts(chance: Random, odds: float) -> MatchFacts:
     winner = int(chance.random() > odds)
     high, low = 40 + chance.randrange(25), 15 + chance.randrange(25)
     points = (high, low) if winner == 0 else (low, high)
     busts = (chance.randrange(5), chance.randrange(5))
     late = (int(chance.random() < 0.05), int(chance.random() < 0.05))
-    return Facts(points, winner, 42 + 60 * chance.random(), 24 + chance.randrange(12), busts, late)
+    return MatchFacts(
+        points, winner, 42 + 60 * chance.random(), 24 + chance.randrange(12), busts, late
+    )
 
 
-def practised(records: Records, matches: int) -> None:
+def play_practice(records: ContestRecords, matches: int) -> None:
     """Practice of so many matches, in which the better seed wins more often."""
     chance, ids = Random(matches), [team.id for team in records.teams()]
-    meetings: list[Meeting] = []
+    meetings: list[PracticeMatch] = []
     start = datetime(2026, 11, 20, 12, tzinfo=UTC)
     while len(meetings) < matches:
         for pairing in next_pairings(ids, [one.pairing for one in meetings], (), {}):
@@ -148,11 +162,11 @@ def practised(records: Records, matches: int) -> None:
             seeds = [ids.index(team) for team in pairing.teams]
             facts = _facts(chance, 0.5 + 0.45 * (seeds[1] - seeds[0]) / len(ids))
             at = start + timedelta(minutes=number)
-            meeting = Meeting(number, pairing.teams, f"{number:024x}", at, facts)
+            meeting = PracticeMatch(number, pairing.teams, f"{number:024x}", at, facts)
             meetings.append(meeting)
-            records.add_meeting(meeting)
+            records.add_practice_match(meeting)
             if number % len(ids) == 0:
-                records.add_standing(Standing(number, at, ratings_of_meetings(meetings)))
+                records.add_rating_snapshot(RatingSnapshot(number, at, practice_ratings(meetings)))
 
 
 # --- in the cloud -----------------------------------------------------------------------------
@@ -168,62 +182,62 @@ def arena_table(client: "DynamoDBClient") -> Iterator[DynamoTable]:
     client.delete_table(TableName=table.name)
 
 
-def contests_in(table: DynamoTable, client: "DynamoDBClient") -> ContestsKept:
+def contests_in(table: DynamoTable, client: "DynamoDBClient") -> ContestRepository:
     """The contests of an arena's table."""
-    return ContestsKept(DynamoKeep(table.name, SystemClock(), client))
+    return ContestRepository(DynamoDocumentStore(table.name, SystemClock(), client))
 
 
 # --- at an arena ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Show:
+class SpectatedContest:
     """An arena that shows a contest, one match of which runs unless it is over."""
 
     arena: ArenaServer
-    records: Records
-    clock: HandClock
+    records: ContestRecords
+    clock: ManualClock
     match: str
 
     @property
     def address(self) -> str:
         return f"{self.arena.url}/contest"
 
-    def late(self) -> None:
+    def time_out_turn(self) -> None:
         """The turn of the match runs out of time, and spectators are answered anew."""
-        self.clock.turn(timedelta(seconds=9))
+        self.clock.advance(timedelta(seconds=9))
         self.arena._call(self.arena._arena.referee.end_overdue_turns)
 
-    def decide(self) -> None:
+    def finish_pairing(self) -> None:
         """The pairing of the match is won by its first team, and nothing runs any more."""
         results = self.records.results()
         (at,) = (at for at, one in enumerate(results) if self.match in one.matches)
-        won = Facts((40, 30), 0, 61.0, 20, (1, 2), (0, 0))
+        won = MatchFacts((40, 30), 0, 61.0, 20, (1, 2), (0, 0))
         winner = results[at].teams[0]
         results[at] = replace(
             results[at], facts=(won,), wins=(1, 0), winner=winner, decided=True, ruled="it was late"
         )
-        self.records.keep(results)
-        self.clock.turn(timedelta(seconds=9))
+        self.records.save_results(results)
+        self.clock.advance(timedelta(seconds=9))
 
 
-def contest_shown(
-    folder: Path, names: Sequence[str], decided: int | None, practice: int = 0
-) -> Iterator[Show]:
+def spectated_contest(
+    folder: Path, names: Sequence[str], decided_pairings: int | None, practice: int = 0
+) -> Iterator[SpectatedContest]:
     """A contest of which so many pairings are decided, None for all, in rounds of one match."""
-    records, _ = held(names, decided)
+    records, _ = played_contest(names, decided_pairings)
     if practice:
-        practised(records, practice)
+        play_practice(records, practice)
     players = [{"_id": one.id, "name": one.name, "ha1": one.ha1} for one in records.teams()]
     (folder / "players.json").write_text(json.dumps(players))
-    clock = HandClock()
-    pages = ContestPages(lambda: ContestsKept(records.documents))
-    told = {"players": folder / "players.json", "clock": clock, "public": True, "more": pages}
-    with running_arena(folder, **told) as (arena, _):
-        yield Show(arena, records, clock, _begun(arena, records))
+    clock = ManualClock()
+    pages = ContestPages(lambda: ContestRepository(records.documents))
+    told = {"players": folder / "players.json", "clock": clock, "is_public": True}
+    with running_arena(folder, extra_pages=pages, **told) as (arena, _):
+        yield SpectatedContest(arena, records, clock, _begun(arena, records))
 
 
-def _begun(arena: ArenaServer, records: Records) -> str:
+def _begun(arena: ArenaServer, records: ContestRecords) -> str:
     """The id of a match of the first pairing that is not decided, which begins; else nothing."""
     results = [replace(one, matches=one.matches[: len(one.facts)]) for one in records.results()]
     at = next((at for at, one in enumerate(results) if not one.decided), None)
@@ -232,5 +246,5 @@ def _begun(arena: ArenaServer, records: Records) -> str:
     tags = (f"cup_Round{results[at].round}", "cup")
     match = arena.create_match(results[at].teams, tags=tags, timeout=timedelta(seconds=7))
     results[at] = replace(results[at], facts=(), matches=(match,))
-    records.keep(results)
+    records.save_results(results)
     return match

@@ -23,14 +23,14 @@ JSON = "application/json; charset=utf-8"
 
 
 @dataclass(frozen=True)
-class Seen:
+class RecordedRequest:
     """A request as it arrived; `at` is the monotonic time in seconds."""
 
     method: str
     path: str
     headers: Mapping[str, str]
     body: bytes
-    at: float
+    received_at: float
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -42,7 +42,7 @@ class Handler(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         fault = self.server.record(
-            Seen(self.command, self.path, dict(self.headers), body, time.monotonic())
+            RecordedRequest(self.command, self.path, dict(self.headers), body, time.monotonic())
         )
         with suppress(OSError):  # a client that gave up is what the test wants
             fault(self)
@@ -65,8 +65,8 @@ class FaultServer(ThreadingHTTPServer):
     def __init__(self, *script: Fault) -> None:
         super().__init__(("127.0.0.1", unused_port()), Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
-        self.seen: list[Seen] = []
-        self.over = threading.Event()
+        self.requests: list[RecordedRequest] = []
+        self.is_over = threading.Event()
         self._script = list(script)
         self._lock = threading.Lock()
         self._broken: list[str] = []
@@ -82,10 +82,10 @@ class FaultServer(ThreadingHTTPServer):
         super().close_request(request)
         self._hung_up.set()
 
-    def record(self, seen: Seen) -> Fault:
+    def record(self, request: RecordedRequest) -> Fault:
         """The fault for this request: the script's next, or its last again and again."""
         with self._lock:
-            self.seen.append(seen)
+            self.requests.append(request)
             return self._script.pop(0) if len(self._script) > 1 else self._script[0]
 
     def handle_error(self, *_: object) -> None:
@@ -99,7 +99,7 @@ class FaultServer(ThreadingHTTPServer):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self.over.set()
+        self.is_over.set()
         self.shutdown()
         self.server_close()
         if kind is None and self._broken:
@@ -115,7 +115,7 @@ def _head(
     return "\r\n".join([*lines, "", ""]).encode()
 
 
-def answer(
+def full_response(
     status: int = 200,
     body: bytes = b"{}",
     headers: Mapping[str, str] | None = None,
@@ -128,10 +128,12 @@ def answer(
 def html(status: int = 200) -> Fault:
     """A page for people."""
     page = b"<!DOCTYPE html>\n<html><body>Cannot GET /api/nothing</body></html>"
-    return answer(status, page, {"Content-Type": "text/html; charset=utf-8"})
+    return full_response(status, page, {"Content-Type": "text/html; charset=utf-8"})
 
 
-def sent(*pieces: bytes, pause: float = 0.0, stays: bool = False, again: bytes = b"") -> Fault:
+def raw_response(
+    *chunks: bytes, pause_seconds: float = 0.0, keep_open: bool = False, repeat: bytes = b""
+) -> Fault:
     """These bytes, `pause` seconds after each, and the end of the connection.
 
     It stays as long as the test does, with `again` and again this.
@@ -139,49 +141,51 @@ def sent(*pieces: bytes, pause: float = 0.0, stays: bool = False, again: bytes =
 
     def fault(handler: Handler) -> None:
         handler.close_connection = True
-        for piece in pieces:
+        for piece in chunks:
             handler.wfile.write(piece)
-            if handler.server.over.wait(pause):
+            if handler.server.is_over.wait(pause_seconds):
                 return
-        while again and not handler.server.over.wait(pause):
-            handler.wfile.write(again)
-        if stays:
-            handler.server.over.wait()
+        while repeat and not handler.server.is_over.wait(pause_seconds):
+            handler.wfile.write(repeat)
+        if keep_open:
+            handler.server.is_over.wait()
 
     return fault
 
 
-HANG = sent(stays=True)
-HINT = sent(_head(status=103), stays=True)
+HANG = raw_response(keep_open=True)
+EARLY_HINTS = raw_response(_head(status=103), keep_open=True)
 """An early hint, and no answer after it before the test ends."""
 
-CLOSE = sent()  # the connection ends after the request was read, without an answer
+CLOSE = raw_response()  # the connection ends after the request was read, without an answer
 
-BABBLE = sent(b"220 mail.example.org ESMTP\r\n")
+SMTP_BANNER = raw_response(b"220 mail.example.org ESMTP\r\n")
 
 
-def cut(body: bytes, missing: int = 10) -> Fault:
+def truncated_response(body: bytes, missing: int = 10) -> Fault:
     """An answer of which so many bytes never come, for the connection closes without a word."""
-    return sent(_head(len(body) + missing) + body)
+    return raw_response(_head(len(body) + missing) + body)
 
 
-def drip(body: bytes, pause: float) -> Fault:
+def slow_response(body: bytes, pause: float) -> Fault:
     """An answer of which one byte comes every `pause` seconds."""
-    return sent(_head(len(body)), *(bytes([byte]) for byte in body), pause=pause)
+    return raw_response(_head(len(body)), *(bytes([byte]) for byte in body), pause_seconds=pause)
 
 
-def stall(body: bytes) -> Fault:
+def stalled_response(body: bytes) -> Fault:
     """Half an answer, and then silence before the test ends."""
-    return sent(_head(len(body)) + body[: len(body) // 2], stays=True)
+    return raw_response(_head(len(body)) + body[: len(body) // 2], keep_open=True)
 
 
-def flood(size: int, status: int = 200, headers: Mapping[str, str] | None = None) -> Fault:
+def oversized_response(
+    size: int, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Fault:
     """A body of `size` bytes of blanks, which JSON would allow, of unannounced length."""
     head = _head(status=status, headers={"Connection": "close", **(headers or {})})
-    return sent(head, *[b" " * 65536] * (size // 65536))
+    return raw_response(head, *[b" " * 65536] * (size // 65536))
 
 
-def reset(handler: Handler) -> None:
+def reset_connection(handler: Handler) -> None:
     """The connection is reset after the request was read."""
     handler.close_connection = True
     linger_none = struct.pack("ii", 1, 0)
@@ -194,11 +198,13 @@ _OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
 ENDLESS: Mapping[str, Fault] = {
-    "hints": sent(again=b"HTTP/1.1 100 Continue\r\n\r\n" * 100, pause=0.005),
-    "a header that drips": sent(_OK + b"X: ", again=b"x", pause=0.005),
-    "trailers": sent(
-        _OK + b"Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n", again=b"X: y\r\n", pause=0.005
+    "hints": raw_response(repeat=b"HTTP/1.1 100 Continue\r\n\r\n" * 100, pause_seconds=0.005),
+    "a header that drips": raw_response(_OK + b"X: ", repeat=b"x", pause_seconds=0.005),
+    "trailers": raw_response(
+        _OK + b"Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n",
+        repeat=b"X: y\r\n",
+        pause_seconds=0.005,
     ),
-    "a body without a length": sent(_OK + b"\r\n", again=b" ", pause=0.005),
+    "a body without a length": raw_response(_OK + b"\r\n", repeat=b" ", pause_seconds=0.005),
 }
 """Answers that never end and are never silent."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from workbench.show.exits import signals_to
+from cardsharp_tools.cli.exit_codes import handle_signals
 
 WATCHDOG = 280.0
 """Seconds after which a test fails that would wait for ever, whatever else the machine does."""
@@ -109,9 +109,9 @@ def running(folder: Path, *arguments: str, before: Sequence[str] = ()) -> Iterat
     """Our command with its data in the folder; at the end all that it has started is killed."""
     mark, (pipe, output) = uuid4().hex, os.pipe()
     # Else a command would ignore what whoever started the tests has them ignore, as nohup does.
-    with signals_to(lambda *_: None, signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    with handle_signals(lambda *_: None, signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         process = subprocess.Popen(  # noqa: S603 - our own command
-            [*before, sys.executable, "-m", "workbench.cli", *arguments],
+            [*before, sys.executable, "-m", "cardsharp_tools.cli", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

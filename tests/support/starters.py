@@ -8,35 +8,44 @@ from pathlib import Path
 
 import pytest
 
-KITS = Path(__file__).parents[2] / "starters/arena"
-BOTS = {
+STARTERS_DIR = Path(__file__).parents[2] / "starters/arena"
+START_COMMANDS = {
     "python": [sys.executable, "python/bot.py"],
     "javascript": ["node", "javascript/bot.mjs"],
     "curl": ["bash", "curl/bot.sh"],
     "java": ["java", "java/Bot.java"],
 }
-NEEDS = {"curl": ["bash", "curl", "jq"]}
+REQUIRED_PROGRAMS = {"curl": ["bash", "curl", "jq"]}
 
 Bot = subprocess.Popen[str]
 
 
-def missing(kit: str) -> list[str]:
+def missing_programs(starter: str) -> list[str]:
     """The programs that a starter needs and this machine lacks."""
-    return [one for one in NEEDS.get(kit, BOTS[kit][:1]) if shutil.which(one) is None]
+    return [
+        one
+        for one in REQUIRED_PROGRAMS.get(starter, START_COMMANDS[starter][:1])
+        if shutil.which(one) is None
+    ]
 
 
-def start(
-    kit: str, url: str, player: str, *more: str, password: str, command: list[str] | None = None
+def start_starter(
+    starter: str,
+    url: str,
+    player: str,
+    *extra_args: str,
+    password: str,
+    command: list[str] | None = None,
 ) -> Bot:
     """A starter at work, in a group of processes of its own; skips the test where it cannot be.
 
     A `command` takes the place of the kit's.
     """
-    if command is None and missing(kit):
-        pytest.skip(f"{missing(kit)[0]} is not installed")
+    if command is None and missing_programs(starter):
+        pytest.skip(f"{missing_programs(starter)[0]} is not installed")
     return subprocess.Popen(  # noqa: S603 - our own starters
-        [*(command or BOTS[kit]), url, player, *more],
-        cwd=KITS,
+        [*(command or START_COMMANDS[starter]), url, player, *extra_args],
+        cwd=STARTERS_DIR,
         env=os.environ | {"ARENA_PASSWORD": password},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from cardsharp.errors import ConfigError
-from workbench.sandbox import check_sandbox
+from cardsharp_tools.executors.sandbox import check_sandbox
 
 
 def sandbox_or_skip() -> None:
@@ -18,7 +18,7 @@ def sandbox_or_skip() -> None:
         pytest.skip(str(none))
 
 
-def packed(names: dict[str, bytes], mode: int = stat.S_IFREG | 0o644) -> bytes:
+def zip_files(names: dict[str, bytes], mode: int = stat.S_IFREG | 0o644) -> bytes:
     """A zip archive of files of this mode."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -42,7 +42,7 @@ def lacking_user() -> str:
         return "only root can start a command as another user"
     if shutil.which("setpriv") is None:
         return "setpriv, which starts a command as another user, is missing"
-    line = [*_AS_NOBODY, sys.executable, "-c", "import workbench"]
+    line = [*_AS_NOBODY, sys.executable, "-c", "import cardsharp_tools"]
     done = subprocess.run(line, capture_output=True, check=False)  # noqa: S603 - our own words
     return done.stderr.decode(errors="replace")
 
@@ -97,7 +97,7 @@ def run_in(
     starter: Sequence[str] = (),
 ) -> Ended:
     """Run the command line there, from `folder`, to its end; by a `starter` that execs it."""
-    line = [*starter, sys.executable, "-m", "workbench.cli", *words]
+    line = [*starter, sys.executable, "-m", "cardsharp_tools.cli", *words]
     if around.user == "nobody":
         line = [*_AS_NOBODY, *line]
     closing = {"closed input": "<&-", "closed output": ">&-"}.get(around.stream)

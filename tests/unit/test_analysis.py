@@ -7,27 +7,33 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.games import GAMES, Decides, begun, kept, played, taken
+from support.games import GAMES, StrategyPlayer, new_match, play_match, play_on, stored_match
 
-from cardsharp.analysis import Judged, Mark, accuracy, analyse, mark_of
-from cardsharp.deadmansdraw.actions import DRAW
-from cardsharp.deadmansdraw.luck import luck_of
-from cardsharp.deadmansdraw.position import PastMove
-from cardsharp.deadmansdraw.rules import force_turn_end
-from cardsharp.deadmansdraw.simulation import fair_chance
-from cardsharp.game import Game
-from cardsharp.judge import LAPSE
-from cardsharp.strategy import Decision, Option, ranked
-from workbench.lab.analysed import AnalysedSide, Group, two_ratings
-from workbench.lab.extras import Taken
-from workbench.show.drawing import signed_amount
+from cardsharp.analysis.judge import TIMED_OUT
+from cardsharp.analysis.match_analysis import (
+    JudgedDecision,
+    Severity,
+    accuracy,
+    analyse,
+    severity_of,
+)
+from cardsharp.games.deadmansdraw.actions import DRAW
+from cardsharp.games.deadmansdraw.luck import luck_of
+from cardsharp.games.deadmansdraw.position import PastMove
+from cardsharp.games.deadmansdraw.rules import force_turn_end
+from cardsharp.games.deadmansdraw.simulation import random_card_picker
+from cardsharp.play.game import Game
+from cardsharp.play.strategy import Decision, Option, ranked
+from cardsharp_tools.lab.game_adapter import PlayedAction
+from cardsharp_tools.lab.match_statistics import SideGroup, SideStatistics, player_ratings
+from cardsharp_tools.terminal.match_printer import signed_amount
 
 DEADMANSDRAW, BLEF = (
     next(game for game in GAMES if game.name == name) for name in ("deadmansdraw", "blef")
 )
 
 
-class Spoils(Decides):
+class Spoils(StrategyPlayer):
     """Plays as the captain, but once the worst that costs 15 of 100 matches and more."""
 
     spoilt: str | None = None
@@ -44,32 +50,42 @@ class Spoils(Decides):
 
 def test_a_planted_blunder_is_found_and_luck_is_that_of_each_card_that_came() -> None:
     """As the lab takes it out of results; of whoever it befell, so for the first side."""
-    captain, spoils = Decides(DEADMANSDRAW, "captain"), Spoils(DEADMANSDRAW, "captain")
-    notes = taken(begun(DEADMANSDRAW, 1), (captain, spoils), Random(1))
-    [(record, moves)] = kept(DEADMANSDRAW, notes)
+    captain, spoils = StrategyPlayer(DEADMANSDRAW, "captain"), Spoils(DEADMANSDRAW, "captain")
+    notes = play_on(new_match(DEADMANSDRAW, 1), (captain, spoils), Random(1))
+    [(record, moves)] = stored_match(DEADMANSDRAW, notes)
     found = analyse(DEADMANSDRAW, record, moves)
     perfect, spoilt = found.players
     assert (perfect.accuracy, perfect.skill) == (100.0, 0.0)
-    [blunder] = found.marked()
-    assert (blunder.seat, blunder.mark, blunder.action) == (1, Mark.BLUNDER, spoils.spoilt)
+    [blunder] = found.mistakes()
+    assert (blunder.seat, blunder.mark, blunder.action) == (1, Severity.BLUNDER, spoils.spoilt)
     assert blunder.cost == -spoilt.skill >= 0.15
     assert blunder.best == blunder.options[0].action != blunder.action
     assert blunder.reason.endswith(".")
     assert (spoilt.accuracy or 100) < 100
-    [swing] = found.swings(1)
-    assert abs(swing.change) == max(abs(one.change) for one in found.decisions)
-    marks = [mark_of(share) for share in (0.0, 0.004, 0.005, 0.02, 0.05, 1.0)]
-    assert marks == [None, None, Mark.INACCURACY, Mark.MISTAKE, Mark.BLUNDER, Mark.BLUNDER]
+    [swing] = found.largest_swings(1)
+    assert abs(swing.value_change) == max(abs(one.value_change) for one in found.decisions)
+    marks = [severity_of(share) for share in (0.0, 0.004, 0.005, 0.02, 0.05, 1.0)]
+    assert marks == [
+        None,
+        None,
+        Severity.INACCURACY,
+        Severity.MISTAKE,
+        Severity.BLUNDER,
+        Severity.BLUNDER,
+    ]
     befell = [
-        (one.state.position.me, luck_of(one.state.position, after.state.history[-1].events))
+        (
+            one.state.current_position.seat,
+            luck_of(one.state.current_position, after.state.history[-1].events),
+        )
         for one, after in pairwise(notes)
     ]
     brought = [(luck or 0.0) * (1 if seat == 0 else -1) for seat, luck in befell]
     assert found.chance == found.luck == pytest.approx(sum(brought))
     assert max(map(abs, brought)) > 0.05
-    assert found.less_luck(0) == pytest.approx(found.result - sum(brought) / 1.5)
-    assert found.less_luck(1) == pytest.approx(1 - found.result + sum(brought) / 1.5)
-    assert analyse(DEADMANSDRAW, record, moves[:8]).less_luck(0) is None
+    assert found.luck_adjusted_result(0) == pytest.approx(found.result - sum(brought) / 1.5)
+    assert found.luck_adjusted_result(1) == pytest.approx(1 - found.result + sum(brought) / 1.5)
+    assert analyse(DEADMANSDRAW, record, moves[:8]).luck_adjusted_result(0) is None
 
 
 @pytest.mark.slow
@@ -85,10 +101,10 @@ def test_accuracy_is_in_the_order_of_strength(game: Game, players: tuple[str, ..
     """Against the last, eight matches each: fewer do not tell neighbours apart."""
     found: dict[str, float] = {}
     for name in players[:-1]:
-        costs: list[Judged] = []
+        costs: list[JudgedDecision] = []
         for seed in range(8):
-            pair = (Decides(game, name), Decides(game, players[-1]))
-            match = analyse(game, *played(game, pair, seed))
+            pair = (StrategyPlayer(game, name), StrategyPlayer(game, players[-1]))
+            match = analyse(game, *play_match(game, pair, seed))
             costs += [one for one in match.decisions if one.seat == 0]
         lost = sum(one.cost for one in costs)
         assert sum(one.cost for one in costs if one.mark) >= 0.9 * lost
@@ -98,19 +114,21 @@ def test_accuracy_is_in_the_order_of_strength(game: Game, players: tuple[str, ..
 
 
 def test_a_turn_that_ran_out_of_time_costs_its_player_what_was_lost_by_it() -> None:
-    player, state = Decides(DEADMANSDRAW, "captain"), begun(DEADMANSDRAW, 1)
-    notes: list[Taken] = []
-    while len(state.position.play_area) < 2 or player.decide(state).action != DRAW:
-        notes.append(Taken(state, player.decide(state).action, None))
-        state = player.simulation.act(state, notes[-1].action, Random(1))
-    chance = fair_chance(Random(1))
+    player, state = StrategyPlayer(DEADMANSDRAW, "captain"), new_match(DEADMANSDRAW, 1)
+    notes: list[PlayedAction] = []
+    while len(state.current_position.play_area) < 2 or player.decide(state).action != DRAW:
+        notes.append(PlayedAction(state, player.decide(state).action, None))
+        state = player.simulation.apply_action(state, notes[-1].action, Random(1))
+    chance = random_card_picker(Random(1))
     after, events = force_turn_end(state.state, "Forceful turn ending", "", chance)
-    late = state.moved(after, PastMove(state.history[-1].turn, state.state.active, events))
-    rest = taken(late, (Decides(DEADMANSDRAW, "draw-3"),), Random(1))
-    [(record, moves)] = kept(DEADMANSDRAW, [*notes, Taken(state, None, None), *rest])
+    late = state.with_move(
+        after, PastMove(state.history[-1].turn, state.state.active_player, events)
+    )
+    rest = play_on(late, (StrategyPlayer(DEADMANSDRAW, "draw-3"),), Random(1))
+    [(record, moves)] = stored_match(DEADMANSDRAW, [*notes, PlayedAction(state, None, None), *rest])
     found = analyse(DEADMANSDRAW, record, moves[: len(notes) + 4])
-    [lapse] = [one for one in found.decisions if one.action == LAPSE]
-    side = state.state.active
+    [lapse] = [one for one in found.decisions if one.action == TIMED_OUT]
+    side = state.state.active_player
     stopping = next(one.value for one in lapse.options if one.action == "EndTurn")
     assert (lapse.seat, lapse.best) == (side, "Draw")
     assert lapse.cost == pytest.approx((lapse.options[0].value or 0) - (stopping or 0), abs=0.02)
@@ -118,52 +136,54 @@ def test_a_turn_that_ran_out_of_time_costs_its_player_what_was_lost_by_it() -> N
     assert found.players[side].skill == -lapse.cost
     one, two = found.players
     assert found.end == pytest.approx(
-        found.start + found.luck + found.misjudged + one.skill - two.skill
+        found.start + found.luck + found.unexplained + one.skill - two.skill
     )
 
 
-def side(result: float, luck: float = 0.0, cost: float = 0.0) -> AnalysedSide:
+def side(result: float, luck: float = 0.0, cost: float = 0.0) -> SideStatistics:
     day, less_luck = "2026-11-22", result - luck
-    return AnalysedSide("us", "them", "", day, (), result, luck, cost, 1.0, {}, {}, less_luck)
+    return SideStatistics("us", "them", "", day, (), result, luck, cost, 1.0, {}, {}, less_luck)
 
 
 def test_results_less_luck_lie_closer_together_and_of_one_match_no_interval_is_known() -> None:
     """Here luck explains all: what is left is the same in every match. Unless one is not known."""
-    group = Group([side(1.0, 0.4), side(0.0, -0.6)] * 10, shares=True)
-    assert group.result.mean == 0.5
-    assert group.without_luck.mean == pytest.approx(0.6)
-    assert group.without_luck.within.margin == pytest.approx(0.0)
-    assert group.result.within.margin > 0.15
-    assert group.luck_with_result == pytest.approx(1.0)
-    unknown = side(1.0)._replace(less_luck=None)
-    assert Group([*group.sides, unknown], shares=True).without_luck is None
-    group = Group([side(1.0, 0.3)], shares=True)
-    assert group.without_luck.within.margin == inf
-    assert group.without_luck.document == {"mean": 0.7, "low": None, "high": None}
-    assert group.luck_with_result is None
+    group = SideGroup([side(1.0, 0.4), side(0.0, -0.6)] * 10, results_are_shares=True)
+    assert group.mean_result.mean == 0.5
+    assert group.luck_adjusted_mean.mean == pytest.approx(0.6)
+    assert group.luck_adjusted_mean.interval.margin == pytest.approx(0.0)
+    assert group.mean_result.interval.margin > 0.15
+    assert group.luck_result_correlation == pytest.approx(1.0)
+    unknown = side(1.0)._replace(luck_adjusted_result=None)
+    assert SideGroup([*group.sides, unknown], results_are_shares=True).luck_adjusted_mean is None
+    group = SideGroup([side(1.0, 0.3)], results_are_shares=True)
+    assert group.luck_adjusted_mean.interval.margin == inf
+    assert group.luck_adjusted_mean.document == {"mean": 0.7, "low": None, "high": None}
+    assert group.luck_result_correlation is None
 
 
 def test_ratings_without_luck_are_surer_and_never_beyond_what_results_can_be() -> None:
     """All of the luck of 20 matches is known; in a single one it was more than all that counts."""
-    told = two_ratings([[side(1.0, 0.4)], [side(0.0, -0.6)]] * 10)
+    told = player_ratings([[side(1.0, 0.4)], [side(0.0, -0.6)]] * 10)
     us, them = told["us"], told["them"]
     assert us.plain.value == pytest.approx(them.plain.value)
-    assert us.less_luck.value > them.less_luck.value + 50
-    assert us.less_luck.margin < us.plain.margin / 2
-    [lucky, _] = two_ratings([[side(1.0, -0.9)]]).values()
-    assert lucky.less_luck.value == pytest.approx(lucky.plain.value)
-    same = side(1.0)._replace(against="us")
-    assert not two_ratings([[same]])
-    [unknown, _] = two_ratings([[side(1.0)], [side(1.0)._replace(less_luck=None)]]).values()
-    assert unknown.less_luck is None
+    assert us.luck_adjusted.value > them.luck_adjusted.value + 50
+    assert us.luck_adjusted.margin < us.plain.margin / 2
+    [lucky, _] = player_ratings([[side(1.0, -0.9)]]).values()
+    assert lucky.luck_adjusted.value == pytest.approx(lucky.plain.value)
+    same = side(1.0)._replace(opponent="us")
+    assert not player_ratings([[same]])
+    [unknown, _] = player_ratings(
+        [[side(1.0)], [side(1.0)._replace(luck_adjusted_result=None)]]
+    ).values()
+    assert unknown.luck_adjusted is None
 
 
 def test_the_accuracy_is_that_of_all_decisions_together() -> None:
-    long = side(1.0, cost=0.2)._replace(stake=4.0)
-    group = Group([long, side(1.0, cost=0.8)], shares=True)
+    long = side(1.0, cost=0.2)._replace(stakes=4.0)
+    group = SideGroup([long, side(1.0, cost=0.8)], results_are_shares=True)
     assert group.accuracy.mean == pytest.approx(100 * (1 - 1.0 / 5.0) ** 2)
-    assert group.accuracy.within.low < group.accuracy.mean < group.accuracy.within.high
-    assert Group([long._replace(stake=0.0)], shares=True).accuracy is None
+    assert group.accuracy.interval.low < group.accuracy.mean < group.accuracy.interval.high
+    assert SideGroup([long._replace(stakes=0.0)], results_are_shares=True).accuracy is None
 
 
 def test_options_are_ranked_by_their_worth_also_below_0() -> None:

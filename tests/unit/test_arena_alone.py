@@ -8,16 +8,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.arena import ALICE, BOB, HandClock, write_players
+from support.arena_server import ALICE, BOB, ManualClock, write_players
 
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.creation import DEFAULT_DRAW_DECK
-from cardsharp.deadmansdraw.arena.home import HomeArena
-from cardsharp.deadmansdraw.arena.limits import PER_USER, SlowDown
-from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.arena.players import ORGANISER, PlayersFile, User, load_players
-from cardsharp.deadmansdraw.arena.randomness import Randomness, draws_of, fractions
 from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.arena.access.throttling import (
+    MAX_PER_USER,
+    RequestThrottle,
+)
+from cardsharp.games.deadmansdraw.arena.access.users import (
+    ADMIN_USER,
+    PlayersFile,
+    User,
+    load_players,
+)
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.games.deadmansdraw.arena.local_arena import LocalArena
+from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
+from cardsharp.games.deadmansdraw.arena.match_creation import DEFAULT_DRAW_DECK
+from cardsharp.games.deadmansdraw.arena.randomness import (
+    Randomness,
+    alea_fractions,
+    seeded_draws,
+)
 
 LIMIT, GRACE = timedelta(seconds=7), timedelta(seconds=5)
 
@@ -26,25 +38,25 @@ class Hall:
     """An arena without a server, whose watchdog looks when it is told to."""
 
     def __init__(self, folder: Path, down: timedelta = timedelta(), **more: Any) -> None:  # noqa: ANN401
-        self.clock = HandClock()
-        self.clock.turn(down)
-        config = ArenaConfig(players=write_players(folder), clock=self.clock, **more)
-        self.arena = HomeArena(config)
+        self.clock = ManualClock()
+        self.clock.advance(down)
+        config = ArenaConfig(players_file=write_players(folder), clock=self.clock, **more)
+        self.arena = LocalArena(config)
 
     def begin(self) -> str:
         timeout = LIMIT.total_seconds()
         body = {"playerids": [ALICE, BOB], "timeout": timeout, "randomSeed": "norandom"}
-        return self.arena.referee.create(ORGANISER, body, None).id
+        return self.arena.referee.create(ADMIN_USER, body, None).id
 
     def after(self, seconds: float) -> int:
-        self.clock.turn(timedelta(seconds=seconds))
+        self.clock.advance(timedelta(seconds=seconds))
         return len(self.arena.referee.end_overdue_turns(grace=GRACE))
 
     def player(self, match_id: str) -> User:
         return self.arena.book.user(str(self.match(match_id).active_player))
 
-    def match(self, match_id: str) -> Match:
-        return self.arena.referee.find(match_id)
+    def match(self, match_id: str) -> ArenaMatch:
+        return self.arena.referee.get_match(match_id)
 
 
 def test_a_turn_is_ended_once_it_is_late_for_long_enough_but_not_by_time_without_an_arena(
@@ -54,10 +66,10 @@ def test_a_turn_is_ended_once_it_is_late_for_long_enough_but_not_by_time_without
 
     After a start every turn has all its time again, whoever would end it.
     """
-    first = Hall(tmp_path, data=tmp_path / "arena.db")
+    first = Hall(tmp_path, data_file=tmp_path / "arena.db")
     match = first.begin()
     first.arena.close()
-    second = Hall(tmp_path, data=tmp_path / "arena.db", down=timedelta(hours=1))
+    second = Hall(tmp_path, data_file=tmp_path / "arena.db", down=timedelta(hours=1))
     referee = second.arena.referee
     assert second.after(6.5) == 0
     assert referee.end_overdue_turns() == []
@@ -65,20 +77,20 @@ def test_a_turn_is_ended_once_it_is_late_for_long_enough_but_not_by_time_without
     assert "Forceful" not in drawn.events_text
     assert [second.after(12), second.after(0.5), second.after(0.5)] == [0, 1, 0]
     assert second.match(match).active_player == BOB
-    assert second.match(match).state.timeouts == 1
+    assert second.match(match).state.timeout_count == 1
     second.arena.close()
 
 
 @pytest.mark.parametrize("first", ["the watchdog", "the player"])
 def test_time_in_which_the_arena_stood_still_does_not_count(tmp_path: Path, first: str) -> None:
     """As on a laptop that was shut: whoever comes first afterwards, nobody is late."""
-    hall = Hall(tmp_path, watchdog=GRACE)
+    hall = Hall(tmp_path, watchdog_grace=GRACE)
     match = hall.begin()
     assert sum(hall.after(1) for _ in range(6)) == 0
     if first == "the watchdog":
         assert hall.after(3600) == 0
     else:
-        hall.clock.turn(timedelta(hours=1))
+        hall.clock.advance(timedelta(hours=1))
         drawn = hall.arena.referee.act(hall.player(match), match, {"etype": "Draw"}, None)
         assert "Forceful" not in drawn.events_text
     assert [sum(hall.after(1) for _ in range(12)), hall.after(1)] == [0, 1]
@@ -89,20 +101,20 @@ def test_the_slow_down_has_the_measured_delays_in_fixed_windows_that_are_forgott
 
     60 s after its first request the count begins again, however many came in between.
     """
-    clock = HandClock()
-    slow = SlowDown(PER_USER, clock)
+    clock = ManualClock()
+    slow = RequestThrottle(MAX_PER_USER, clock)
     delays = [slow.count("key").delay.total_seconds() for _ in range(400)]
     assert delays[:100] == [0] * 100
     assert [delays[n - 1] for n in (101, 106, 111, 121)] == pytest.approx([0.1, 0.6, 1.1, 2.1])
     assert delays[-1] == 10
-    clock.turn(timedelta(seconds=59))
+    clock.advance(timedelta(seconds=59))
     assert slow.count("key").delay > timedelta(0)
-    clock.turn(timedelta(seconds=1))
+    clock.advance(timedelta(seconds=1))
     assert slow.count("key").delay == timedelta(0)
-    slow = SlowDown(PER_USER, clock)
+    slow = RequestThrottle(MAX_PER_USER, clock)
     for number in range(10_000):
         slow.count(str(number))
-    clock.turn(timedelta(minutes=1))
+    clock.advance(timedelta(minutes=1))
     slow.count("another")
     assert len(slow._counts._counted) == 1
 
@@ -117,7 +129,7 @@ FROM_THE_PACKAGE = {
 
 @pytest.mark.parametrize("seed", FROM_THE_PACKAGE)
 def test_the_originals_generator_gives_the_packages_numbers(seed: str) -> None:
-    numbers = [int(1000 * fraction) for fraction in islice(fractions(seed), 8)]
+    numbers = [int(1000 * fraction) for fraction in islice(alea_fractions(seed), 8)]
     assert numbers == FROM_THE_PACKAGE[seed]
 
 
@@ -127,17 +139,17 @@ def test_fair_chance_goes_on_favours_no_card_and_depends_on_seed_and_index_alone
     Of 10,000 first cards each of 50 is within five standard deviations of its share.
     """
     for randomness, different in ((Randomness.FAIR, 8), (Randomness.ORIGINAL, 1)):
-        requests = [draws_of("a seed", randomness, used) for used in range(0, 24, 3)]
+        requests = [seeded_draws("a seed", randomness, used) for used in range(0, 24, 3)]
         assert len({draws(DEFAULT_DRAW_DECK, 3) for draws in requests}) == different
     counts = dict.fromkeys(range(50), 0)
     for seed in range(10_000):
-        counts[draws_of(str(seed), Randomness.FAIR).below(50)] += 1
+        counts[seeded_draws(str(seed), Randomness.FAIR).randrange(50)] += 1
     deviation = (10_000 * 0.02 * 0.98) ** 0.5
     assert all(abs(count - 200) < 5 * deviation for count in counts.values())
-    whole = draws_of("seed", Randomness.FAIR)
-    numbers = [whole.below(1000) for _ in range(20)]
-    later = draws_of("seed", Randomness.FAIR, 12)
-    assert [later.below(1000) for _ in range(8)] == numbers[12:]
+    whole = seeded_draws("seed", Randomness.FAIR)
+    numbers = [whole.randrange(1000) for _ in range(20)]
+    later = seeded_draws("seed", Randomness.FAIR, 12)
+    assert [later.randrange(1000) for _ in range(8)] == numbers[12:]
 
 
 GOOD = {"_id": "1" * 24, "name": "Team", "password": "canary-password"}
@@ -175,7 +187,7 @@ def test_a_file_that_changes_is_read_again_unless_broken(tmp_path: Path) -> None
     path = tmp_path / "players.json"
     path.write_text(json.dumps([GOOD]))
     (player,) = load_players(path).values()
-    assert player.json_record() == {"_id": "1" * 24, "name": "Team"}
+    assert player.public_json() == {"_id": "1" * 24, "name": "Team"}
     assert "canary" not in repr(player)
     players = PlayersFile(path)
     first = players()["1" * 24].proof

@@ -9,16 +9,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.policies import ACCOUNT, BOUND, EVERYTHING, REGION, allowed, made
+from support.iam_policies import (
+    ACCOUNT,
+    ALLOW_ALL,
+    BOUNDARY_POLICY_ARN,
+    REGION,
+    deployer_policy,
+    is_allowed,
+)
 
-from workbench.build.expressions import largest, listed, of_kind, told_of
-from workbench.build.refused_rights import policy_sizes, statements
-from workbench.build.sam import SAM
-from workbench.build.service_rules import BY_MODEL, checks, findings
-from workbench.build.target import ROOT
-from workbench.build.translate import Template, whole
-from workbench.cloud.template import ROOTS, TEMPLATE, load_template
-from workbench.operate.preflight import RIGHTS
+from cardsharp_tools.build.sam_build import SAM
+from cardsharp_tools.build.sam_transform import Template, transform_with_nested
+from cardsharp_tools.build.target import REPOSITORY_ROOT
+from cardsharp_tools.build.template_rules.expressions import (
+    as_list,
+    longest_form,
+    resources_of_type,
+    rule_table,
+)
+from cardsharp_tools.build.template_rules.permissions import check_policy_sizes, role_statements
+from cardsharp_tools.build.template_rules.runner import MODEL_RULE, rule_functions, rule_violations
+from cardsharp_tools.local_cloud.template_files import ROOT_TEMPLATES, TEMPLATE, load_template
+from cardsharp_tools.operations.preflight import DEPLOYER_TEMPLATE
 
 BY_LINT = "cfn-lint"
 HANDLERS = Path(__file__).parents[1] / "samples" / "cloudformation_handlers.json"
@@ -62,17 +74,21 @@ UNUSED = re.compile(
 
 def may(action: str, resource: str = "*", **told: str) -> bool:
     keys = {key.replace("__", ":"): value for key, value in told.items()}
-    return allowed([made("Deployer")], action, resource, keys)
+    return is_allowed([deployer_policy("Deployer")], action, resource, keys)
 
 
 def bounded(action: str, resource: str = ROLE) -> bool:
-    return may(action, resource, iam__PermissionsBoundary=BOUND)
+    return may(action, resource, iam__PermissionsBoundary=BOUNDARY_POLICY_ARN)
 
 
 def test_a_deployer_may_do_all_that_cloudformation_does_in_its_name() -> None:
     """By what AWS's own handlers of each type of the templates say that they need."""
     handlers = json.loads(HANDLERS.read_text())
-    kinds = {one["Type"] for path in ROOTS for one in whole(path)["Resources"].values()}
+    kinds = {
+        one["Type"]
+        for path in ROOT_TEMPLATES
+        for one in transform_with_nested(path)["Resources"].values()
+    }
     asked = {(kind, a) for kind in kinds for one in handlers[kind].values() for a in one}
     for kind, action in sorted(asked):
         if UNUSED.fullmatch(action):
@@ -80,7 +96,7 @@ def test_a_deployer_may_do_all_that_cloudformation_does_in_its_name() -> None:
         resource = OF_KIND.get(kind) if action.startswith(kind.split("::")[1].lower()) else None
         context = {
             "iam__PassedToService": "lambda.amazonaws.com",
-            "iam__PermissionsBoundary": BOUND,
+            "iam__PermissionsBoundary": BOUNDARY_POLICY_ARN,
             "lambda__FunctionArn": FUNCTION,
         }
         assert may(action, resource or ARNS[action.partition(":")[0].lower()], **context), action
@@ -111,12 +127,12 @@ def test_a_deployer_sends_what_sam_does_and_makes_no_role_without_the_boundary()
         assert not bounded(f"iam:{action}", own)
     assert not bounded("iam:CreateUser", f"arn:aws:iam::{ACCOUNT}:user/cardsharp-me")
     assert not bounded("iam:PutUserPolicy", f"arn:aws:iam::{ACCOUNT}:user/me")
-    template = load_template(ROOT / RIGHTS)
-    assert not list(policy_sizes(template))
-    for name, told in of_kind(template, "AWS::IAM::ManagedPolicy"):
-        called = str(largest(told["ManagedPolicyName"], template))
+    template = load_template(REPOSITORY_ROOT / DEPLOYER_TEMPLATE)
+    assert not list(check_policy_sizes(template))
+    for name, told in resources_of_type(template, "AWS::IAM::ManagedPolicy"):
+        called = str(longest_form(told["ManagedPolicyName"], template))
         assert not called.startswith("cardsharp-")
-        assert name != "Boundary" or BOUND.endswith(f"/{called}")
+        assert name != "Boundary" or BOUNDARY_POLICY_ARN.endswith(f"/{called}")
 
 
 def test_what_knows_no_names_is_of_the_region_and_a_role_is_passed_to_ours_alone() -> None:
@@ -136,7 +152,9 @@ def test_what_knows_no_names_is_of_the_region_and_a_role_is_passed_to_ours_alone
     mapping = "lambda:CreateEventSourceMapping"
     assert not may(mapping, "*", lambda__FunctionArn=FUNCTION.replace("cardsharp", "payroll"))
     assert not may("s3:PutObject", "arn:aws:s3:::payroll/x")
-    (artifacts,) = [one for one in made("Deployer")["Statement"] if one["Action"] == "s3:*"]
+    (artifacts,) = [
+        one for one in deployer_policy("Deployer")["Statement"] if one["Action"] == "s3:*"
+    ]
     # Of buckets the evaluator knows no owners.
     assert artifacts["Condition"] == {"StringEquals": {"aws:ResourceAccount": ACCOUNT}}
 
@@ -155,7 +173,7 @@ def test_the_boundary_leaves_of_an_administrators_role_what_the_stacks_need_and_
     """Who deploys writes the roles' own policies, and could write anything there."""
 
     def left(action: str, resource: str) -> bool:
-        return allowed([EVERYTHING], action, resource, boundary=made("Boundary"))
+        return is_allowed([ALLOW_ALL], action, resource, boundary=deployer_policy("Boundary"))
 
     assert left("dynamodb:PutItem", ARNS["dynamodb"])
     assert not left("dynamodb:PutItem", ARNS["dynamodb"].replace("cardsharp", "payroll"))
@@ -165,15 +183,15 @@ def test_the_boundary_leaves_of_an_administrators_role_what_the_stacks_need_and_
         assert not left(action, FUNCTION)
 
 
-@pytest.mark.parametrize("path", ROOTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", ROOT_TEMPLATES, ids=lambda path: path.name)
 def test_the_boundary_takes_nothing_from_the_roles_of_the_templates(path: Path) -> None:
-    template = whole(path)
-    for role, _ in of_kind(template, "AWS::IAM::Role"):
-        for statement in statements(template, role):
-            if largest(statement["Effect"], template) == "Allow":
-                told = largest({k: statement[k] for k in ("Action", "Resource")}, template)
-                for action in listed(told["Action"]):
-                    assert any(_bounded(action, one) for one in listed(told["Resource"])), action
+    template = transform_with_nested(path)
+    for role, _ in resources_of_type(template, "AWS::IAM::Role"):
+        for statement in role_statements(template, role):
+            if longest_form(statement["Effect"], template) == "Allow":
+                told = longest_form({k: statement[k] for k in ("Action", "Resource")}, template)
+                for action in as_list(told["Action"]):
+                    assert any(_bounded(action, one) for one in as_list(told["Resource"])), action
 
 
 def _bounded(action: str, resource: str) -> bool:
@@ -183,10 +201,10 @@ def _bounded(action: str, resource: str) -> bool:
     kinds = {"dynamodb": "table/", "lambda": "function:", "logs": "log-group:"}
     if named != resource:
         named = named.replace(":cardsharp", f":{kinds.get(service, '')}cardsharp", 1)
-    return allowed([EVERYTHING], action, named, boundary=made("Boundary"))
+    return is_allowed([ALLOW_ALL], action, named, boundary=deployer_policy("Boundary"))
 
 
-RULES: list[dict[str, Any]] = told_of("rule")
+RULES: list[dict[str, Any]] = rule_table("rule")
 BREACHES = [(rule, breach) for rule in RULES for breach in rule["breaches"]]
 
 
@@ -226,20 +244,20 @@ def alone(template: Template, kind: str = "AWS::SNS::Topic") -> Template:
 @cache
 def before(check: str) -> frozenset[str]:
     """What a check finds where nothing is planted."""
-    return frozenset(checks()[check](whole(TEMPLATE)))
+    return frozenset(rule_functions()[check](transform_with_nested(TEMPLATE)))
 
 
-@pytest.mark.parametrize("path", ROOTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", ROOT_TEMPLATES, ids=lambda path: path.name)
 def test_aws_refuses_nothing_of_a_template_and_of_what_it_nests(path: Path) -> None:
-    assert list(findings(path)) == []
+    assert list(rule_violations(path)) == []
 
 
 def test_every_rule_has_a_name_of_its_own_a_source_and_a_planted_breach() -> None:
     assert len({rule["name"] for rule in RULES}) == len(RULES)
     for rule in RULES:
-        assert rule["source"].startswith("https://") or rule["name"] == "known-metric"
+        assert rule["source"].startswith("https://") or rule["name"] == "check-service-metric"
         assert rule["says"]
-        assert rule["by"] in {BY_LINT, BY_MODEL, "here"}
+        assert rule["by"] in {BY_LINT, MODEL_RULE, "here"}
         assert rule["breaches"], rule["name"]
 
 
@@ -247,7 +265,7 @@ def test_every_rule_has_a_name_of_its_own_a_source_and_a_planted_breach() -> Non
     ("check", "breach"),
     [
         pytest.param(
-            BY_MODEL if rule["by"] == BY_MODEL else rule["name"],
+            MODEL_RULE if rule["by"] == MODEL_RULE else rule["name"],
             breach,
             id=f"{rule['name']}-{breach.get('of') or breach.get('kind')}-{breach['at']}",
         )
@@ -256,18 +274,20 @@ def test_every_rule_has_a_name_of_its_own_a_source_and_a_planted_breach() -> Non
     ],
 )
 def test_a_planted_breach_of_a_rule_is_found(check: str, breach: dict[str, Any]) -> None:
-    assert set(checks()[check](planted(whole(TEMPLATE), breach))) - before(check)
+    assert set(rule_functions()[check](planted(transform_with_nested(TEMPLATE), breach))) - before(
+        check
+    )
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not SAM.exists(), reason="cfn-lint is there after `make gates`")
+@pytest.mark.skipif(not SAM.exists(), reason="cfn-lint is there after `make check-deploy`")
 def test_what_cfn_lint_must_catch_is_caught(tmp_path: Path) -> None:
     """So that nothing is looked at here which the pinned one looks at, and a newer one may stop."""
     wanted = {}
     breaches = [breach for rule, breach in BREACHES if rule["by"] == BY_LINT]
     for n, breach in enumerate(breaches):
         file, kinds = tmp_path / f"{n}.json", [breach["kind"]] if "kind" in breach else []
-        file.write_text(json.dumps(planted(alone(whole(TEMPLATE), *kinds), breach)))
+        file.write_text(json.dumps(planted(alone(transform_with_nested(TEMPLATE), *kinds), breach)))
         wanted[str(file)] = breach
     command = [str(SAM.parent / "cfn-lint"), "--format", "json", "--template", *wanted]
     told = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603

@@ -10,24 +10,24 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from support.cloud_benches import FakeClock
+from support.store_fixtures import FakeClock
 
 from cardsharp.errors import ConfigError
-from workbench.build import gates
-from workbench.build.sam import name_strategies
-from workbench.build.target import ROOT
-from workbench.cli import main
-from workbench.cloud.lifeline import matcher
-from workbench.cloud.template import TEMPLATE, load_template
-from workbench.cost.bill import load_prices, make_bill
-from workbench.cost.load import Load
-from workbench.cost.measure import write_measured
-from workbench.cost.usage import load_measured, usage
-from workbench.operate.orders import rotate_service_secret
-from workbench.operate.stack import Stack
-from workbench.operate.story import PROBLEMS, LogLine, followed
+from cardsharp_tools.build import gates
+from cardsharp_tools.build.sam_build import write_strategy_names
+from cardsharp_tools.build.target import REPOSITORY_ROOT
+from cardsharp_tools.cli import main
+from cardsharp_tools.costs.bill import load_prices, make_bill
+from cardsharp_tools.costs.measure import write_measured
+from cardsharp_tools.costs.usage import bot_usage, load_measured
+from cardsharp_tools.costs.workload import BotWorkload
+from cardsharp_tools.local_cloud.emulator_process import log_filter_matcher
+from cardsharp_tools.local_cloud.template_files import TEMPLATE, load_template
+from cardsharp_tools.operations.function_logs import PROBLEM_FILTER, LogLine, follow
+from cardsharp_tools.operations.stack import Stack
+from cardsharp_tools.operations.stack_control import rotate_service_secret
 
-WORKFLOWS = ROOT / ".github" / "workflows"
+WORKFLOWS = REPOSITORY_ROOT / ".github" / "workflows"
 
 
 def test_s14_actions_are_pinned_and_the_workflow_stores_no_keys_and_deploys_by_hand_only() -> None:
@@ -63,7 +63,7 @@ def test_s14_a_loose_workflow_is_refused(
     folder = tmp_path / ".github" / "workflows"
     folder.mkdir(parents=True)
     (folder / "loose.yml").write_text(text)
-    monkeypatch.setattr(gates, "ROOT", tmp_path)
+    monkeypatch.setattr(gates, "REPOSITORY_ROOT", tmp_path)
     assert fault in "\n".join(gates.workflows())
 
 
@@ -71,7 +71,7 @@ def test_s14_every_push_runs_what_contributing_says_and_asks_for_known_faults() 
     workflow = yaml.safe_load((WORKFLOWS / "test.yml").read_text())
     assert {"push", "pull_request", "workflow_call"} == set(workflow[True])
     commands = {step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]}
-    for target in ("test", "test-browser", "gates", "coverage", "research-test"):
+    for target in ("test", "test-browser", "check-deploy", "coverage", "evidence-research"):
         assert any(re.match(rf"make {target}( |$)", one) for one in commands), target
     commands = [step.get("run", "") for step in workflow["jobs"]["gates"]["steps"]]
     assert ".venv/bin/uv audit --locked --no-default-groups" in commands
@@ -81,7 +81,7 @@ def test_a_built_template_takes_no_strategy_that_was_not_built(tmp_path: Path) -
     """So that CloudFormation refuses a wrong name before anything is deployed."""
     built = tmp_path / "template.yaml"
     built.write_text(yaml.safe_dump(load_template(TEMPLATE)))
-    name_strategies(built)
+    write_strategy_names(built)
     told = yaml.safe_load(built.read_text())["Parameters"]
     for parameter in ("Strategy", "DummyStrategy"):
         assert {"", "captain", "steady"} <= set(told[parameter]["AllowedValues"])
@@ -104,7 +104,7 @@ def test_following_tells_each_line_once_also_one_that_comes_late() -> None:
         asked.append(since)
         return next(looks)
 
-    assert list(islice(followed(look, began, clock), 2)) == [first, late]
+    assert list(islice(follow(look, began, clock), 2)) == [first, late]
     assert asked == [began] * 3, "each look goes back a while"
 
 
@@ -139,22 +139,22 @@ def test_the_password_of_a_service_is_an_encrypted_parameter_of_its_stack() -> N
         ("ERROR -ARGUMENTS", "[ERROR 401] UNAUTHORIZED REQUEST", True),
         ("ERROR -ARGUMENTS", "[ERROR 419] MISSING ARGUMENTS", False),
         ("?ARGUMENTS ERROR", "[ERROR 400] BAD REQUEST", True),
-        (PROBLEMS, '{"level":"INFO","message":"no error, no warning"}', False),
+        (PROBLEM_FILTER, '{"level":"INFO","message":"no error, no warning"}', False),
     ],
 )
 def test_a_pattern_finds_what_aws_says_it_finds(pattern: str, line: str, *, found: bool) -> None:
-    assert matcher(pattern)(line) is found
+    assert log_filter_matcher(pattern)(line) is found
 
 
 DOCS = Path(__file__).parents[2] / "docs" / "cost.md"
 REGIONS = ("eu-central-1", "eu-west-1", "us-east-1")
-USUAL = Load(matches_per_day=100)
+USUAL = BotWorkload(matches_per_day=100)
 
 
 def test_every_item_has_a_price_with_its_source_and_the_aims_are_met_in_every_region() -> None:
     """In the second year, by default; regions without prices are refused."""
-    assert (USUAL.days, USUAL.days + USUAL.days_before) == (31, 2 * 365)
-    units = usage(USUAL, load_measured())
+    assert (USUAL.days, USUAL.days + USUAL.history_days) == (31, 2 * 365)
+    units = bot_usage(USUAL, load_measured())
     others = {"Lambda GB-seconds x86_64", "HTTP API requests"}
     for region in REGIONS:
         listed = load_prices(region)
@@ -162,8 +162,8 @@ def test_every_item_has_a_price_with_its_source_and_the_aims_are_met_in_every_re
         assert listed.date >= date(2026, 11, 1)
         assert all(listed.sources[one.source] for one in listed.items.values())
         bill = make_bill(units, listed)
-        assert bill.due <= 1, "USD after the free tier"
-        assert bill.full <= 6, "USD without it"
+        assert bill.total_due <= 1, "USD after the free tier"
+        assert bill.total_full_price <= 6, "USD without it"
     with pytest.raises(ConfigError, match=r"no prices of mars-1; .* eu-central-1, eu-west-1, us-"):
         load_prices("mars-1")
 
@@ -176,9 +176,9 @@ def test_a_load_has_the_defaults_of_the_template() -> None:
         "Architecture": USUAL.architecture,
         "Pollers": str(USUAL.pollers),
         "Listening": USUAL.listening,
-        "KeepDays": f"{USUAL.keep_days:g}",
-        "TableBilling": USUAL.table,
-        "Watch": USUAL.watch,
+        "KeepDays": f"{USUAL.retention_days:g}",
+        "TableBilling": USUAL.table_billing,
+        "Watch": USUAL.monitoring,
     }
     assert {name: parameters[name]["Default"] for name in told} == told
 

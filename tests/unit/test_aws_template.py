@@ -10,21 +10,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.alarms import Alarm, alarms, composites
+from support.alarms import Alarm, composite_alarm_rules, template_alarms
 from support.aws_template import allowed_actions, arena, of_kind, properties, statements, template
 
-from cardsharp.cloud.metrics import ALARMED
-from cardsharp.cloud.telemetry import NAMESPACE
-from cardsharp.deadmansdraw.settings import Settings
-from workbench.build.deploy import CONFIG
-from workbench.build.expressions import NOTHING, listed
-from workbench.build.target import ROOT
-from workbench.cloud.template import load_template, services, templates
+from cardsharp.aws.telemetry import NAMESPACE
+from cardsharp.core.metrics import ALARM_METRICS
+from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
+from cardsharp_tools.build.emulator_deploy import CONFIG
+from cardsharp_tools.build.target import REPOSITORY_ROOT
+from cardsharp_tools.build.template_rules.expressions import NO_VALUE, as_list
+from cardsharp_tools.local_cloud.template_files import (
+    hosted_game_names,
+    load_template,
+    template_paths,
+)
 
 DAY = 86_400
 TICK = 60
 START = 6  # seconds, more than a poller takes from its tick to its first question
-GAMES = services()
+GAMES = hosted_game_names()
 SERVED = (*GAMES, "game", "viewer")  # all that an HTTP API is in front of
 BOT = {"Poller": "PollerRole", "Worker": "WorkerRole", "Practice": "PracticeRole"}
 DIRECTOR = "Director"
@@ -41,7 +45,10 @@ WITHOUT_RESOURCE = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 def test_r28_a_poller_has_the_time_to_listen_until_its_successors_do() -> None:
     """Of two that listen until the second one after them; ticks lie 1 to 119 s apart."""
     most = int(template()["Parameters"]["Pollers"]["AllowedValues"][-1])
-    latest, read = (most + 1) * TICK - 1 + START, Settings.model_fields["read"].default
+    latest, read = (
+        (most + 1) * TICK - 1 + START,
+        ArenaBotSettings.model_fields["long_poll_timeout"].default,
+    )
     assert properties("Poller")["Timeout"] - read.total_seconds() >= latest
     reserved = properties("Poller")["ReservedConcurrentExecutions"]["Fn::If"][1]
     assert reserved >= 2 * most, "as many may be in their last long poll"
@@ -144,11 +151,11 @@ def test_s13_each_function_has_a_role_of_its_own_and_no_policy_of_aws() -> None:
 @pytest.mark.parametrize("role", [*FUNCTIONS.values(), *SCHEDULES])
 def test_s13_no_role_may_do_everything_or_touch_everything(role: str) -> None:
     for statement in statements(role):
-        actions = listed(statement["Action"])
+        actions = as_list(statement["Action"])
         assert not any("*" in action for action in actions)
         if set(actions) <= WITHOUT_RESOURCE:
             continue
-        for resource in listed(statement["Resource"]):
+        for resource in as_list(statement["Resource"]):
             assert "*" not in json.dumps(resource)
             assert isinstance(resource, dict), "a resource of this stack, by reference"
 
@@ -182,7 +189,7 @@ def test_a_function_has_wheels_for_its_processor_and_limited_logs(function: str)
     assert {"Fn::GetAtt": f"{group}.Arn"} in [
         resource
         for statement in statements(FUNCTIONS[function])
-        for resource in listed(statement["Resource"])
+        for resource in as_list(statement["Resource"])
     ]
 
 
@@ -216,10 +223,10 @@ def test_an_arena_is_https_and_carries_no_password(url: str, taken: bool) -> Non
 
 
 def test_the_templates_stay_as_short_as_somebody_can_read_them() -> None:
-    lines = {file.name: len(file.read_text().splitlines()) for file in templates()}
+    lines = {file.name: len(file.read_text().splitlines()) for file in template_paths()}
     assert lines["template.yaml"] <= 450
     assert sum(lines.values()) <= 1300
-    assert not any("Fn::ForEach" in file.read_text() for file in templates())
+    assert not any("Fn::ForEach" in file.read_text() for file in template_paths())
 
 
 # --- HTTP services and the viewer: one template for every game, there where it is asked for -------
@@ -268,7 +275,7 @@ def test_a_service_is_called_by_its_api_within_limits_and_logs_no_secret(game: s
     assert 0 < stage["DefaultRouteSettings"]["ThrottlingRateLimit"] <= 100
     assert 0 < stage["DefaultRouteSettings"]["ThrottlingBurstLimit"] <= 200
     limited, needed, unlimited = told["ReservedConcurrentExecutions"]["Fn::If"]
-    assert (limited, unlimited) == ("Reserved", NOTHING)
+    assert (limited, unlimited) == ("Reserved", NO_VALUE)
     if game == "deadmansdraw":
         needed = arena()["Parameters"][needed["Ref"]]["Default"]
     assert 0 < needed <= 60
@@ -318,7 +325,7 @@ def test_passwords_are_tried_once_a_second_by_all_the_world_together() -> None:
     assert (limits["ThrottlingRateLimit"], limits["ThrottlingBurstLimit"]) == (1, 5)
 
 
-@pytest.mark.parametrize("file", templates(), ids=lambda one: one.name)
+@pytest.mark.parametrize("file", template_paths(), ids=lambda one: one.name)
 def test_what_is_nested_is_given_what_it_has_and_all_that_it_needs(file: Path) -> None:
     for resource in load_template(file)["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Application":
@@ -329,7 +336,7 @@ def test_what_is_nested_is_given_what_it_has_and_all_that_it_needs(file: Path) -
 
 
 def alarm(name: str) -> Alarm:
-    return next(one for one in alarms() if one.name == name)
+    return next(one for one in template_alarms() if one.name == name)
 
 
 @pytest.mark.parametrize(
@@ -354,7 +361,7 @@ def test_an_alarm_has_the_promised_limit(name: str, threshold: float, minutes: f
 
 
 def test_a_decision_is_slow_at_half_its_limit_and_every_alarm_tells_the_topic() -> None:
-    limit = Settings.model_fields["decision"].default
+    limit = ArenaBotSettings.model_fields["decision_timeout"].default
     assert alarm("SlowDecision").threshold == limit.total_seconds() * 1000 / 2
     for name in ("SlowDecision", "SlowPickUp"):
         assert alarm(name).series["m"].statistic == "p99"
@@ -369,11 +376,11 @@ def test_a_stack_without_all_has_the_metrics_of_its_alarms_and_ten_of_them_at_mo
     resources = template()["Resources"]
     # What is deployed only if asked for is no part of the bot.
     apart = (*SERVED, "TickFailed", "TicksLate", "DirectorFailed", "DirectorThrottled")
-    ours = [one for one in alarms() if not one.name.startswith(apart)]
+    ours = [one for one in template_alarms() if not one.name.startswith(apart)]
     plain = [one for one in ours if "Condition" not in resources[one.name]]
     series = [series for one in plain for series in one.series.values()]
     assert len(series) <= 10
-    assert {one.metric.name for one in series if one.metric.namespace == NAMESPACE} == ALARMED
+    assert {one.metric.name for one in series if one.metric.namespace == NAMESPACE} == ALARM_METRICS
     variables = properties("Worker")["Environment"]["Variables"]
     assert variables["METRICS"] == {"Fn::If": ["WatchAll", "all", "alarmed"]}
     assert template()["Parameters"]["Watch"]["Default"] == "alarms"
@@ -381,8 +388,8 @@ def test_a_stack_without_all_has_the_metrics_of_its_alarms_and_ten_of_them_at_mo
 
 def test_every_alarm_has_its_cause_and_cure_in_the_runbook() -> None:
     apart = {**dict.fromkeys(SERVED, "GAME"), "viewer": "Viewer"}
-    text = (ROOT / "docs" / "operations.md").read_text()
-    for name in (*(one.name for one in alarms()), *composites()):
+    text = (REPOSITORY_ROOT / "docs" / "operations.md").read_text()
+    for name in (*(one.name for one in template_alarms()), *composite_alarm_rules()):
         heading = next((name.replace(one, apart[one]) for one in apart if one in name), name)
         section = re.search(rf"^### {heading}\n(.+?)(?=^##)", text, re.MULTILINE | re.DOTALL)
         assert section is not None, name

@@ -14,25 +14,25 @@ from unittest.mock import Mock
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.blef import Client, logged, random_round
-from support.blef_next import NotedSockets
-from support.cloud_benches import START, FakeClock
-from support.size import cases
+from support.blef_service import BlefHandlerClient, capture_log, random_round
+from support.blef_v2_api import RecordingSockets
+from support.case_counts import case_count
+from support.store_fixtures import START, FakeClock
 
-from cardsharp.blef import rules
-from cardsharp.blef.actions import BETS, CHECK, LOST, name_of
-from cardsharp.blef.assembly import subscribe
-from cardsharp.blef.cards import DECK
-from cardsharp.blef.changes import SecretChance
-from cardsharp.blef.params import is_random, read_number
-from cardsharp.blef.position import position_of
-from cardsharp.blef.records import GameRecord, Player, key_of
-from cardsharp.blef.rules import Round
-from cardsharp.blef.simulation import dealing, dealt_anew
-from cardsharp.blef.store import GAME_STORE, Games
-from cardsharp.blef.wire import parse_state, position_in, state_body
-from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.keep.sqlite import SqliteKeep
+from cardsharp.games.blef import rules
+from cardsharp.games.blef.actions import BETS, CHECK, LOST_MARKER, action_name
+from cardsharp.games.blef.cards import DECK
+from cardsharp.games.blef.position import position_of
+from cardsharp.games.blef.rules import Round
+from cardsharp.games.blef.service.bootstrap import authorize_subscription
+from cardsharp.games.blef.service.game_changes import SecureRandomness
+from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY, GameStore
+from cardsharp.games.blef.service.records import GamePlayer, GameRecord, uuid_digest
+from cardsharp.games.blef.service.request_params import is_random_uuid, parse_number
+from cardsharp.games.blef.service.wire import parse_state, position_from_state, state_body
+from cardsharp.games.blef.simulation import dealer, resample_hidden_hands
+from cardsharp.store.sqlite_documents import SqliteDocumentStore
+from cardsharp.store.sqlite_file import MEMORY_PATH
 
 
 def test_actions_have_the_names_of_the_rule_book() -> None:
@@ -49,9 +49,9 @@ def test_actions_have_the_names_of_the_rule_book() -> None:
         75: "Four of a kind, aces",
         87: "Great straight flush (9-A), spades",
         CHECK: "Check",
-        LOST: "Lost the round",
+        LOST_MARKER: "Lost the round",
     }
-    assert {action: name_of(action) for action in names} == names
+    assert {action: action_name(action) for action in names} == names
 
 
 @pytest.mark.parametrize(("cards", "bets"), [(2, 12), (3, 18), (4, 39), (5, 83), (6, 88)])
@@ -68,7 +68,7 @@ NO_NUMBERS += ("\u0661", "\u00a01")
 def test_what_is_no_number_is_none(text: str) -> None:
     """The last one would take three minutes if it took the square of its length."""
     began = process_time()
-    assert read_number(text) is None
+    assert parse_number(text) is None
     assert process_time() - began < 30
 
 
@@ -81,27 +81,27 @@ def uuid_of(seat: int) -> str:
 
 
 def game_of(live: Round | None, players: int) -> GameRecord:
-    seated = tuple(Player(f"p{seat}", key_of(uuid_of(seat))) for seat in range(players))
-    return GameRecord(GAME, START, public=True, admin="p0", players=seated, round=live)
+    seated = tuple(GamePlayer(f"p{seat}", uuid_digest(uuid_of(seat))) for seat in range(players))
+    return GameRecord(GAME, START, is_public=True, admin_digest="p0", players=seated, round=live)
 
 
-CHANCE = SecretChance()
+CHANCE = SecureRandomness()
 
 
 def test_nobody_can_foretell_a_deal_and_everybody_is_dealt_everything() -> None:
     seen = []
     for _ in range(2):
         random.seed(1)
-        seen.append((CHANCE.deal(24), CHANCE.seats(8), CHANCE.uuid()))
+        seen.append((CHANCE.deal(24), CHANCE.seating_order(8), CHANCE.uuid()))
     assert all(one != two for one, two in zip(*seen, strict=True))
-    assert is_random(seen[0][2])
+    assert is_random_uuid(seen[0][2])
     counted = Counter(card for _ in range(500) for card in CHANCE.deal(5))
     assert counted.keys() == set(DECK)
     # 104 of each are expected; 50 is more than five standard deviations away.
     assert min(counted.values()) > 50
     assert max(counted.values()) < 160
     assert all(len(set(CHANCE.deal(n))) == n for n in range(25))
-    counted = Counter(CHANCE.seats(3) for _ in range(600))
+    counted = Counter(CHANCE.seating_order(3) for _ in range(600))
     assert len(counted) == 6
     assert min(counted.values()) > 50
 
@@ -124,14 +124,14 @@ seeds = st.integers(0, 2**32)
 @settings(max_examples=60, deadline=None)
 @given(players=players, seed=seeds)
 def test_every_game_ends_in_time_with_one_winner(players: int, seed: int) -> None:
-    random, deal = Random(seed), dealing(Random(seed))
+    random, deal = Random(seed), dealer(Random(seed))
     live, rounds = rules.start(players, deal), 0
     while live.winner is None:
         assert live.n_cards[live.turn] > 0
         assert len({card for hand in live.hands for card in hand}) == sum(live.n_cards) <= 24
         step = rules.apply(live, random.choice(rules.legal_actions(live)), deal)
-        rounds += step.closed is not None
-        live = step.live
+        rounds += step.closed_round is not None
+        live = step.current_round
     most = rules.max_cards(players)
     assert (players - 1) * most <= rounds <= (players - 1) * most + most - 1
     assert rounds <= MOST_ROUNDS[players]
@@ -144,24 +144,24 @@ def test_every_game_ends_in_time_with_one_winner(players: int, seed: int) -> Non
 def test_the_api_shows_a_player_exactly_the_position_of_its_seat(players: int, seed: int) -> None:
     """So a bot that reads the API sees what one beside the rules would, and no more."""
     live = random_round(Random(seed), players)
-    assert position_in(state_body(game_of(None, players), None), "p0") is None
+    assert position_from_state(state_body(game_of(None, players), None), "p0") is None
     for me in (None, *range(players)):
         position = position_of(live, me)
         body = state_body(game_of(live, players), position).model_dump_json()
-        assert position_in(parse_state(body), None if me is None else f"p{me}") == position
+        assert position_from_state(parse_state(body), None if me is None else f"p{me}") == position
         assert position.hand == (() if me is None else live.hands[me])
-        assert position.hidden == sum(live.n_cards) - len(position.hand)
+        assert position.hidden_card_count == sum(live.n_cards) - len(position.hand)
 
 
 @contextmanager
-def serving(live: Round, base: str = "/v2") -> Iterator[Client]:
+def serving(live: Round, base: str = "/v2") -> Iterator[BlefHandlerClient]:
     clock = FakeClock()
-    with closing(GAME_STORE.in_file(MEMORY, clock)) as store:
+    with closing(GAME_STORE_FACTORY.open_file(MEMORY_PATH, clock)) as store:
         store.create(game_of(live, len(live.n_cards)))
-        yield Client(store, clock, base=base)
+        yield BlefHandlerClient(store, clock, base=base)
 
 
-def everything_said(client: Client, live: Round, viewer: int | None) -> Iterator[object]:
+def everything_said(client: BlefHandlerClient, live: Round, viewer: int | None) -> Iterator[object]:
     """Every answer that a viewer can get without ending the round, what is logged and fed."""
     mine = {} if viewer is None else {"player_uuid": uuid_of(viewer)}
     asked: list[tuple[str, dict[str, Any]]] = [
@@ -178,12 +178,12 @@ def everything_said(client: Client, live: Round, viewer: int | None) -> Iterator
         ("/play", {**mine, "action_id": 0}),
         ("/play", {**mine, "action_id": 87}),
     ]
-    sockets = NotedSockets()
-    feed = client.fed_into(sockets)
+    sockets = RecordingSockets()
+    feed = client.with_feed(sockets)
     for about in (mine, {}):
-        topic, key = subscribe(client.blef, {"game_uuid": GAME, **about})
-        feed.watch(topic, str(about), key)
-    with logged() as log:
+        topic, key = authorize_subscription(client.blef, {"game_uuid": GAME, **about})
+        feed.subscribe(topic, str(about), key)
+    with capture_log() as log:
         for path, query in asked:
             yield client.get(f"/games/{GAME}{path}", **query)
         # Rounds before this one are not in the store: a failure, and it is logged.
@@ -199,13 +199,13 @@ def everything_said(client: Client, live: Round, viewer: int | None) -> Iterator
     ]
 
 
-@settings(max_examples=cases(10, every=100), deadline=None)
+@settings(max_examples=case_count(10, full=100), deadline=None)
 @given(players=players, out=st.integers(0, 3), seed=seeds, base=st.sampled_from(["/v2", ""]))
 def test_hidden_cards_change_no_answer(players: int, out: int, seed: int, base: str) -> None:
     random = Random(seed)
     live = random_round(random, players, min(out, players - 2))
     viewer = random.choice([None, *range(players)])
-    other = dealt_anew(live, viewer, random)
+    other = resample_hidden_hands(live, viewer, random)
     with serving(live, base) as one, serving(other, base) as two:
         assert list(everything_said(one, live, viewer)) == list(everything_said(two, other, viewer))
 
@@ -213,7 +213,7 @@ def test_hidden_cards_change_no_answer(players: int, out: int, seed: int, base: 
 def test_the_comparison_would_notice_a_leak() -> None:
     random = Random(7)
     live = random_round(random, 3)
-    other = dealt_anew(live, None, random)
+    other = resample_hidden_hands(live, None, random)
     with serving(live) as one, serving(other) as two:
         assert list(everything_said(one, live, 1)) != list(everything_said(two, other, 1))
 
@@ -223,10 +223,10 @@ def test_no_text_or_store_shows_a_card_a_key_or_a_uuid(capsys: pytest.CaptureFix
     game = game_of(random_round(Random(1), 2), 2)
     shown = f"{game!r} {game.round!s}"
     assert "Card" not in shown
-    assert key_of(uuid_of(0)) not in shown
+    assert uuid_digest(uuid_of(0)) not in shown
     clock = FakeClock()
-    keep = SqliteKeep(MEMORY, clock)
-    table = Client(Games(keep, clock), clock).started(4)
+    keep = SqliteDocumentStore(MEMORY_PATH, clock)
+    table = BlefHandlerClient(GameStore(keep, clock), clock).create_and_start(4)
     with keep._file.reading() as db:
         dumped = "\n".join(db.iterdump())
     assert table.game in dumped

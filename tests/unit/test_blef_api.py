@@ -8,31 +8,31 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.blef import Client, logged, memory_client
-from support.blef_next import AGENTS
-from support.bot_events import context
-from support.cloud_benches import START
+from support.blef_service import BlefHandlerClient, capture_log, memory_client
+from support.blef_v2_api import AGENTS
+from support.lambda_events import context
+from support.store_fixtures import START
 
-from cardsharp.blef.assembly import NEXT, SERVICE
-from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.errors import ConfigError, Conflict, StoreError
-from cardsharp.games import games
-from cardsharp.web.request import LONGEST_WAIT
-from workbench.cli.document import files_of
-from workbench.cloud.http_events import WireRequest, http_event, read_answer
-from workbench.cloud.template import all_resources
+from cardsharp.errors import ConfigError, StoreError, WriteConflict
+from cardsharp.games.blef.service.bootstrap import SERVICE, V2022_SETTING
+from cardsharp.play.catalog import all_games
+from cardsharp.server.gateway_request import MAX_LONG_POLL
+from cardsharp.store.sqlite_file import MEMORY_PATH
+from cardsharp_tools.cli.generate_docs import game_docs
+from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
+from cardsharp_tools.local_cloud.template_files import all_resources
 
 
 @pytest.fixture
-def client() -> Client:
+def client() -> BlefHandlerClient:
     return memory_client()
 
 
 def test_the_document_in_docs_is_that_of_the_code() -> None:
-    """Run `python -m workbench.cli.document` when an API has changed; the house's is no file."""
-    for one in games():
-        if one.service is not None and not one.service.given:
-            for file, text in files_of(one).items():
+    """Run `python -m cardsharp_tools.cli.generate_docs` when an API has changed."""
+    for one in all_games():
+        if one.http_service is not None and not one.http_service.args:
+            for file, text in game_docs(one).items():
                 assert file.read_text() == text
 
 
@@ -46,7 +46,7 @@ def test_the_document_in_docs_is_that_of_the_code() -> None:
         "GAME",
     ],
 )
-def test_what_others_know_is_no_secret_to_join_by(client: Client, known: str) -> None:
+def test_what_others_know_is_no_secret_to_join_by(client: BlefHandlerClient, known: str) -> None:
     game = client.create()
     wished = game.upper() if known == "GAME" else known
     reply = client.post(f"/games/{game}/join", {"nickname": "ann", "player_uuid": wished})
@@ -54,13 +54,15 @@ def test_what_others_know_is_no_secret_to_join_by(client: Client, known: str) ->
     assert client.get(f"/games/{game}").json["players"] == []
 
 
-def created(client: Client, source: str) -> int:
-    return client.send(WireRequest("GET", "/v2/games/create", source=source)).status
+def created(client: BlefHandlerClient, source: str) -> int:
+    return client.send(HttpRequest("GET", "/v2/games/create", source_ip=source)).status
 
 
-def test_one_caller_cannot_fill_the_house(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_caller_cannot_fill_the_house(
+    client: BlefHandlerClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever an IPv6 customer calls itself; whoever sits at this machine may create more."""
-    monkeypatch.setattr("cardsharp.blef.service.MAX_CREATED", 3)
+    monkeypatch.setattr("cardsharp.games.blef.service.service.MAX_CREATED_PER_DAY", 3)
     for mine, other in (
         ("192.0.2.1", "192.0.2.2"),
         ("2001:db8:0:1::1", "2001:db8:0:2::1"),
@@ -72,11 +74,11 @@ def test_one_caller_cannot_fill_the_house(client: Client, monkeypatch: pytest.Mo
     assert created(client, "::ffff:192.0.2.1") == 429
     for here in ("127.0.0.1", "::1", "::ffff:127.0.0.1"):
         assert {created(client, here) for _ in range(5)} == {200}
-    reply = client.send(WireRequest("POST", "/v2/games/create", source="192.0.2.1"))
+    reply = client.send(HttpRequest("POST", "/v2/games/create", source_ip="192.0.2.1"))
     assert "try again tomorrow" in reply.json["message"]
 
 
-def test_nothing_is_large_cached_sniffed_or_told_to_others(client: Client) -> None:
+def test_nothing_is_large_cached_sniffed_or_told_to_others(client: BlefHandlerClient) -> None:
     reply = client.post(f"/games/{client.create()}/join", {"nickname": "a" * 9000})
     assert (reply.status, reply.json["error"]) == (413, "The body is larger than 8192 bytes")
     for path in ("/version", "/games", f"/games/{client.create()}", "/nowhere", "/openapi.json"):
@@ -86,13 +88,13 @@ def test_nothing_is_large_cached_sniffed_or_told_to_others(client: Client) -> No
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_a_browser_may_ask_from_anywhere(client: Client) -> None:
+def test_a_browser_may_ask_from_anywhere(client: BlefHandlerClient) -> None:
     origin = (("Origin", "https://blef.example"),)
-    asked = client.send(WireRequest("OPTIONS", "/v2/games/create", origin))
+    asked = client.send(HttpRequest("OPTIONS", "/v2/games/create", origin))
     assert (asked.status, asked.text) == (204, "")
     assert asked.headers["Access-Control-Allow-Origin"] == "*"
     assert asked.headers["Access-Control-Allow-Methods"] == "GET,POST"
-    reply = client.send(WireRequest("GET", f"/v2/games/{client.create()}", origin))
+    reply = client.send(HttpRequest("GET", f"/v2/games/{client.create()}", origin))
     assert reply.headers["Access-Control-Allow-Origin"] == "*"
     assert reply.headers["Access-Control-Expose-Headers"] == "Game-Version"
     assert "Access-Control-Allow-Credentials" not in reply.headers
@@ -108,14 +110,18 @@ def test_a_browser_may_ask_from_anywhere(client: Client) -> None:
     ],
 )
 def test_a_failure_tells_only_the_log_where(
-    client: Client, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, body: str
+    client: BlefHandlerClient,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    status: int,
+    body: str,
 ) -> None:
     def fail(_game: str) -> None:
         raise error
 
     monkeypatch.setattr(client.store, "read", fail)
     secret = "5b7a1c1e-0000-4000-8000-00000000abcd"
-    with logged() as log:
+    with capture_log() as log:
         reply = client.get(f"/games/{secret}", player_uuid=secret)
     assert (reply.status, reply.json) == (status, {"error": body})
     line = json.loads(log.getvalue())
@@ -127,8 +133,8 @@ def test_a_failure_tells_only_the_log_where(
 
 def test_an_answered_request_is_not_logged() -> None:
     """What a request asks is in its path and query, and both hold secrets."""
-    with logged() as log:
-        memory_client().started().play_out()
+    with capture_log() as log:
+        memory_client().create_and_start().play_out()
     assert log.getvalue() == ""
 
 
@@ -142,9 +148,14 @@ def test_the_table_has_no_stream_and_its_index_no_hand() -> None:
 
 
 def test_a_game_is_waited_for_until_it_changes_in_good_time_and_after_few_looks(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    client: BlefHandlerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, clock, read, looks = client.started(), client.clock, client.store.read, list[str]()
+    table, clock, read, looks = (
+        client.create_and_start(),
+        client.clock,
+        client.store.read,
+        list[str](),
+    )
     version = client.get(f"/games/{table.game}").headers["Game-Version"]
     mover = table.state()["cp_nickname"]
 
@@ -162,12 +173,12 @@ def test_a_game_is_waited_for_until_it_changes_in_good_time_and_after_few_looks(
     assert timedelta(0) < clock.now() - began < timedelta(seconds=5)
     began, before = clock.now(), len(looks)
     assert table.state(wait="true") == reply.json
-    assert clock.now() - began == LONGEST_WAIT
+    assert clock.now() - began == MAX_LONG_POLL
     assert len(looks) - before <= 30, "the store is not asked more than about once a second"
 
 
-def test_a_finished_game_and_a_past_round_are_not_waited_for(client: Client) -> None:
-    table, clock = client.started(), client.clock
+def test_a_finished_game_and_a_past_round_are_not_waited_for(client: BlefHandlerClient) -> None:
+    table, clock = client.create_and_start(), client.clock
     assert table.play(87).status == 200
     assert table.play(88).status == 200
     began = clock.now()
@@ -188,7 +199,7 @@ def test_a_start_hides_a_game_but_not_in_version_2_3_and_states_are_newer() -> N
         today.get(f"{prefix}/games/{game}/start", admin_uuid=ann)
         assert today.get(f"/games/{game}").json["public"] == left
         assert today.get("/games").json == [], "a started game cannot be joined"
-    table = today.started()
+    table = today.create_and_start()
     moments = [table.state()["last_modified"]]
     for action in (3, 88, 4):
         moments.append(table.play(action).json["last_modified"])
@@ -200,7 +211,7 @@ def test_a_start_hides_a_game_but_not_in_version_2_3_and_states_are_newer() -> N
 
 def test_one_caller_invites_only_so_many_bots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each counts once, however often others come in between; a refused one not at all."""
-    monkeypatch.setattr("cardsharp.blef.service.MAX_INVITED", 2)
+    monkeypatch.setattr("cardsharp.games.blef.service.service.MAX_INVITED_PER_DAY", 2)
     today = memory_client("", agents=AGENTS)
     game = today.create()
     ann = today.join(game, "ann")
@@ -208,14 +219,14 @@ def test_one_caller_invites_only_so_many_bots(monkeypatch: pytest.MonkeyPatch) -
 
     def contended(*args: Any) -> Any:  # noqa: ANN401 - as the store's own
         if interrupted and interrupted.pop(0):
-            raise Conflict("somebody joined")
+            raise WriteConflict("somebody joined")
         return write(*args)
 
     monkeypatch.setattr(today.store, "write", contended)
 
     def invite(source: str, agent: str = "Dazhbog") -> int:
         target = f"/games/{game}/invite-aiagent?admin_uuid={ann}&agent_name={agent}"
-        return today.send(WireRequest("GET", target, source=source)).status
+        return today.send(HttpRequest("GET", target, source_ip=source)).status
 
     assert invite("192.0.2.1", "nobody") == 400
     assert [invite("192.0.2.1") for _ in range(3)] == [200, 200, 429]
@@ -223,11 +234,11 @@ def test_one_caller_invites_only_so_many_bots(monkeypatch: pytest.MonkeyPatch) -
 
 
 def served(**settings: str) -> Any:  # noqa: ANN401 - by path, the status
-    handler = SERVICE.build({SERVICE.store: f"sqlite:{MEMORY}", **settings})
+    handler = SERVICE.build_handler({SERVICE.store_setting: f"sqlite:{MEMORY_PATH}", **settings})
 
     def status(path: str) -> int:
-        event = http_event(WireRequest("GET", path), START)
-        return read_answer(handler(event, context())).status
+        event = to_event(HttpRequest("GET", path), START)
+        return parse_response(handler(event, context())).status
 
     return status
 
@@ -236,10 +247,10 @@ def test_a_setting_names_the_prefix_under_which_it_is_served() -> None:
     bare = served()
     assert [bare(path) for path in ("/games", "/docs", "/v2/games", "/v2/docs")] == [200] * 4
     assert (bare("/nothing"), bare("/v2/nothing"), bare("/v22/games")) == (404, 404, 404)
-    under = served(**{NEXT: "/next/"})
+    under = served(**{V2022_SETTING: "/next/"})
     assert [under(path) for path in ("/next/games", "/v2/games", "/games")] == [200, 200, 404]
-    off = served(**{NEXT: "off"})
+    off = served(**{V2022_SETTING: "off"})
     assert [off(path) for path in ("/v2/games", "/games", "/docs")] == [200, 404, 404]
     for wrong in ("next", "/v2", "/a b"):
         with pytest.raises(ConfigError, match="BLEF_NEXT must be off or a prefix"):
-            served(**{NEXT: wrong})
+            served(**{V2022_SETTING: wrong})

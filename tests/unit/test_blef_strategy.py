@@ -11,25 +11,41 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cardsharp.blef.actions import BETS, CHECK, Bet, name_of
-from cardsharp.blef.cards import DECK, VALUES, Card, Hand, sort_hand
-from cardsharp.blef.position import Position
-from cardsharp.blef.rules import Move, max_cards
-from cardsharp.blef.strategies import build
-from cardsharp.blef.strategies.bayes import foresee, holds
-from cardsharp.blef.strategies.large import BONDS, CLASSES, KINDS, bond, known
-from cardsharp.blef.strategies.odds import bits_of, claimed, odds, truths
-from cardsharp.blef.strategies.sight import OPENING, Shape
-from cardsharp.blef.strategies.tabled import looked_up, tabled
-from cardsharp.blef.strategies.trained import Rows, read, trained, write
 from cardsharp.errors import ConfigError
+from cardsharp.games.blef.actions import BETS, CHECK, Bet, action_name
+from cardsharp.games.blef.cards import DECK, RANKS, Card, Hand, sort_hand
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.rules import RoundMove, max_cards
+from cardsharp.games.blef.strategies import build
+from cardsharp.games.blef.strategies.bayes import evaluate_bets, probability_words
+from cardsharp.games.blef.strategies.bet_probabilities import (
+    bet_probabilities,
+    card_bits,
+    missing_cards,
+    true_bets,
+)
+from cardsharp.games.blef.strategies.large_round_policy import (
+    FEATURE_COUNT,
+    OVERLAP_CLASSES,
+    PROBABILITY_CLASSES,
+    bet_overlap,
+    load_large_round_policy,
+)
+from cardsharp.games.blef.strategies.policy_tables import (
+    PolicyRows,
+    load_policy_tables,
+    read_tables,
+    write_tables,
+)
+from cardsharp.games.blef.strategies.table_lookup import NO_BET, TableShape
+from cardsharp.games.blef.strategies.table_policy import look_up, mixed_strategy
 
 NUMBERS = {bet.name: number for number, bet in enumerate(BETS)}
-ROUNDS = sorted({*trained().rounds, *known().rounds})
+ROUNDS = sorted({*load_policy_tables().rounds, *load_large_round_policy().rounds})
 
 
 def hand_of(text: str) -> Hand:
-    return sort_hand(Card(VALUES.index(c[:-1]), "cdhs".index(c[-1])) for c in text.split())
+    return sort_hand(Card(RANKS.index(c[:-1]), "cdhs".index(c[-1])) for c in text.split())
 
 
 def seen(hand: str | Hand, others: Sequence[int], *bets: str | int) -> Position:
@@ -37,7 +53,7 @@ def seen(hand: str | Hand, others: Sequence[int], *bets: str | int) -> Position:
     own = hand_of(hand) if isinstance(hand, str) else hand
     players = 1 + len(others)
     history = tuple(
-        Move((place - len(bets)) % players, bet if isinstance(bet, int) else NUMBERS[bet])
+        RoundMove((place - len(bets)) % players, bet if isinstance(bet, int) else NUMBERS[bet])
         for place, bet in enumerate(bets)
     )
     hands, n_cards = (own, *[()] * len(others)), (len(own), *others)
@@ -45,7 +61,7 @@ def seen(hand: str | Hand, others: Sequence[int], *bets: str | int) -> Position:
 
 
 def choice(name: str, position: Position) -> str:
-    return name_of(build(name, Random(1)).decide(position).action)
+    return action_name(build(name, Random(1)).decide(position).action)
 
 
 @pytest.mark.parametrize(("text", "hidden"), [("9c", 1), ("9c 9d", 2), ("Ac Kc Qc Jc", 2), ("", 2)])
@@ -55,23 +71,23 @@ def test_odds_are_the_shares_of_all_hidden_cards(text: str, hidden: int) -> None
     rest = [card for card in DECK if card not in hand]
     pools = [(*hand, *cards) for cards in combinations(rest, hidden)]
     exact = [sum(bet.holds(pool) for pool in pools) / len(pools) for bet in BETS]
-    assert odds(bits_of(hand), hidden) == pytest.approx(exact)
+    assert bet_probabilities(card_bits(hand), hidden) == pytest.approx(exact)
 
 
 @given(st.sets(st.sampled_from(DECK)).map(sorted))
 def test_verdicts_are_the_rules_and_odds_where_nothing_is_hidden(pool: list[Card]) -> None:
     verdicts = [bet.holds(pool) for bet in BETS]
-    held = truths(bits_of(pool))
+    held = true_bets(card_bits(pool))
     assert [bool(held >> number & 1) for number in range(len(BETS))] == verdicts
-    assert odds(bits_of(pool), 0) == verdicts
+    assert bet_probabilities(card_bits(pool), 0) == verdicts
 
 
 @given(st.sampled_from(BETS), st.sets(st.sampled_from(DECK)))
 def test_with_what_it_claims_a_bet_holds_and_without_any_of_that_it_does_not(
     bet: Bet, pool: set[Card]
 ) -> None:
-    missing = claimed(BETS.index(bet), bits_of(pool))
-    lacked = {card for card in DECK if missing & bits_of([card])}
+    missing = missing_cards(BETS.index(bet), card_bits(pool))
+    lacked = {card for card in DECK if missing & card_bits([card])}
     assert not lacked & pool
     assert bet.holds(pool | lacked)
     assert not any(bet.holds((pool | lacked) - {card}) for card in lacked)
@@ -119,17 +135,19 @@ def test_a_bet_is_evidence_and_what_holds_in_every_imagined_world_is_not_certain
     """
     position = seen("9c 10d", [2], "High card, ace")
     by_cards = 1 - comb(18, 2) / comb(22, 2)
-    assert odds(bits_of(position.hand), 2)[NUMBERS["High card, ace"]] == pytest.approx(by_cards)
+    assert bet_probabilities(card_bits(position.hand), 2)[
+        NUMBERS["High card, ace"]
+    ] == pytest.approx(by_cards)
     decision = build("bayes", Random(1)).decide(position)
     worth = {option.action: option.value for option in decision.options}
     assert worth[CHECK] < 0.5
     assert decision.action != CHECK
-    worlds = foresee(seen("9c 9d Jc Qd Kh As", [6, 6]))
+    worlds = evaluate_bets(seen("9c 9d Jc Qd Kh As", [6, 6]))
     ten = NUMBERS["High card, 10"]
-    assert all(world.truth >> ten & 1 for world in worlds.worlds)
-    assert 0.99 < worlds.chances[ten] < 1
-    assert holds(worlds.chances[ten]) == "holds with more than 99 %"
-    assert holds(worlds.chances[NUMBERS["Pair of 9s"]]) == "holds for certain"
+    assert all(world.true_bets >> ten & 1 for world in worlds.worlds)
+    assert 0.99 < worlds.bet_probabilities[ten] < 1
+    assert probability_words(worlds.bet_probabilities[ten]) == "holds with more than 99 %"
+    assert probability_words(worlds.bet_probabilities[NUMBERS["Pair of 9s"]]) == "holds for certain"
 
 
 def test_a_belief_is_never_said_as_a_fact_and_says_what_it_assumes() -> None:
@@ -140,7 +158,7 @@ def test_a_belief_is_never_said_as_a_fact_and_says_what_it_assumes() -> None:
         hand = sort_hand(dice.sample(DECK, own))
         position = seen(hand, others, *sorted(dice.sample(range(50), dice.randint(0, 3))))
         decision = build("reader", Random(1)).decide(position)
-        by_cards = odds(bits_of(position.hand), position.hidden)
+        by_cards = bet_probabilities(card_bits(position.hand), position.hidden_card_count)
         assert decision.reason.startswith("If the others bet by their cards as most do: ")
         assert not re.search(r"\b(0|100)(\.0)? %", decision.reason)
         for option in decision.options:
@@ -165,7 +183,7 @@ def positions(draw: st.DrawFn) -> Position:
 @given(positions(), st.integers())
 def test_what_a_table_plays_is_legal_and_whole(position: Position, seed: int) -> None:
     """Of its options it tells those that it takes once in a hundred times, and the one taken."""
-    mixed = dict(tabled(position) or ())
+    mixed = dict(mixed_strategy(position) or ())
     if not mixed:
         return
     assert {*mixed} <= {*position.legal_actions()}
@@ -178,23 +196,27 @@ def test_what_a_table_plays_is_legal_and_whole(position: Position, seed: int) ->
 @pytest.mark.parametrize("n_cards", [(10, 9), (2, 2, 1), (1, 1), (2, 1)])
 def test_where_nothing_is_trained_it_plays_as_bayes(n_cards: tuple[int, ...]) -> None:
     opening = seen(sort_hand(DECK[: n_cards[0]]), n_cards[1:])
-    assert looked_up(trained(), opening) is None
+    assert look_up(load_policy_tables(), opening) is None
     decisions = [build(name, Random(3)).decide(opening) for name in ("solved", "bayes")]
     assert decisions[0] == decisions[1]
 
 
 def test_a_written_table_is_read_again_and_damage_is_seen(tmp_path: Path) -> None:
     one, two = bytes([1, 255]), bytes([0, 55, 3, 200])
-    far = 3 * Shape((2, 2)).apart(0) + 9
+    far = 3 * TableShape((2, 2)).last_bet_stride(0) + 9
     file = tmp_path / "t.bin"
-    write(file, "a test", {(2, 2): (Rows((2, 7, far), (one, two, two)), Rows((1,), (one,)))})
-    tables = read(file)
+    write_tables(
+        file,
+        "a test",
+        {(2, 2): (PolicyRows((2, 7, far), (one, two, two)), PolicyRows((1,), (one,)))},
+    )
+    tables = read_tables(file)
     begins, other = tables.rounds[2, 2]
     assert [begins.find(at) for at in (7, 2, far)] == [{0: 55, 3: 200}, {1: 255}, {0: 55, 3: 200}]
     assert (begins.find(3), begins.find(10**9), other.find(1)) == ({}, {}, {1: 255})
-    assert tables.file.is_whole()
+    assert tables.mapped_file.is_intact()
     file.write_bytes(file.read_bytes()[:-3] + b"\1\0\0")
-    assert not read(file).file.is_whole()
+    assert not read_tables(file).mapped_file.is_intact()
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no head", b"{}\n", b'{"format": 0}\n'])
@@ -204,7 +226,7 @@ def test_a_file_that_cannot_be_used_is_told_as_such(content: bytes | None, tmp_p
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(ConfigError, match=r"t\.bin .*; (install Cardsharp|train it) again"):
-        read(file)
+        read_tables(file)
 
 
 @pytest.mark.parametrize(
@@ -221,17 +243,19 @@ def test_a_file_that_cannot_be_used_is_told_as_such(content: bytes | None, tmp_p
     ],
 )
 def test_what_a_bet_shares_with_the_one_before(before: str, last: str, shared: int) -> None:
-    assert bond(NUMBERS[before], NUMBERS[last]) == shared
+    assert bet_overlap(NUMBERS[before], NUMBERS[last]) == shared
 
 
 def test_what_is_shipped_is_whole_small_and_for_both_of_each_round() -> None:
     """A row for each last bet, with a place for the check and for each higher bet."""
-    tables, large = trained(), known()
-    assert (tables.file.is_whole(), large.file.is_whole()) == (True, True)
-    assert len(tables.file.body) < 20_000_000
-    assert tables.file.made_by.startswith("cardsharp research blef train")
+    tables, large = load_policy_tables(), load_large_round_policy()
+    assert (tables.mapped_file.is_intact(), large.mapped_file.is_intact()) == (True, True)
+    assert len(tables.mapped_file.body) < 20_000_000
+    assert tables.mapped_file.producer.startswith("cardsharp research blef train")
     assert {cards[::-1] for cards in large.rounds} == {*large.rounds}
     for cards in large.rounds:
-        for last in (OPENING, 0, 40, len(BETS) - 1):
+        for last in (NO_BET, 0, 40, len(BETS) - 1):
             higher = len(BETS) - last - 1
-            assert len(large.row(cards, last)) == BONDS * (CLASSES + KINDS * higher)
+            assert len(large.probabilities(cards, last)) == OVERLAP_CLASSES * (
+                PROBABILITY_CLASSES + FEATURE_COUNT * higher
+            )

@@ -6,28 +6,39 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from support.arena import ALICE, BOB, DUMMY
-from support.arena_bodies import FINISHED, RUNNING
+from fault_simulation.virtual_clock import VirtualClock
+from support.arena_server import ALICE, BOB, DUMMY
 from support.positions import card, cards, effect, position
-from support.recorded import SAMPLE
-from world.clock import StillClock
+from support.recorded_arena_responses import FINISHED, RUNNING
+from support.recordings import SAMPLE
 
-from cardsharp.cloud.attended import Sight
-from cardsharp.cloud.messages import parse_message
-from cardsharp.contact import Contact
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, Verb, respond
-from cardsharp.deadmansdraw.bot import ArenaMatch
-from cardsharp.deadmansdraw.briefing import Players, Seat
-from cardsharp.deadmansdraw.cards import Card, Suit
-from cardsharp.deadmansdraw.fallback import blind_action, decide, safe_action
-from cardsharp.deadmansdraw.logbook import outcome_body
-from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies import Decision
-from cardsharp.deadmansdraw.wire import parse_view
-from cardsharp.deadmansdraw.wire_views import MatchView
-from cardsharp.deciding import Decided
-from cardsharp.errors import CardsharpError, Malformed, NotYourTurn, Rejected
-from cardsharp.far_clock import NEVER, When
+from cardsharp.bot.bot_match import Observation
+from cardsharp.bot.queueing.messages import parse_match_message
+from cardsharp.client.remote_clock import NEVER, TimeBounds
+from cardsharp.client.session_state import ClientSessionState
+from cardsharp.errors import CardsharpError, InvalidInput, NotYourTurn, RequestRejected
+from cardsharp.games.deadmansdraw.actions import (
+    DRAW,
+    END_TURN,
+    Action,
+    ActionType,
+    EffectType,
+    respond,
+)
+from cardsharp.games.deadmansdraw.arena_bot.arena_match import ArenaBotMatch
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, SeatAssignment
+from cardsharp.games.deadmansdraw.arena_bot.wire import parse_view
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
+from cardsharp.games.deadmansdraw.cards import Card, Suit
+from cardsharp.games.deadmansdraw.fallback import (
+    decide,
+    fallback_action,
+    unreadable_fallback,
+)
+from cardsharp.games.deadmansdraw.history.log_records import outcome_body
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies import Decision
+from cardsharp.play.decision_runner import DecisionResult
 
 Work = Callable[[Position], Action]
 LIMIT = timedelta(seconds=5)
@@ -45,7 +56,7 @@ class Plays:
 
 def decided(
     does: Work, position: Position, limit: timedelta = LIMIT, refused: Sequence[Action] = ()
-) -> Decided[Decision]:
+) -> DecisionResult[Decision]:
     ticks = iter([1.0, 1.25])
     return decide(Plays(does), position, limit, lambda: next(ticks), frozenset(refused))
 
@@ -59,7 +70,7 @@ def test_r06_a_strategy_that_is_late_is_overtaken_by_the_safe_action() -> None:
 
     for seconds in (0.02, 2, 60):
         found = decided(thinks, position(), timedelta(seconds=seconds))
-        if "line" in str(found.fault):  # a busy machine may not have come so far at first
+        if "line" in str(found.error):  # a busy machine may not have come so far at first
             break
     late = [thread for thread in threading.enumerate() if thread.name == "decision"]
     over.set()
@@ -68,7 +79,7 @@ def test_r06_a_strategy_that_is_late_is_overtaken_by_the_safe_action() -> None:
     assert {thread.daemon for thread in late} == {True}, "no process may have to wait for it"
     assert found.decision.action == DRAW
     place = f"no decision within {seconds:g} s (test_bot_deciding.py, line "
-    assert str(found.fault).startswith(place)
+    assert str(found.error).startswith(place)
     assert f"no decision within {seconds:g} s" in found.decision.reason
 
 
@@ -98,7 +109,7 @@ def test_r07_what_fails_or_is_refused_is_replaced_and_that_is_told(
 ) -> None:
     work = does if callable(does) else lambda _: does
     found = decided(work, position, refused=[END_TURN] if said == SERVER else ())
-    assert str(found.fault).startswith(said)
+    assert str(found.error).startswith(said)
     assert found.decision.action == instead
 
 
@@ -107,11 +118,11 @@ def test_a_strategy_that_can_be_hurried_is_when_four_fifths_of_its_time_are_over
     asked: list[bool] = []
 
     class Thinks(Plays):
-        def hurried(self, late: Callable[[], bool]) -> "Thinks":
+        def with_deadline(self, is_late: Callable[[], bool]) -> "Thinks":
             def work(_position: Position) -> Action:
                 for now in (0.1, 3.9, 4.1):
                     clock[0] = now
-                    asked.append(late())
+                    asked.append(is_late())
                 return DRAW
 
             return Thinks(work)
@@ -138,8 +149,8 @@ MATCH = "6b006509d06c4dfa5a8e02ca"
     ],
 )
 def test_anything_else_is_refused_in_one_sentence_that_does_not_repeat_it(body: str) -> None:
-    with pytest.raises(Malformed) as refused:
-        parse_message(body)
+    with pytest.raises(InvalidInput) as refused:
+        parse_match_message(body)
     sentence = str(refused.value)
     assert sentence.startswith("Not a match message: ")
     assert "\n" not in sentence
@@ -150,10 +161,11 @@ def test_anything_else_is_refused_in_one_sentence_that_does_not_repeat_it(body: 
 class Shown:
     """A client to which a match looks always the same, and which refuses every action."""
 
-    def __init__(self, shown: MatchView, refusal: Rejected | None = None) -> None:
-        self.shown, self.refusal, self.contact = shown, refusal, Contact(StillClock())
+    def __init__(self, shown: MatchView, refusal: RequestRejected | None = None) -> None:
+        self.shown, self.refusal = shown, refusal
+        self.session_state = ClientSessionState(VirtualClock())
 
-    def view(self, _match_id: str) -> MatchView:
+    def get_match(self, _match_id: str) -> MatchView:
         return self.shown
 
     def act(self, *_: object) -> None:
@@ -161,19 +173,19 @@ class Shown:
 
 
 @pytest.mark.parametrize(
-    ("refusal", "goes_on"), [(NotYourTurn(409, "x"), False), (Rejected(400, "x"), True)]
+    ("refusal", "goes_on"), [(NotYourTurn(409, "x"), False), (RequestRejected(400, "x"), True)]
 )
 def test_r31_the_arenas_dates_are_given_up_where_a_turn_goes_on_that_they_say_is_over(
-    refusal: Rejected, goes_on: bool
+    refusal: RequestRejected, goes_on: bool
 ) -> None:
     """Not where it is over indeed; else a process without a move of its own knows no end."""
     client, now = Shown(parse_view(json.loads(RUNNING)), refusal), datetime.now(UTC)
-    seat = Seat(ALICE, client, Plays(lambda _: END_TURN), "any")
-    turn = ArenaMatch("match", Players(seat), StillClock()).look({}).turn
-    client.contact.far.dated(now, 0, 0)
-    with pytest.raises(Rejected):
-        turn._replace(ends=When(0, 0)).act(END_TURN)
-    assert (client.contact.far.when(now, 0) == NEVER) is goes_on
+    seat = ArenaSeat(ALICE, client, Plays(lambda _: END_TURN), "any")
+    turn = ArenaBotMatch("match", SeatAssignment(seat), VirtualClock()).observe({}).turn
+    client.session_state.remote_clock.update_from_date_header(now, 0, 0)
+    with pytest.raises(RequestRejected):
+        turn._replace(ends_at=TimeBounds(0, 0)).send(END_TURN)
+    assert (client.session_state.remote_clock.to_local(now, 0) == NEVER) is goes_on
 
 
 AREA = cards("Anchor3")
@@ -198,21 +210,21 @@ def pending(kind: EffectType, area: str = "Anchor3") -> Position:
 def test_every_effect_has_a_safe_and_legal_answer_and_what_does_not_bust_comes_first(
     kind: EffectType, area: str, action: Action | None
 ) -> None:
-    found = safe_action(pending(kind, area))
+    found = fallback_action(pending(kind, area))
     assert found in pending(kind, area).legal_actions()
     assert action in {None, found}
 
 
 def test_a_blind_turn_draws_first_and_then_gives_way_to_what_was_not_refused() -> None:
     """docs/spec/arena.md section 7: an empty play area cannot be ended."""
-    first = blind_action(AREA)
-    second = blind_action(AREA, frozenset({first}))
-    for draw in (blind_action(()), second):
-        assert (draw.verb, draw.autopick) == (Verb.DRAW, True)
-    assert blind_action(AREA, frozenset({first, second})) == first
+    first = unreadable_fallback(AREA)
+    second = unreadable_fallback(AREA, frozenset({first}))
+    for draw in (unreadable_fallback(()), second):
+        assert (draw.type, draw.answers_pending_effects) == (ActionType.DRAW, True)
+    assert unreadable_fallback(AREA, frozenset({first, second})) == first
 
 
-US, AS_DUMMY = (Seat(player, None, None, "any") for player in (ALICE, DUMMY))
+US, AS_DUMMY = (ArenaSeat(player, None, None, "any") for player in (ALICE, DUMMY))
 
 
 def view(first: str, second: str, creator: str | None = None) -> MatchView:
@@ -234,15 +246,18 @@ def view(first: str, second: str, creator: str | None = None) -> MatchView:
     ],
 )
 def test_our_seats_have_our_id_or_are_the_dummys_in_matches_that_we_created(
-    players: tuple[str, str], creator: str | None, told: tuple[Seat, ...], seats: dict[int, Seat]
+    players: tuple[str, str],
+    creator: str | None,
+    told: tuple[ArenaSeat, ...],
+    seats: dict[int, ArenaSeat],
 ) -> None:
     """If we are told to play the dummy; that of others is left alone."""
-    assert Players(*told).seats(view(*players, creator)) == seats
+    assert SeatAssignment(*told).seats(view(*players, creator)) == seats
 
 
-def looked_at(shown: MatchView, player: str, *asked_for: str) -> Sight[Action]:
-    me = Seat(player, Shown(shown), None, "any")
-    return ArenaMatch("match", Players(me), StillClock(), asked_for).look({})
+def looked_at(shown: MatchView, player: str, *asked_for: str) -> Observation[Action]:
+    me = ArenaSeat(player, Shown(shown), None, "any")
+    return ArenaBotMatch("match", SeatAssignment(me), VirtualClock(), asked_for).observe({})
 
 
 @pytest.mark.parametrize(
@@ -263,7 +278,7 @@ def test_r38_only_a_match_that_the_poller_is_told_of_in_time_is_left_to_it(
     body = json.loads(RUNNING)
     params = {**body["creationParams"], "tags": tags, "timeout": limit}
     shown = parse_view({**body, "playerids": [ALICE, BOB], "creationParams": params})
-    assert looked_at(shown, ALICE, *asked_for).may_rest is left
+    assert looked_at(shown, ALICE, *asked_for).may_park is left
 
 
 def test_the_opponents_timeouts_are_not_counted_as_ours() -> None:
@@ -274,7 +289,7 @@ def test_the_opponents_timeouts_are_not_counted_as_ours() -> None:
         told = [*steps, match["final"]["last_look"]]
         *_, seen = (one["view"] for one in told if one["view"] != "same")
         shown = parse_view({**seen, "moves": [move for one in told for move in one["new_moves"]]})
-        late = [looked_at(shown, player).timeouts for player in set(match["players"])]
+        late = [looked_at(shown, player).timeout_count for player in set(match["players"])]
         assert sum(late) == shown.state.timeout_count, match["name"]
         total += sum(late)
         both += all(late) and len(late) > 1

@@ -10,64 +10,75 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import FakeClock, NotedMeter, known, taken
+from fault_simulation.faults import FaultKind, FaultPlan
+from fault_simulation.match_harness import MatchHarness
+from fault_simulation.match_harness import run_harness as finished
+from fault_simulation.simulated_arena import SEED, TABLE, SimulatedArena
+from support.store_fixtures import FakeClock, RecordingMeter, require_match, take_lease
 from support.waiting import HANG_SECONDS
-from world.arena import SEED, TABLE, BenchArena
-from world.bench import Bench
-from world.bench import played as finished
-from world.faults import FaultPlan, Kind
 
-from cardsharp.cloud.attended import Attended
-from cardsharp.cloud.hold import Hold
-from cardsharp.cloud.metrics import Meter, Metric
-from cardsharp.cloud.ports import Lease
-from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.cloud.timing import Timing
-from cardsharp.deadmansdraw.actions import END_TURN
-from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.reading import rebuild
-from cardsharp.deadmansdraw.strategies import Decision
-from cardsharp.deadmansdraw.wire import parse_view
-from cardsharp.errors import ArenaError, Conflict, RateLimited, Rejected, StoreError, Unreachable
+from cardsharp.bot.bot_match import SessionResult
+from cardsharp.bot.lease_keeper import LeaseKeeper
+from cardsharp.bot.timing import SessionTiming
+from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.errors import (
+    ArenaError,
+    RateLimited,
+    RequestRejected,
+    StoreError,
+    Unreachable,
+    WriteConflict,
+)
+from cardsharp.games.deadmansdraw.actions import END_TURN
+from cardsharp.games.deadmansdraw.arena_bot.position_from_view import position_from_view
+from cardsharp.games.deadmansdraw.arena_bot.wire import parse_view
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies import Decision
+from cardsharp.store.match_log import Lease
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
 
-TIMING = Timing()
+TIMING = SessionTiming()
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(BenchArena, tmp_path, timing=TIMING)
+def bench(tmp_path: Path) -> Iterator[MatchHarness]:
+    made = MatchHarness(SimulatedArena, tmp_path, timing=TIMING)
     yield made
     made.close()
 
 
-def within(bench: Bench, budget: timedelta) -> Callable[[], timedelta]:
+def within(bench: MatchHarness, budget: timedelta) -> Callable[[], timedelta]:
     end = bench.clock.now() + budget
     return lambda: end - bench.clock.now()
 
 
 @pytest.mark.parametrize("fifth", [1, 2])
-def test_r05_no_worker_outlasts_its_time_and_the_match_is_played(bench: Bench, fifth: int) -> None:
+def test_r05_no_worker_outlasts_its_time_and_the_match_is_played(
+    bench: MatchHarness, fifth: int
+) -> None:
     """Workers of every length of life, one after the other; a fifth of the requests fails."""
     lives = [timedelta(seconds=seconds / 4) for seconds in range(20, 300, 3)]
     ends = set()
     for life in lives:
         steps = range(len(bench.plan.steps), len(bench.plan.steps) + 100)
-        bench.plan.faults = {step: Kind.TIMED_OUT for step in steps if step % 5 == fifth}
+        bench.plan.faults = {step: FaultKind.TIMED_OUT for step in steps if step % 5 == fifth}
         remaining = within(bench, life)
         try:
-            ends.add(bench.worker().attend(bench.match_id, remaining))
+            ends.add(bench.make_worker().run_session(bench.match_id, remaining))
         except Exception as error:  # noqa: BLE001 - a timed-out store step cannot be
             pytest.fail(f"with {life} left: {error!r}")
         assert remaining() >= timedelta(0), f"a worker with {life} to live took longer"
-        if bench.finished:
+        if bench.is_finished:
             break
-    assert ends >= {Attended.HANDED_ON}
-    assert bench.finished
-    assert bench.faults_found() == []
+    assert ends >= {SessionResult.HANDED_OVER}
+    assert bench.is_finished
+    assert bench.violations() == []
 
 
 @pytest.mark.parametrize("seconds", [4, 6.9, 7.1, 14.9, 15.3, 16, 20, 30])
-def test_r05_an_action_is_begun_only_with_time_for_its_answer(bench: Bench, seconds: float) -> None:
+def test_r05_an_action_is_begun_only_with_time_for_its_answer(
+    bench: MatchHarness, seconds: float
+) -> None:
     life = timedelta(seconds=seconds)
     remaining = within(bench, life)
     begun: list[timedelta] = []
@@ -76,9 +87,11 @@ def test_r05_an_action_is_begun_only_with_time_for_its_answer(bench: Bench, seco
         if step == "act":
             begun.append(remaining())
 
-    bench.worker(FaultPlan(bench.clock, before_step=note)).attend(bench.match_id, remaining)
-    assert all(left > 2 * TIMING.act for left in begun)
-    assert bool(begun) == (life > TIMING.handover)
+    bench.make_worker(FaultPlan(bench.clock, before_step=note)).run_session(
+        bench.match_id, remaining
+    )
+    assert all(left > 2 * TIMING.action_timeout for left in begun)
+    assert bool(begun) == (life > TIMING.handover_margin)
 
 
 @pytest.mark.parametrize("seconds", [16, 17, 18, 19])
@@ -87,20 +100,22 @@ def test_r05_nor_is_one_after_slow_decisions_of_the_same_turn(
 ) -> None:
     class Slow:
         def decide(self, position: Position) -> Decision:
-            bench.clock.sleep(TIMING.decision)
+            bench.clock.sleep(TIMING.decision_timeout)
             return Decision(position.legal_actions()[0], "thought for as long as it may")
 
-    make = partial(BenchArena, player=Slow(), table={})
-    with closing(Bench(make, tmp_path, timing=TIMING)) as bench:
+    make = partial(SimulatedArena, player=Slow(), table={})
+    with closing(MatchHarness(make, tmp_path, timing=TIMING)) as bench:
         remaining, sent = within(bench, timedelta(seconds=seconds)), list[timedelta]()
 
         def note(step: str) -> None:
             if step == "act":
                 sent.append(remaining())
 
-        bench.worker(FaultPlan(bench.clock, before_step=note)).attend(bench.match_id, remaining)
+        bench.make_worker(FaultPlan(bench.clock, before_step=note)).run_session(
+            bench.match_id, remaining
+        )
         assert sent
-        assert all(left > 2 * TIMING.act for left in sent)
+        assert all(left > 2 * TIMING.action_timeout for left in sent)
 
 
 class Breaks:
@@ -116,9 +131,9 @@ def test_r06_a_broken_strategy_ends_no_match_and_every_failure_is_noted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    with closing(Bench(partial(BenchArena, player=Breaks()), tmp_path)) as bench:
-        bench.play()
-        assert bench.faults_found() == []
+    with closing(MatchHarness(partial(SimulatedArena, player=Breaks()), tmp_path)) as bench:
+        bench.run_match()
+        assert bench.violations() == []
         notes = bench.log.notes(bench.match_id)
         faults = {str(note.body["fault"]) for note in notes if note.kind == "decision"}
         intents = [move.intent for move in bench.log.moves(bench.match_id) if move.intent]
@@ -128,10 +143,10 @@ def test_r06_a_broken_strategy_ends_no_match_and_every_failure_is_noted(
     assert "the strategy failed" in caplog.text
 
 
-def counted(folder: Path, faults: dict[int, Kind]) -> tuple[Bench, NotedMeter]:
+def counted(folder: Path, faults: dict[int, FaultKind]) -> tuple[MatchHarness, RecordingMeter]:
     """A match under faults that lose no turn, whose workers count."""
-    meter = NotedMeter()
-    bench = Bench(BenchArena, folder, faults, meter=meter, timing=TIMING)
+    meter = RecordingMeter()
+    bench = MatchHarness(SimulatedArena, folder, faults, meter=meter, timing=TIMING)
     made = finished(bench)
     assert made.found == []
     return made, meter
@@ -142,50 +157,50 @@ def test_actions_the_end_and_errors_of_the_arena_by_status_and_in_all_are_counte
 ) -> None:
     bench, meter = counted(tmp_path, {})
     actions, steps = len(bench.gate.accepted), bench.plan.steps
-    assert +meter.counted == {Metric.ACTIONS: actions, Metric.MATCHES_WON: 1}
-    times = {Metric.DECISION: actions, Metric.FIRST_PICK_UP: 1, Metric.PICK_UP: 1}
-    assert {metric: len(timed) for metric, timed in meter.timed.items()} == times
-    assert min(time for timed in meter.timed.values() for time in timed) >= timedelta(0)
+    assert +meter.counts == {Metric.ACTIONS: actions, Metric.MATCHES_WON: 1}
+    times = {Metric.DECISION: actions, Metric.FIRST_PICK_UP: 1, Metric.PICKUP_DELAY: 1}
+    assert {metric: len(timed) for metric, timed in meter.durations.items()} == times
+    assert min(time for timed in meter.durations.values() for time in timed) >= timedelta(0)
     for kind, status, step in (
-        (Kind.HTTP_500, "500", "view"),
-        (Kind.HTTP_429, "busy", "act"),
-        (Kind.GARBAGE, "garbled", "view"),
-        (Kind.RESPONSE_LOST, "unreachable", "act"),
+        (FaultKind.HTTP_500, "500", "view"),
+        (FaultKind.HTTP_429, "busy", "act"),
+        (FaultKind.GARBAGE, "garbled", "view"),
+        (FaultKind.RESPONSE_LOST, "unreachable", "act"),
     ):
         _, meter = counted(tmp_path, {steps.index(step): kind})
-        assert meter.counted[Metric.ARENA_ERRORS] == 1
-        assert meter.counted[f"{Metric.ARENA_ERRORS}/{status}"] == 1
+        assert meter.counts[Metric.ARENA_ERRORS] == 1
+        assert meter.counts[f"{Metric.ARENA_ERRORS}/{status}"] == 1
 
 
 def test_only_a_death_counts_as_a_stolen_lease(tmp_path: Path) -> None:
-    meter = NotedMeter()
-    with closing(Bench(BenchArena, tmp_path, meter=meter)) as bench:
+    meter = RecordingMeter()
+    with closing(MatchHarness(SimulatedArena, tmp_path, meter=meter)) as bench:
         for _ in range(2):
-            bench.worker().attend(bench.match_id, lambda: timedelta(seconds=3))
-        assert meter.counted[Metric.LEASE_STEALS] == 0, "it was handed on"
+            bench.make_worker().run_session(bench.match_id, lambda: timedelta(seconds=3))
+        assert meter.counts[Metric.LEASE_STEALS] == 0, "it was handed on"
 
         def die_once(step: str) -> None:
-            if step == "record" and not bench.plan.hits:
-                bench.plan.faults = {len(bench.plan.steps): Kind.CRASH_AFTER}
+            if step == "write_facts" and not bench.plan.injected:
+                bench.plan.faults = {len(bench.plan.steps): FaultKind.CRASH_AFTER}
 
         bench.plan.before_step = die_once
-        bench.play()
-    assert meter.counted[Metric.LEASE_STEALS] == 1
+        bench.run_match()
+    assert meter.counts[Metric.LEASE_STEALS] == 1
 
 
 def test_neither_seed_nor_order_of_the_cards_goes_further_than_the_arena(tmp_path: Path) -> None:
     """We created the match, so every view has its seed; no model, position or stored item has."""
-    with closing(Bench(BenchArena, tmp_path)) as bench:
-        bench.play()
-        shown = bench.place.look(admin=False)
-        stored = bench.everything()
+    with closing(MatchHarness(SimulatedArena, tmp_path)) as bench:
+        bench.run_match()
+        shown = bench.place.match_json(as_admin=False)
+        stored = bench.stored_contents()
     assert json.dumps(shown).count(SEED) == 2, "the arena has stopped to show the seed"
     view = parse_view(shown)
     assert SEED not in view.model_dump_json()
-    assert SEED not in repr(rebuild(view, 0)) + repr(rebuild(view, 0).history)
+    assert SEED not in repr(position_from_view(view, 0)) + repr(position_from_view(view, 0).history)
     assert SEED not in stored
     bench, other = (
-        finished(Bench(partial(BenchArena, table=table, strategy="champion"), tmp_path))
+        finished(MatchHarness(partial(SimulatedArena, table=table, strategy="champion"), tmp_path))
         for table in (TABLE, {**TABLE, "drawPile": TABLE["drawPile"][::-1]})
     )
     intents = [next(m.intent for m in b.moves if m.intent) for b in (bench, other)]
@@ -195,22 +210,22 @@ def test_neither_seed_nor_order_of_the_cards_goes_further_than_the_arena(tmp_pat
 
 
 INSTANT = timedelta(microseconds=1)
-LOST = Unreachable("no answer", doubtful=True)
-REFUSED = Rejected(400, "not now")
+LOST = Unreachable("no answer", outcome_unknown=True)
+REFUSED = RequestRejected(400, "not now")
 
 
-class FailingLog(SqliteLog):
+class FailingLog(SqliteMatchLog):
     """A log whose renewals can fail, and its clock."""
 
     def __init__(self) -> None:
         self.clock, self.fails, self.tried = FakeClock(), False, threading.Semaphore(0)
         super().__init__(Path(":memory:"), self.clock)
 
-    def renew(self, lease: Lease, ttl: timedelta) -> None:
+    def renew_lease(self, lease: Lease, ttl: timedelta) -> None:
         self.tried.release()
         if self.fails:
             raise StoreError("throttled")
-        super().renew(lease, ttl)
+        super().renew_lease(lease, ttl)
 
 
 @pytest.fixture
@@ -219,36 +234,42 @@ def log() -> Iterator[FailingLog]:
         yield made
 
 
-def hold(log: FailingLog, left: timedelta = TIMING.long_poll) -> Hold:
+def hold(log: FailingLog, left: timedelta = TIMING.long_poll_timeout) -> LeaseKeeper:
     """A hold by a worker who has so much time left, whatever the clock says."""
-    lease, clock = taken(log, ttl=TIMING.lease), log.clock
-    return Hold(log, lease, clock, Meter(), TIMING, lambda: left, clock.monotonic())
+    lease, clock = take_lease(log, ttl=TIMING.lease_ttl), log.clock
+    return LeaseKeeper(log, lease, clock, Metrics(), TIMING, lambda: left, clock.monotonic())
 
 
 def test_what_takes_time_begins_only_with_time_for_all_of_it_and_for_what_comes_after_it(
     log: FailingLog,
 ) -> None:
     """And a pause ends before that is over."""
-    wait, decide = TIMING.long_poll + TIMING.handover, TIMING.decision + 2 * TIMING.act
-    for asked, needed in ((Hold.time_to_wait, wait), (Hold.time_to_decide, decide)):
+    wait, decide = (
+        TIMING.long_poll_timeout + TIMING.handover_margin,
+        TIMING.decision_timeout + 2 * TIMING.action_timeout,
+    )
+    for asked, needed in (
+        (LeaseKeeper.has_time_to_wait, wait),
+        (LeaseKeeper.has_time_to_decide, decide),
+    ):
         assert not asked(hold(log, needed))
         assert asked(hold(log, needed + INSTANT))
     for left, slept in (
-        (TIMING.handover * 2, timedelta(seconds=5)),
-        (TIMING.handover / 2 + timedelta(seconds=2), timedelta(seconds=2)),
-        (TIMING.handover / 4, timedelta(0)),
+        (TIMING.handover_margin * 2, timedelta(seconds=5)),
+        (TIMING.handover_margin / 2 + timedelta(seconds=2), timedelta(seconds=2)),
+        (TIMING.handover_margin / 4, timedelta(0)),
     ):
         began = log.clock.now()
-        hold(log, left).pause(timedelta(seconds=5))
+        hold(log, left).sleep(timedelta(seconds=5))
         assert log.clock.now() - began == slept
 
 
 @pytest.mark.parametrize(
     ("error", "ago", "slept"),
     [
-        (LOST, timedelta(seconds=1), TIMING.act - timedelta(seconds=1)),
-        (LOST, TIMING.act * 2, timedelta(0)),
-        (REFUSED, timedelta(seconds=1), TIMING.breath),
+        (LOST, timedelta(seconds=1), TIMING.action_timeout - timedelta(seconds=1)),
+        (LOST, TIMING.action_timeout * 2, timedelta(0)),
+        (REFUSED, timedelta(seconds=1), TIMING.backoff),
         (RateLimited("busy", timedelta(seconds=2)), timedelta(0), timedelta(seconds=2)),
         (RateLimited("busy", timedelta(hours=1)), timedelta(0), timedelta(seconds=3)),
     ],
@@ -259,7 +280,7 @@ def test_an_action_without_an_answer_is_let_arrive(
     sent = log.clock.monotonic()
     log.clock.advance(ago)
     began = log.clock.now()
-    hold(log, timedelta(hours=1)).let_arrive(error, sent, timedelta(seconds=3))
+    hold(log, timedelta(hours=1)).wait_until_settled(error, sent, timedelta(seconds=3))
     assert log.clock.now() - began == slept
 
 
@@ -271,41 +292,41 @@ def test_a_lease_lasts_as_long_as_its_keeper_though_the_store_fails_now_and_then
 ) -> None:
     log.fails = True
     kept = hold(log)
-    with kept.renewing():
+    with kept.renew_in_background():
         for _ in range(11):
-            log.clock.until_waiting()
-            log.clock.advance(TIMING.renew)
+            log.clock.wait_for_waiter()
+            log.clock.advance(TIMING.renew_interval)
             assert log.tried.acquire(timeout=HANG_SECONDS)
-            assert kept.ensure(MARGIN).fence == 1
+            assert kept.ensure_valid(MARGIN).fence_token == 1
             log.fails = False
-        log.clock.until_waiting()
-        assert kept.left == TIMING.lease
-        assert kept.ensure(MARGIN) is kept.lease
-        assert log.take("m", "bob", TIMING.lease) is None
+        log.clock.wait_for_waiter()
+        assert kept.expires_in == TIMING.lease_ttl
+        assert kept.ensure_valid(MARGIN) is kept.lease
+        assert log.acquire_lease("m", "bob", TIMING.lease_ttl) is None
 
 
 def test_a_worker_learns_that_its_match_was_taken(log: FailingLog) -> None:
     kept = hold(log)
-    with kept.renewing():
-        log.clock.until_waiting()
+    with kept.renew_in_background():
+        log.clock.wait_for_waiter()
         # As after a long pause of this process only: nobody renewed in time.
-        bob = log.take("m", "ann", TIMING.lease)
-        log.clock.advance(TIMING.renew)
-        for margin in (TIMING.lease * 2, timedelta(0)):
-            with pytest.raises(Conflict, match="no longer held"):
-                kept.ensure(margin)
-    assert known(log).lease == bob, "and leaves the successor's lease alone"
+        bob = log.acquire_lease("m", "ann", TIMING.lease_ttl)
+        log.clock.advance(TIMING.renew_interval)
+        for margin in (TIMING.lease_ttl * 2, timedelta(0)):
+            with pytest.raises(WriteConflict, match="no longer held"):
+                kept.ensure_valid(margin)
+    assert require_match(log).lease == bob, "and leaves the successor's lease alone"
 
 
 def test_a_lease_that_is_nearly_out_is_renewed_on_the_spot_or_counts_as_lost(
     log: FailingLog,
 ) -> None:
     kept = hold(log)
-    log.clock.advance(TIMING.lease * 2)
-    kept.ensure(MARGIN)
-    assert kept.left == TIMING.lease
-    assert log.take("m", "bob", TIMING.lease) is None
+    log.clock.advance(TIMING.lease_ttl * 2)
+    kept.ensure_valid(MARGIN)
+    assert kept.expires_in == TIMING.lease_ttl
+    assert log.acquire_lease("m", "bob", TIMING.lease_ttl) is None
     log.fails = True
-    log.clock.advance(TIMING.lease)
-    with pytest.raises(Conflict, match="cannot be kept"):
-        kept.ensure(MARGIN)
+    log.clock.advance(TIMING.lease_ttl)
+    with pytest.raises(WriteConflict, match="cannot be kept"):
+        kept.ensure_valid(MARGIN)

@@ -14,28 +14,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.arena import ALICE, PASSWORDS
-from support.cloud_benches import NotedMeter, known, taken
-from world.arena import BenchArena
-from world.bench import Bench
-from world.faults import STEP, FaultPlan, Kind
-from world.network import RETRY_AFTER
+from fault_simulation.faults import STEP, FaultKind, FaultPlan
+from fault_simulation.match_harness import MatchHarness
+from fault_simulation.simulated_arena import SimulatedArena
+from fault_simulation.transport import RETRY_AFTER
+from support.arena_server import ALICE, PASSWORDS
+from support.store_fixtures import RecordingMeter, require_match, take_lease
 
-from cardsharp.access import Credentials
-from cardsharp.cloud.messages import LookMessage, parse_look, parse_message
-from cardsharp.cloud.metrics import Metric
-from cardsharp.cloud.offering import SETTLED, Offering
-from cardsharp.cloud.ports import Status
-from cardsharp.cloud.settings import Window
-from cardsharp.cloud.switches import Switches
-from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.logbook import missing_body
-from cardsharp.deadmansdraw.scout import Post, Scout, ScoutTiming
+from cardsharp.bot.control.runtime_settings import RuntimeSettings
+from cardsharp.bot.match_dispatcher import REOPEN_GRACE, MatchDispatcher
+from cardsharp.bot.queueing.messages import PollMessage, parse_match_message, parse_poll_message
+from cardsharp.bot.settings import ListeningWindow
+from cardsharp.client.config import Credentials
+from cardsharp.core.metrics import Metric
 from cardsharp.errors import Unauthorized
-from workbench.cloud.template import all_resources
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
+from cardsharp.games.deadmansdraw.arena_bot.match_poller import (
+    MatchPoller,
+    PollerShift,
+    PollerTiming,
+)
+from cardsharp.games.deadmansdraw.history.log_records import missing_body
+from cardsharp.store.match_log import MatchStatus
+from cardsharp_tools.local_cloud.template_files import all_resources
 
 MINUTE = timedelta(minutes=1)
-TIMING = ScoutTiming()
+TIMING = PollerTiming()
 ANNOUNCE = timedelta(seconds=3)
 SLACK = STEP * 10  # what a few steps take on this clock
 
@@ -44,54 +48,56 @@ SLACK = STEP * 10  # what a few steps take on this clock
 class Listening:
     """A scout at an arena with one match in which it is our turn; its relay and switchboard."""
 
-    bench: Bench
-    faults: Mapping[int, Kind | float] = field(default_factory=dict)
+    bench: MatchHarness
+    faults: Mapping[int, FaultKind | float] = field(default_factory=dict)
     asked: list[datetime] = field(default_factory=list)
     offered: list[tuple[datetime, str]] = field(default_factory=list)
-    meter: NotedMeter = field(default_factory=NotedMeter)
+    meter: RecordingMeter = field(default_factory=RecordingMeter)
     passwords: Iterator[str] = field(default_factory=lambda: iter(()))
     takes: timedelta = timedelta(0)
     successors: list[datetime] = field(default_factory=list)  # when later pollers begin
-    switches: Switches = field(default_factory=Switches)
+    switches: RuntimeSettings = field(default_factory=RuntimeSettings)
 
     def __post_init__(self) -> None:
-        self.post = Post(self)
+        self.post = PollerShift(self)
         self.ended = self.bench.clock.now()
 
-    def begin(self) -> int:
+    def start_generation(self) -> int:
         return 1
 
-    def newest(self) -> int:
+    def latest_generation(self) -> int:
         return 1 + sum(at <= self.bench.clock.now() for at in self.successors)
 
-    def read(self) -> Switches:
+    def read(self) -> RuntimeSettings:
         return self.switches
 
     @contextmanager
-    def scout(self) -> Iterator[Scout]:
+    def scout(self) -> Iterator[MatchPoller]:
         bench, clock = self.bench, self.bench.clock
-        tools = bench.tools(FaultPlan(clock, self.faults, before_step=self._note))
-        offering = Offering(tools.log, bench.queue, clock, ANNOUNCE, self.meter, switchboard=self)
+        tools = bench.worker_environment(FaultPlan(clock, self.faults, before_step=self._note))
+        offering = MatchDispatcher(
+            tools.log, bench.queue, clock, ANNOUNCE, self.meter, runtime_settings=self
+        )
         with bench.place.client(tools) as client:
             renew = partial(self.new_password, client)
             renew()
-            yield Scout(client, offering, (), TIMING, self.post, renew)
+            yield MatchPoller(client, offering, (), TIMING, self.post, renew)
 
     def listen(self, budget: timedelta) -> int:
         clock, queue = self.bench.clock, self.bench.queue
         end = clock.now() + budget
         with self.scout() as scout:
             try:
-                count = scout.listen(lambda: end - clock.now())
+                count = scout.run(lambda: end - clock.now())
             finally:
                 self.ended = clock.now()
         assert self.ended <= end, "it listened longer than it may"
         while message := queue.receive(timedelta(0)):
-            self.offered.append((message.sent_at, parse_message(message.body).match_id))
+            self.offered.append((message.sent_at, parse_match_message(message.body).match_id))
         return count
 
     def new_password(self, client: ArenaClient) -> None:
-        client.sign_in(Credentials(ALICE, next(self.passwords, PASSWORDS[ALICE])))
+        client.set_credentials(Credentials(ALICE, next(self.passwords, PASSWORDS[ALICE])))
 
     def fall_silent(self) -> None:
         """Have the dummy to move, who never does: a question takes the arena's 30 s now."""
@@ -107,19 +113,19 @@ class Listening:
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[Listening]:
-    bench = Bench(partial(BenchArena, counts=False), tmp_path)
+    bench = MatchHarness(partial(SimulatedArena, counts=False), tmp_path)
     yield Listening(bench)
     bench.close()
 
 
 def attend(scene: Listening, ttl: timedelta) -> None:
-    assert scene.bench.log.take(scene.bench.match_id, "worker", ttl) is not None
+    assert scene.bench.log.acquire_lease(scene.bench.match_id, "worker", ttl) is not None
 
 
 def leave_to_the_dummy(scene: Listening) -> None:
     """Have the dummy to move, who never does: Alice ends her first turn by two actions."""
     for body in ({"etype": "Draw"}, {"etype": "EndTurn"}):
-        scene.bench.place.act_as_alice(body)
+        scene.bench.place.act_outside_worker(body)
 
 
 @pytest.mark.parametrize(
@@ -127,15 +133,15 @@ def leave_to_the_dummy(scene: Listening) -> None:
 )
 def test_r37_a_quiet_scout_listens_while_there_is_reason_to(scene: Listening, why: str) -> None:
     """Without one it asks once and goes."""
-    scene.post.quiet, began = True, scene.bench.clock.now()
+    scene.post.is_quiet, began = True, scene.bench.clock.now()
     if why != "a match waits":
         leave_to_the_dummy(scene)
     if why == "a match runs":
         attend(scene, timedelta(hours=1))
     if why == "an operator wants it":
-        scene.switches = Switches(awake_until=began + timedelta(hours=4))
+        scene.switches = RuntimeSettings(awake_until=began + timedelta(hours=4))
     if why == "a window is open":
-        scene.post.windows = (Window("daily", timedelta(0), timedelta(days=1)),)
+        scene.post.windows = (ListeningWindow("daily", timedelta(0), timedelta(days=1)),)
     scene.listen(2 * MINUTE)
     offered = [match for _, match in scene.offered[:1]]
     assert offered == [scene.bench.match_id] * (why == "a match waits")
@@ -155,14 +161,14 @@ def look_by_look(scene: Listening, until: timedelta) -> list[float]:
             clock.advance(timedelta(seconds=1))
             while (message := queue.receive(timedelta(0))) is not None:
                 queue.delete(message)
-                if (due := parse_look(message.body)) is not None:
-                    scout.look(due)
+                if (due := parse_poll_message(message.body)) is not None:
+                    scout.poll_once(due)
     return [(at - began).total_seconds() for at in scene.asked]
 
 
 def test_r37_with_looks_the_arena_is_asked_every_five_seconds(scene: Listening) -> None:
     """Until a successor has begun."""
-    scene.post.quiet = scene.post.looks = True
+    scene.post.is_quiet = scene.post.has_scheduled_polls = True
     leave_to_the_dummy(scene)
     began = scene.bench.clock.now()
     assert scene.listen(4 * MINUTE) == 0
@@ -170,9 +176,9 @@ def test_r37_with_looks_the_arena_is_asked_every_five_seconds(scene: Listening) 
     seconds = look_by_look(scene, MINUTE)
     assert [b - a for a, b in pairwise([0.0, *seconds])] == pytest.approx([5] * 12, abs=1.1)
     late = look_by_look(scene, 3 * MINUTE)
-    assert len(late) == pytest.approx(TIMING.patience / TIMING.between, abs=1)
+    assert len(late) == pytest.approx(TIMING.successor_timeout / TIMING.poll_interval, abs=1)
     assert max(b - a for a, b in pairwise(late)) <= 6.1, "nor is a late tick a gap"
-    scene.bench.queue.send(LookMessage(look=1, left=9).body)
+    scene.bench.queue.send(PollMessage(look=1, left=9).to_json)
     scene.successors = [scene.bench.clock.now()]
     assert look_by_look(scene, MINUTE) == []
     assert scene.bench.queue.receive(timedelta(0)) is None
@@ -187,11 +193,11 @@ def test_matches_are_asked_for_by_the_tags_that_an_operator_set_last(
 
     def note(client: ArenaClient, tags: tuple[str, ...], **more: bool) -> Any:  # noqa: ANN401
         asked.append(tags)
-        scene.switches = Switches(tags=("final",) if len(asked) < 2 else None)
+        scene.switches = RuntimeSettings(tags=("final",) if len(asked) < 2 else None)
         return matches(client, tags, **more)
 
     monkeypatch.setattr(ArenaClient, "matches", note)
-    scene.listen(TIMING.long_poll + timedelta(seconds=8))
+    scene.listen(TIMING.long_poll_timeout + timedelta(seconds=8))
     assert asked[:3] == [(), ("final",), ()]
 
 
@@ -200,35 +206,41 @@ def test_r15_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_whil
 ) -> None:
     """And the arena, which answers at once, is asked at a calm pace."""
     began = scene.bench.clock.now()
-    assert scene.listen(TIMING.long_poll + timedelta(seconds=110)) == 7
+    assert scene.listen(TIMING.long_poll_timeout + timedelta(seconds=110)) == 7
     times = [at for at, _ in scene.offered]
     assert times[0] - began <= SLACK
     gaps = [(b - a).total_seconds() for a, b in pairwise(times)]
     assert gaps == pytest.approx([3, 6, 12, 24, 30, 30], abs=1.5)
     assert {match_id for _, match_id in scene.offered} == {scene.bench.match_id}
-    assert scene.meter.counted[Metric.UNANSWERED] == len(gaps)
+    assert scene.meter.counts[Metric.UNANSWERED_DISPATCHES] == len(gaps)
     pauses = [later - earlier for earlier, later in pairwise(scene.asked)]
     assert len(pauses) > 20
-    assert TIMING.pace <= min(pauses) <= max(pauses) <= TIMING.pace + SLACK
+    assert (
+        TIMING.min_request_interval
+        <= min(pauses)
+        <= max(pauses)
+        <= TIMING.min_request_interval + SLACK
+    )
     told = [line for line in caplog.records if line.message.startswith("no worker came")]
     assert [vars(line)["match_id"] for line in told] == [scene.bench.match_id] * len(gaps)
 
 
 @pytest.mark.parametrize(
-    ("ended", "settles"), [({}, timedelta(0)), ({"result": "lost"}, SETTLED + TIMING.watch)]
+    ("ended", "settles"),
+    [({}, timedelta(0)), ({"result": "lost"}, REOPEN_GRACE + TIMING.lease_check_interval)],
 )
 def test_r24_r25_a_match_that_was_closed_is_offered_again_when_it_is_named(
     scene: Listening, ended: dict[str, str], settles: timedelta
 ) -> None:
     """At once if it was missing; long after its end, as just after it the naming may be older."""
     log, match_id = scene.bench.log, scene.bench.match_id
-    lease, began = taken(log, name=match_id, ttl=MINUTE), scene.bench.clock.now()
+    lease, began = take_lease(log, name=match_id, ttl=MINUTE), scene.bench.clock.now()
     log.finish(lease, {**missing_body(), **ended})
-    scene.listen(TIMING.long_poll + 2 * SETTLED)
+    scene.listen(TIMING.long_poll_timeout + 2 * REOPEN_GRACE)
     assert scene.offered[0][1] == match_id
     waited = scene.offered[0][0] - began
-    assert settles - TIMING.watch <= waited <= settles + SLACK
-    assert known(log, match_id).status is Status.RUNNING
+    assert settles - TIMING.lease_check_interval <= waited <= settles + SLACK
+    assert require_match(log, match_id).status is MatchStatus.RUNNING
     assert [note.kind for note in log.notes(match_id)] == ["reopened"]
 
 
@@ -240,9 +252,9 @@ def test_r14_r15_retry_after_is_kept_and_leases_in_the_log_are_watched(
     scene.takes = takes
     attend(scene, timedelta(seconds=1))
     leave_to_the_dummy(scene)
-    scene.faults = {1: Kind.HTTP_429}
-    scene.listen(TIMING.long_poll + timedelta(seconds=10))
-    assert scene.asked[1] - scene.asked[0] >= max(takes + RETRY_AFTER, TIMING.pace)
+    scene.faults = {1: FaultKind.HTTP_429}
+    scene.listen(TIMING.long_poll_timeout + timedelta(seconds=10))
+    assert scene.asked[1] - scene.asked[0] >= max(takes + RETRY_AFTER, TIMING.min_request_interval)
     at, match_id = scene.offered[0]
     assert at < scene.asked[1]
     assert match_id == scene.bench.match_id
@@ -252,12 +264,12 @@ def test_r29_a_refusal_is_asked_again_soon_by_the_newest_password_then_ever_more
     scene: Listening,
 ) -> None:
     scene.passwords = iter(["the old one"])
-    scene.listen(TIMING.long_poll + timedelta(seconds=8))
-    assert scene.asked[1] - scene.asked[0] == pytest.approx(TIMING.pace, abs=SLACK)
+    scene.listen(TIMING.long_poll_timeout + timedelta(seconds=8))
+    assert scene.asked[1] - scene.asked[0] == pytest.approx(TIMING.min_request_interval, abs=SLACK)
     assert scene.offered != []
     scene.passwords, scene.asked = iter(["a wrong one"] * 100), []
     with pytest.raises(Unauthorized):
-        scene.listen(TIMING.long_poll + timedelta(seconds=110))
+        scene.listen(TIMING.long_poll_timeout + timedelta(seconds=110))
     gaps = [(b - a).total_seconds() for a, b in pairwise(scene.asked)]
     assert gaps == pytest.approx([3, 6, 12, 24, 30, 30], abs=1.5)
 
@@ -281,10 +293,10 @@ def test_r28_r29_a_poller_listens_until_its_successors_do(
 ) -> None:
     """One of two until two others do, so any one of them may die."""
     scene.fall_silent()
-    scene.post.listeners = len(later)
+    scene.post.min_pollers = len(later)
     began = scene.bench.clock.now()
     scene.successors = [began + timedelta(seconds=after) + START for after in later]
     scene.listen(LIFE)
     last = scene.successors[-1]
-    assert last <= scene.ended <= last + scene.takes + TIMING.pace
-    assert unheard(scene, last) <= TIMING.pace + SLACK
+    assert last <= scene.ended <= last + scene.takes + TIMING.min_request_interval
+    assert unheard(scene, last) <= TIMING.min_request_interval + SLACK

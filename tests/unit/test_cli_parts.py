@@ -8,63 +8,63 @@ from unittest import mock
 
 import pytest
 
-import cardsharp.cloud.telemetry  # noqa: F401 - its handler must not keep one test's stdout
-from cardsharp.blef.actions import CHECK, name_of
-from cardsharp.deadmansdraw import strategies as registry
+import cardsharp.aws.telemetry  # noqa: F401 - its handler must not keep one test's stdout
 from cardsharp.errors import ConfigError
-from cardsharp.games import game
-from cardsharp.registry import strategies_of
-from workbench import strategy_file
-from workbench.cli import document, main
-from workbench.cli.commands import all_commands
-from workbench.files import lacking
-from workbench.show import progress
-from workbench.show.command import Command
-from workbench.show.exits import Exit
-from workbench.show.screen import Choice, matching
-from workbench.strategy_file import strategy_named
+from cardsharp.games.blef.actions import CHECK, action_name
+from cardsharp.games.deadmansdraw import strategies as registry
+from cardsharp.play.catalog import get_game
+from cardsharp.play.strategy_registry import registry_for
+from cardsharp_tools.cli import generate_docs, main
+from cardsharp_tools.cli.app import all_commands
+from cardsharp_tools.cli.command_table import Command
+from cardsharp_tools.cli.exit_codes import ExitCode
+from cardsharp_tools.executors import strategy_file
+from cardsharp_tools.executors.strategy_file import load_strategy
+from cardsharp_tools.project_files import missing_extra_error
+from cardsharp_tools.terminal import progress
+from cardsharp_tools.terminal.screen import Choice, matching_choices
 
 
 @pytest.mark.parametrize("command", all_commands(), ids=lambda command: command.name)
 def test_commands_teach_with_examples(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([command.name, "--help"]) == Exit.OK
+    assert main([command.name, "--help"]) == ExitCode.OK
     out = capsys.readouterr().out
     assert max(map(len, out.partition("Examples:")[2].splitlines())) <= 80
     assert not [line for line in out.splitlines() if line.endswith(" ")]
     said = " ".join(out.split())
     assert command.summary in said
-    assert command.group or command.examples[0][0] in said
+    assert command.is_group or command.examples[0][0] in said
     assert "--json" in said
 
 
 def test_who_looks_at_no_terminal_is_told_once_what_takes_its_time(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", 0)
-    with progress.Bar(85, "judging") as bar:
+    monkeypatch.setattr(progress, "FIRST_MESSAGE_SECONDS", 0)
+    with progress.ProgressBar(85, "judging") as bar:
         bar.line.join()
         bar.advance(85)
     assert capsys.readouterr().err == "judging 0/85 ...\n"
 
 
 def test_docs_have_the_table_of_commands_and_every_exit_code() -> None:
-    """If they have not: python -m workbench.cli.document."""
-    text = document.PAGE.read_text("utf-8")
-    assert document.written() == text
-    assert all(f"| {code.value} |" in text for code in Exit)
+    """If they have not: python -m cardsharp_tools.cli.generate_docs."""
+    text = generate_docs.CLI_PAGE.read_text("utf-8")
+    assert generate_docs.generated_cli_page() == text
+    assert all(f"| {code.value} |" in text for code in ExitCode)
 
 
 def test_help_imports_no_command_and_a_reader_that_has_gone_is_no_error() -> None:
     """As in `cardsharp strategies | head -0`."""
     code = (
-        "import sys; from workbench.cli import main; main(['--help']); "
+        "import sys; from cardsharp_tools.cli import main; main(['--help']); "
         "sys.exit('requests' in sys.modules or 'starlette' in sys.modules)"
     )
     helped = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-c", code], check=False, stdout=subprocess.DEVNULL
     )
     assert helped.returncode == 0
-    command = f"{sys.executable} -m workbench.cli strategies; echo code $? >&2"
+    command = f"{sys.executable} -m cardsharp_tools.cli strategies; echo code $? >&2"
     shell = subprocess.run(  # noqa: S603 - our own command
         ["/bin/sh", "-c", f"({command}) | true"], check=False, capture_output=True, text=True
     )
@@ -80,8 +80,8 @@ def test_a_bug_of_ours_is_one_sentence_and_a_file(
     def broken() -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("workbench.cli.commands.build_app", broken)
-    assert main(["play"]) == Exit.FAILED
+    monkeypatch.setattr("cardsharp_tools.cli.app.build_app", broken)
+    assert main(["play"]) == ExitCode.FAILED
     said = capsys.readouterr().err
     assert "ZeroDivisionError" in said
     assert len(said.splitlines()) == 1
@@ -95,7 +95,7 @@ def test_a_bug_of_ours_is_one_sentence_and_a_file(
         ("", "registers no strategy"),
         ("import nothing_like_it", "line 1, fails: ModuleNotFoundError"),
         ("class A:\n  def f(self)\n", "line 2, fails: SyntaxError"),
-        ("\0", "mine.py fails: SyntaxError"),
+        ("\0", "mine.py cannot be read: it is no text; save it as UTF-8"),
         ("import sys\nsys.exit(3)", "line 2, fails: SystemExit: 3"),
         ("@strategy('champion')\nclass A:\n  def __init__(self, r): pass", "takes the name"),
         ("@strategy('unmade')\nclass A:\n  pass", "takes one thing besides self"),
@@ -113,11 +113,13 @@ def test_a_file_that_cannot_be_used_says_why(
     hosted = "sys.exit" not in text
     monkeypatch.setattr(strategy_file, "_listeners", [lambda _file: None] if hosted else [])
     path = tmp_path / "mine.py"
-    imported = "from cardsharp.deadmansdraw.strategies import strategy\n" if "@" in text else ""
+    imported = (
+        "from cardsharp.games.deadmansdraw.strategies import strategy\n" if "@" in text else ""
+    )
     path.write_text(imported + text)
     registry.STRATEGIES.names()  # so that all of ours are there
     with mock.patch.dict(registry.STRATEGIES._makers), pytest.raises(ConfigError, match=sentence):
-        strategy_named(str(path))
+        load_strategy(str(path))
 
 
 @pytest.mark.parametrize("hosted", [False, True], ids=["apart", "hosted"])
@@ -127,17 +129,17 @@ def test_a_copy_of_a_strategy_file_meets_its_original(
     """Both register the same name: a file is known by its path, also where one process has all."""
     monkeypatch.setattr(strategy_file, "_listeners", [lambda _file: None] if hosted else [])
     text = (
-        "from cardsharp.deadmansdraw.strategies import strategy\n"
-        "from cardsharp.deadmansdraw.strategies.uniform import Uniform\n"
-        f"@strategy('copied-{hosted}')\nclass Mine(Uniform):\n    VERSION = "
+        "from cardsharp.games.deadmansdraw.strategies import strategy\n"
+        "from cardsharp.games.deadmansdraw.strategies.uniform import UniformRandom\n"
+        f"@strategy('copied-{hosted}')\nclass Mine(UniformRandom):\n    VERSION = "
     )
     files = [tmp_path / place for place in ("mine.py", "older.py", "x/mine.py")]
     (tmp_path / "x").mkdir()
     for number, file in enumerate(files):
         file.write_text(f"{text}{number}\n")
-    names = [strategy_named(str(file)) for file in files]
+    names = [load_strategy(str(file)) for file in files]
     assert len(set(names)) == 3
-    build = strategies_of(game(None).strategies).build
+    build = registry_for(get_game(None).strategy_package).build
     built = [build(name, Random(1)) for name in names]
     if hosted:
         assert [one.VERSION for one in built] == [0, 1, 2]
@@ -145,14 +147,16 @@ def test_a_copy_of_a_strategy_file_meets_its_original(
 
 def test_what_is_missing_is_set_up_by_make_and_what_is_almost_a_name_is_guessed() -> None:
     """An installed command names its extra (tests/e2e/test_installed.py)."""
-    assert str(lacking("export", "numpy", "env")).endswith("not installed: type make setup.")
+    assert str(missing_extra_error("export", "numpy", "env")).endswith(
+        "not installed: type make setup."
+    )
     with pytest.raises(ConfigError, match=r"There is no program \./bot that can be run"):
-        strategy_named("./bot")
+        load_strategy("./bot")
     with pytest.raises(ConfigError, match=r"Did you mean captain\?"):
-        strategy_named("captian")
+        load_strategy("captian")
 
 
-EVERY = [Choice(str(action), name_of(action), action) for action in range(CHECK + 1)]
+EVERY = [Choice(str(action), action_name(action), action) for action in range(CHECK + 1)]
 
 
 @pytest.mark.parametrize(
@@ -175,4 +179,4 @@ EVERY = [Choice(str(action), name_of(action), action) for action in range(CHECK 
     ],
 )
 def test_a_move_is_known_by_its_number_its_name_or_words_of_it(text: str, means: list[str]) -> None:
-    assert [one.name for one in matching(text, EVERY)] == means
+    assert [one.name for one in matching_choices(text, EVERY)] == means

@@ -1,4 +1,4 @@
-"""What a cold start pays for, what the layer keeps of boto3, and what works without research/."""
+"""Imports of a cold start, boto3 in the layer, and what works without `research`."""
 
 import ast
 import json
@@ -37,17 +37,17 @@ for function, variables in json.loads(sys.argv[1]):
     if os.fork() == 0:
         os.environ.update(variables)
         importlib.import_module(f"{{function}}.app")
-        from cardsharp.cloud import secrets
-        aws = sys.modules.get("cardsharp.cloud.aws")
+        from cardsharp.aws import ssm_credentials
+        aws = sys.modules.get("cardsharp.aws.client")
         ready = [service for service, _ in (aws._prepared if aws else ())]
-        ready += ["ssm"] * secrets.provider.cache_info().currsize
+        ready += ["ssm"] * ssm_credentials.ssm_provider.cache_info().currsize
         print(*ready, *["pages"] * ("jinja2" in sys.modules), flush=True)
         os._exit(0)
     os.wait()
 """
 AT_HOME = """
-import sys, workbench.cli, workbench.deadmansdraw.bot
-later = {"worker.app", "rich.progress", "boto3", "workbench.deadmansdraw.show"}
+import sys, cardsharp_tools.cli, cardsharp_tools.games.deadmansdraw.commands.bot
+later = {"worker.app", "rich.progress", "boto3", "cardsharp_tools.games.deadmansdraw.match_printer"}
 print(*later & sys.modules.keys())
 """
 ADDRESSES = f"""{READ_ONCE}
@@ -62,7 +62,8 @@ for region in ("eu-central-1", "us-east-1", "ap-southeast-7", "cn-north-1", "us-
 print(json.dumps(sorted(told.items())), Session.__module__)
 """
 WITHOUT = (
-    "import sys; sys.modules['research'] = None; from workbench.cli import main; "
+    "import sys; sys.modules['cardsharp_tools.research'] = None; from "
+    "cardsharp_tools.cli import main; "
     "main(sys.argv[1:]); main(['--help'])"
 )
 """An import of the folder fails as it does where there is none."""
@@ -75,8 +76,8 @@ def said(program: str, *words: str, env: dict[str, str] | None = None) -> str:
 
 READIES: tuple[tuple[str, tuple[str, ...], list[str]], ...] = (
     *((one, (), OF_THE_BOT) for one in ("worker", "poller", "practice", "director")),
-    ("web", ("CARDSHARP_QUEUE", "CARDSHARP_SECRET_ID"), ["dynamodb"]),
-    ("viewer", ("CARDSHARP_QUEUE",), ["dynamodb", "ssm", "pages"]),
+    ("game_api", ("CARDSHARP_QUEUE", "CARDSHARP_SECRET_ID"), ["dynamodb"]),
+    ("pages", ("CARDSHARP_QUEUE",), ["dynamodb", "ssm", "pages"]),
     ("worker", ("AWS_LAMBDA_FUNCTION_NAME",), []),
     ("worker", ("AWS_DEFAULT_REGION",), []),
 )

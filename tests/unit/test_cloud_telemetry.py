@@ -14,34 +14,34 @@ from typing import Any
 import pytest
 import stamina
 from stamina.instrumentation import get_on_retry_hooks, set_on_retry_hooks
-from support.blef import logged
-from support.cloud_benches import at_once
+from support.blef_service import capture_log
+from support.store_fixtures import run_concurrently
 
-from cardsharp.access import Address
-from cardsharp.cloud import telemetry
-from cardsharp.cloud.metrics import ALARMED, Metric
-from cardsharp.cloud.redaction import BLOT, redact, register
-from cardsharp.cloud.secrets import guarded
-from cardsharp.cloud.telemetry import Meter, logger, watch_retries
-from cardsharp.deadmansdraw.settings import Settings
+from cardsharp.aws import telemetry
+from cardsharp.aws.ssm_credentials import redacted_credentials
+from cardsharp.aws.telemetry import CloudWatchMetrics, count_retries, logger
+from cardsharp.client.config import ServiceAddress
+from cardsharp.core.metrics import ALARM_METRICS, Metric
+from cardsharp.core.redaction import REDACTED, redact, register_secrets
 from cardsharp.errors import ConfigError
-from workbench.deadmansdraw.attendance import place_at
-from workbench.sparing import PAUSE, Sparing
-from workbench.stage import surroundings
-from workbench.stage.surroundings import LogFile, telemetry_in
+from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
+from cardsharp_tools.games.deadmansdraw.bot_runner import bot_slot
+from cardsharp_tools.local_play import handler_environment
+from cardsharp_tools.local_play.handler_environment import LogFile, redirect_telemetry
+from cardsharp_tools.local_server.log_filter import REPEAT_INTERVAL_SECONDS, RepeatFilter
 
 CANARY = 'can"ary-☃-81b2'
 
 
 @pytest.fixture
 def lines() -> Iterator[io.StringIO]:
-    with logged() as stream:
+    with capture_log() as stream:
         yield stream
 
 
 def test_a_secret_appears_in_no_part_of_a_log_line(lines: io.StringIO) -> None:
     """Nor does one within a longer one, or its basic token; nor of what the library logs."""
-    guarded("6364", CANARY)
+    redacted_credentials("6364", CANARY)
     logger.info("password %s", CANARY, extra={"nested": {"deep": [CANARY]}})
     try:
         int(CANARY)
@@ -50,19 +50,19 @@ def test_a_secret_appears_in_no_part_of_a_log_line(lines: io.StringIO) -> None:
     written = lines.getvalue()
     for form in (CANARY, json.dumps(CANARY)[1:-1], "ary-"):
         assert form not in written
-    assert written.count(BLOT) >= 4
+    assert written.count(REDACTED) >= 4
     assert [json.loads(line)["message"] for line in written.splitlines()] == [
-        f"password {BLOT}",
+        f"password {REDACTED}",
         "failed",
     ]
-    register("abcd", "abcdefgh")
-    assert redact("x abcdefgh abcd y") == f"x {BLOT} {BLOT} y"
-    guarded("user-1", "sesame-55")
+    register_secrets("abcd", "abcdefgh")
+    assert redact("x abcdefgh abcd y") == f"x {REDACTED} {REDACTED} y"
+    redacted_credentials("user-1", "sesame-55")
     logger.warning("sent Authorization: Basic dXNlci0xOnNlc2FtZS01NQ==")
     logging.getLogger("cardsharp.scout").warning("got %s", "sesame-55", extra={"match_id": "m"})
     assert "dXNlci0xOnNlc2FtZS01NQ" not in lines.getvalue()
     *_, line = metric_lines(lines)
-    assert (line["message"], line["match_id"]) == (f"got {BLOT}", "m")
+    assert (line["message"], line["match_id"]) == (f"got {REDACTED}", "m")
 
 
 def metric_lines(stream: io.StringIO) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def metric_lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 
 def test_what_no_alarm_watches_is_logged_without_becoming_a_metric() -> None:
-    meter = Meter(kept=ALARMED)
+    meter = CloudWatchMetrics(emitted=ALARM_METRICS)
     meter.stream = io.StringIO()
     meter.count(Metric.POLLS)
     meter.count(Metric.MATCHES_WON)
@@ -86,14 +86,14 @@ def test_what_no_alarm_watches_is_logged_without_becoming_a_metric() -> None:
 
 
 def test_no_count_of_parallel_threads_is_lost() -> None:
-    meter = Meter()
+    meter = CloudWatchMetrics()
     meter.stream = stream = io.StringIO()
 
     def play(_me: int) -> None:
         for _ in range(101):
             meter.count(Metric.ACTIONS)
 
-    at_once(8, play)
+    run_concurrently(8, play)
     meter.flush()
     values = [line["Actions"] for line in metric_lines(stream)]
     assert sum(len(value) for value in values) == 808
@@ -103,11 +103,11 @@ def test_no_count_of_parallel_threads_is_lost() -> None:
 def test_a_retry_is_counted_and_told_without_the_arguments_of_the_call(
     lines: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    meter = Meter()
+    meter = CloudWatchMetrics()
     meter.stream = lines
-    monkeypatch.setattr(telemetry, "meter", meter)
+    monkeypatch.setattr(telemetry, "metrics_recorder", meter)
     before, failures = get_on_retry_hooks(), iter([OSError("reset")])
-    watch_retries()
+    count_retries()
     try:
 
         @stamina.retry(on=OSError, attempts=2, wait_initial=0)
@@ -138,7 +138,7 @@ GOOD = {
 def faults(changes: dict[str, str], without: str = "") -> list[str]:
     environment = {key: value for key, value in {**GOOD, **changes}.items() if key != without}
     with pytest.raises(ConfigError) as caught:
-        Settings.load(environment)
+        ArenaBotSettings.load(environment)
     assert PASSWORD not in str(caught.value)
     return str(caught.value).splitlines()
 
@@ -147,8 +147,11 @@ def test_half_of_an_actions_limit_is_kept_for_its_answer() -> None:
     """Connecting may not take it all: an action that is sent late may arrive too late."""
     for connect, most in (("10", 1.5), ("1", 1)):
         given = {"CARDSHARP_CONNECT_SECONDS": connect, "CARDSHARP_ACT_SECONDS": "3"}
-        limits = Settings.load({**GOOD, **given}).limits
-        assert (limits.connect, limits.act) == (timedelta(seconds=most), timedelta(seconds=3))
+        limits = ArenaBotSettings.load({**GOOD, **given}).limits
+        assert (limits.connect_timeout, limits.action_timeout) == (
+            timedelta(seconds=most),
+            timedelta(seconds=3),
+        )
 
 
 def test_all_faults_are_told_at_once_in_a_sentence_each() -> None:
@@ -180,7 +183,9 @@ def test_http_in_a_private_network_must_be_asked_for(url: str, private: bool) ->
     assert faults(given)[0].startswith("CARDSHARP_ARENA_URL cannot be used")
     insecure = {**given, "CARDSHARP_ARENA_INSECURE": "true"}
     if private:
-        assert Settings.load({**GOOD, **insecure}).address == Address(url, None, insecure=True)
+        assert ArenaBotSettings.load({**GOOD, **insecure}).address == ServiceAddress(
+            url, None, allow_plain_http=True
+        )
     else:
         assert faults(insecure)[0].startswith("CARDSHARP_ARENA_URL cannot be used")
 
@@ -190,7 +195,7 @@ def test_credentials_are_a_pair_or_a_secret_and_the_password_is_in_no_text() -> 
     assert faults({"CARDSHARP_SECRET_ID": "s"})[0].startswith("CARDSHARP_SECRET_ID excludes")
     told = faults({"CARDSHARP_PASSWROD": PASSWORD}, without="CARDSHARP_PASSWORD")
     assert told[0] == "CARDSHARP_PASSWROD is no setting; did you mean CARDSHARP_PASSWORD?"
-    settings = Settings.load(GOOD)
+    settings = ArenaBotSettings.load(GOOD)
     assert PASSWORD not in f"{settings!r} {settings} {settings.model_dump_json()}"
 
 
@@ -210,7 +215,7 @@ def test_what_is_no_duration_or_window_is_refused(name: str, value: str) -> None
 
 def is_open(windows: str, moment: str) -> bool:
     now = datetime.fromisoformat(moment).replace(tzinfo=UTC)
-    settings = Settings.load({**GOOD, "CARDSHARP_WINDOWS": windows})
+    settings = ArenaBotSettings.load({**GOOD, "CARDSHARP_WINDOWS": windows})
     return any(window.is_open(now) for window in settings.windows)
 
 
@@ -232,7 +237,7 @@ def test_a_window_is_open_on_its_days(windows: str, opens: str, closed: str) -> 
 
 def test_what_repeats_is_written_once_a_minute_and_counted(tmp_path: Path) -> None:
     now = [0.0]
-    sparing = Sparing(lambda: now[0])
+    sparing = RepeatFilter(lambda: now[0])
     told = []
     for second in range(0, 121, 20):
         now[0] = float(second)
@@ -243,19 +248,21 @@ def test_what_repeats_is_written_once_a_minute_and_counted(tmp_path: Path) -> No
     again = "(2 times more in the meantime)"
     assert told == [
         (time, f"{text} {again}" if time else text)
-        for time in (0, int(PAUSE), 2 * int(PAUSE))
+        for time in (0, int(REPEAT_INTERVAL_SECONDS), 2 * int(REPEAT_INTERVAL_SECONDS))
         for text in ("no handle", "no room")
     ]
-    with telemetry_in(tmp_path / "a.log"):
+    with redirect_telemetry(tmp_path / "a.log"):
         for _ in range(1000):
             logging.getLogger("asyncio").error("socket.accept() out of system resource")
-            logging.getLogger("cardsharp.deadmansdraw.arena.http").error("The arena's store failed")
+            logging.getLogger("cardsharp.games.deadmansdraw.arena.access.request_guard").error(
+                "The arena's store failed"
+            )
     lines = (tmp_path / "a.log").read_text().splitlines()
     assert len(lines) == 3  # of our own logger twice: for people, and as JSON
 
 
 def test_a_long_log_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(surroundings, "LONGEST_LOG", 1000)
+    monkeypatch.setattr(handler_environment, "MAX_LOG_BYTES", 1000)
     with LogFile(tmp_path / "a.log") as log:
         for number in range(100):
             log.write(f"line {number:04} {'x' * 40}\n")
@@ -272,7 +279,7 @@ def test_one_has_the_place_until_it_ends_and_others_have_their_own(tmp_path: Pat
         settings = SimpleNamespace(store=store, arena_url="http://a", watch=timedelta(seconds=1))
         offering = SimpleNamespace(watch=None)
         here: Any = SimpleNamespace(settings=settings, player_id=user, offering=offering)
-        return place_at(here)
+        return bot_slot(here)
 
     store = f"sqlite:{tmp_path / 'm.db'}"
     with place(store) as mine:

@@ -8,37 +8,40 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from fault_simulation.faults import CRASHES, Crash, FaultKind, FaultPlan
+from fault_simulation.virtual_clock import VirtualClock
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.arena import HandClock
-from support.contest_tables import FakeTables, disturbed
-from support.contests import founded, practised
-from support.size import cases
-from world.clock import StillClock
-from world.faults import CRASHES, Crash, FaultPlan, Kind
+from support.arena_server import ManualClock
+from support.case_counts import case_count
+from support.contests import new_contest, play_practice
+from support.fake_match_host import FakeMatchHost, with_faults
 
-from cardsharp.contest.acts import Desk
-from cardsharp.contest.director import Director
-from cardsharp.contest.entries import Result, Settings, Stage
-from cardsharp.contest.formats import FORMATS
-from cardsharp.contest.freeze import board, curtain, freeze_of
-from cardsharp.contest.kept import ContestsKept
-from cardsharp.contest.pages import page, running_part
-from cardsharp.contest.records import Records
-from cardsharp.contest.sqlite import found_in
-from cardsharp.contest.tables import TableOrder
+from cardsharp.contest.admin import ContestAdmin
+from cardsharp.contest.contest_file import create_in
+from cardsharp.contest.director import ContestDirector
+from cardsharp.contest.formats.base import FORMATS_BY_NAME
+from cardsharp.contest.freeze import current_freeze, freeze_filter, spectator_records
+from cardsharp.contest.match_host import MatchRequest
+from cardsharp.contest.models import ContestSettings, ContestStage, PairingResult
+from cardsharp.contest.repository import ContestRepository
+from cardsharp.contest.results import ContestRecords
+from cardsharp.contest.view.pages import contest_page, running_fragment
 from cardsharp.errors import ConfigError, Unreachable
-from cardsharp.viewer.base import Site
+from cardsharp.pages.templates import SiteInfo
 
 DEEDS = ("step", "step", "crash", "rule", "withdraw", "rename", "enter", "undo")
 """What may happen in a contest, most often that it goes on."""
 
-LARGE = {form: cases(8, every=48 if form in ("ladder", "round-robin") else 64) for form in FORMATS}
+LARGE = {
+    form: case_count(8, full=48 if form in ("ladder", "round-robin") else 64)
+    for form in FORMATS_BY_NAME
+}
 """Of how many teams a contest is at most: all against all has as many matches as their square."""
 
 
-BEFALLS = [*sorted(CRASHES), Kind.REQUEST_LOST, Kind.RESPONSE_LOST]
-STEP = cases(len(BEFALLS), every=1)
+BEFALLS = [*sorted(CRASHES), FaultKind.REQUEST_LOST, FaultKind.RESPONSE_LOST]
+STEP = case_count(len(BEFALLS), full=1)
 
 
 class Cup:
@@ -46,109 +49,111 @@ class Cup:
 
     def __init__(self, teams: int, **settings: object) -> None:
         self.records, self.tables, self.clock = (
-            founded(teams, **settings),
-            FakeTables(),
-            HandClock(),
+            new_contest(teams, **settings),
+            FakeMatchHost(),
+            ManualClock(),
         )
-        self.desk = Desk(self.records, self.clock)
+        self.desk = ContestAdmin(self.records, self.clock)
         self.restart()
 
     def restart(self) -> None:
         """Have a director that knows nothing."""
-        self.director = Director(self.records, self.tables, self.clock)
+        self.director = ContestDirector(self.records, self.tables, self.clock)
 
     def goes_on(self, steps: int = 400) -> bool:
         """So many steps at most; whether it is over."""
         return any(self.director.step() for _ in range(steps))
 
-    def found_again(self) -> tuple[list[Result], list[list[str]]]:
+    def found_again(self) -> tuple[list[PairingResult], list[list[str]]]:
         """Results and places as a director finds them that knows nothing."""
-        self.records.keep([])
+        self.records.save_results([])
         self.restart()
         assert self.goes_on()
-        return self.records.results(), self.records.table()
+        return self.records.results(), self.records.standings()
 
     @property
-    def shown(self) -> Records:
-        return board(self.records, self.clock())
+    def shown(self) -> ContestRecords:
+        return spectator_records(self.records, self.clock())
 
     @property
     def public(self) -> str:
         """All that spectators see."""
-        return page(Site("Arena"), self.shown) + running_part(Site("Arena"), self.shown)
+        return contest_page(SiteInfo("Arena"), self.shown) + running_fragment(
+            SiteInfo("Arena"), self.shown
+        )
 
 
-def held(records: Records, tables: FakeTables) -> list[Result]:
+def held(records: ContestRecords, tables: FakeMatchHost) -> list[PairingResult]:
     """The results of a contest whose director is started again whenever it dies."""
-    records.keep([])
-    director = Director(records, tables)
+    records.save_results([])
+    director = ContestDirector(records, tables)
     for _ in range(500):
         try:
             if director.step():
                 return [replace(result, matches=()) for result in records.results()]
         except Crash:
-            director = Director(records, tables)
+            director = ContestDirector(records, tables)
         except Unreachable:
             pass
     raise AssertionError("the contest does not end")
 
 
 @pytest.mark.parametrize("kind", BEFALLS)
-def test_a_director_that_dies_at_any_call_changes_nothing(kind: Kind) -> None:
+def test_a_director_that_dies_at_any_call_changes_nothing(kind: FaultKind) -> None:
     """In the sample each call suffers one kind of death; its neighbours have the others."""
-    small = founded(3, matches=1, most=3)
-    undisturbed = FakeTables()
-    plan = FaultPlan(StillClock())
-    expected = held(small, disturbed(undisturbed, plan))
+    small = new_contest(3, matches=1, most=3)
+    undisturbed = FakeMatchHost()
+    plan = FaultPlan(VirtualClock())
+    expected = held(small, with_faults(undisturbed, plan))
     assert len(plan.steps) > 15
     for call in range(len(plan.steps))[BEFALLS.index(kind) % STEP :: STEP]:
-        tables = FakeTables()
-        faulty = disturbed(tables, FaultPlan(StillClock(), {call: kind}))
+        tables = FakeMatchHost()
+        faulty = with_faults(tables, FaultPlan(VirtualClock(), {call: kind}))
         assert held(small, faulty) == expected, call
-        tags = Counter(one.name for one in tables.made)
+        tags = Counter(one.name for one in tables.begun_matches)
         assert set(tags.values()) == {1}, call
-        assert len(tables.made) == len(undisturbed.made)
+        assert len(tables.begun_matches) == len(undisturbed.begun_matches)
 
 
 def test_a_match_that_a_team_has_tagged_counts_for_nothing() -> None:
     """Only the organiser's matches do; and of two for one place the first."""
     cup = Cup(5)
     teams = [team.id for team in cup.records.teams()]
-    order = TableOrder((teams[3], teams[4]), ("x", "cup", "cup:1:0"), "1", timedelta(seconds=1))
+    order = MatchRequest((teams[3], teams[4]), ("x", "cup", "cup:1:0"), "1", timedelta(seconds=1))
     cup.tables.add("0" * 24, order, foreign=True)
     cup.director.step()
-    assert [one.name for one in cup.tables.made].count("cup:1:0") == 2
+    assert [one.name for one in cup.tables.begun_matches].count("cup:1:0") == 2
     cup.tables.add("f" * 24, order)
     cup.restart()
     cup.director.step()
     (first,) = (result for result in cup.records.results() if result.pairing == "1")
-    assert first.matches == (cup.tables.made[1].id,)
+    assert first.matches == (cup.tables.begun_matches[1].id,)
 
 
 def test_a_contest_is_not_over_while_its_organiser_acts(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was decided during the last step counts, and what follows from it is played."""
-    cup, ruled = Cup(5), list[Result]()
-    keep = cup.records.keep
+    cup, ruled = Cup(5), list[PairingResult]()
+    keep = cup.records.save_results
 
-    def kept(results: list[Result], aside: list[Result]) -> None:
+    def kept(results: list[PairingResult], aside: list[PairingResult]) -> None:
         keep(results, aside)
         if not ruled and all(one.decided for one in results):
             ruled.append(results[0])
-            cup.desk.rule(results[0].pairing, results[0].teams[1], "appeal")
+            cup.desk.rule_pairing(results[0].pairing, results[0].teams[1], "appeal")
 
-    monkeypatch.setattr(cup.records, "keep", kept)
+    monkeypatch.setattr(cup.records, "save_results", kept)
     assert cup.goes_on()
-    assert cup.records.stage is Stage.OVER
+    assert cup.records.stage is ContestStage.OVER
     assert cup.records.results()[0].winner == ruled[0].teams[1]
 
 
 def test_a_password_is_told_once_and_kept_hashed(tmp_path: Path) -> None:
-    with found_in(tmp_path, Settings("cup")) as records:
-        before, _ = records.enter("One")
-        _, password = records.new_password("One")
+    with create_in(tmp_path, ContestSettings("cup")) as records:
+        before, _ = records.add_team("One")
+        _, password = records.reset_password("One")
         kept = b"".join((tmp_path / f"contest.db{end}").read_bytes() for end in ("", "-wal"))
         assert password.encode() not in kept
-        assert records.team("One").ha1 != before.ha1
+        assert records.find_team("One").ha1 != before.ha1
         assert len(password) >= 24
 
 
@@ -156,27 +161,27 @@ def test_a_password_is_told_once_and_kept_hashed(tmp_path: Path) -> None:
     "name", ["", "  ", "x" * 101, "One\u202e", "O\u200bne", " One", "one", "\uff2fne", "a\tb"]
 )
 def test_no_two_teams_look_alike_and_the_arena_takes_each_name(name: str) -> None:
-    records = founded(0)
-    records.enter("One")
+    records = new_contest(0)
+    records.add_team("One")
     with pytest.raises(ConfigError, match=r"nobody sees|already|1 to 100 characters"):
-        records.enter(name)
-    records.enter("x" * 100)
+        records.add_team(name)
+    records.add_team("x" * 100)
 
 
 def test_once_begun_no_team_is_removed_and_its_bracket_takes_none() -> None:
     cup = Cup(5)
     with pytest.raises(ConfigError, match="entered are Team 0, Team 1"):
-        cup.records.remove("Nobody")
-    cup.records.remove("Team 4")
+        cup.records.remove_team("Nobody")
+    cup.records.remove_team("Team 4")
     with pytest.raises(ConfigError, match="remove Team 0 instead"):
-        cup.desk.withdraw("Team 0", "ill")
+        cup.desk.withdraw_team("Team 0", "ill")
     with pytest.raises(ConfigError, match="nothing to undo"):
         cup.desk.undo()
     cup.director.step()
     with pytest.raises(ConfigError, match="has begun"):
-        cup.records.remove("Team 3")
+        cup.records.remove_team("Team 3")
     with pytest.raises(ConfigError, match=r"bracket is drawn\. Six can take the place of"):
-        cup.records.enter("Six")
+        cup.records.add_team("Six")
 
 
 @pytest.mark.parametrize("form", ["swiss", "ladder", "round-robin", "tables"])
@@ -186,18 +191,18 @@ def test_who_comes_late_plays_from_the_next_round_on(form: str) -> None:
     records = cup.records
     while len(records.results()) < 4 or not all(one.decided for one in records.results()[:3]):
         cup.director.step()
-    begun = [one.id for one in cup.tables.made]
-    late, password = records.enter("Late")
+    begun = [one.id for one in cup.tables.begun_matches]
+    late, password = records.add_team("Late")
     assert (late.since, len(password)) == (3, 32)
     assert cup.goes_on()
     results = records.results()
     assert {*begun} <= {match for result in results for match in result.matches}
     assert min(one.round for one in results if late.id in one.teams) == 3
-    assert late.id in {team for level in records.table() for team in level}
+    assert late.id in {team for level in records.standings() for team in level}
     if form == "round-robin":
         assert len({frozenset(one.teams) for one in results}) == len(results) == 21
     with pytest.raises(ConfigError, match="over; Later can enter the next"):
-        records.enter("Later")
+        records.add_team("Later")
 
 
 def organised(deed: str, cup: Cup, data: st.DataObject) -> None:
@@ -212,18 +217,18 @@ def organised(deed: str, cup: Cup, data: st.DataObject) -> None:
         case "undo":
             desk.undo()
         case "withdraw":
-            desk.withdraw(team.name, "ill")
+            desk.withdraw_team(team.name, "ill")
         case "rename":
-            desk.rename(team.name, f"{team.name}*")
+            desk.rename_team(team.name, f"{team.name}*")
         case "enter":
-            records.enter(f"Late {len(records.teams())}")
+            records.add_team(f"Late {len(records.teams())}")
         case _ if known := records.results():
             one = data.draw(st.sampled_from(known))
-            desk.rule(one.pairing, data.draw(st.sampled_from(one.teams)), "appeal")
+            desk.rule_pairing(one.pairing, data.draw(st.sampled_from(one.teams)), "appeal")
 
 
-@given(data=st.data(), form=st.sampled_from(sorted(FORMATS)), seats=st.integers(2, 8))
-@settings(max_examples=cases(15, every=200), deadline=None)
+@given(data=st.data(), form=st.sampled_from(sorted(FORMATS_BY_NAME)), seats=st.integers(2, 8))
+@settings(max_examples=case_count(15, full=200), deadline=None)
 def test_a_contest_goes_on_whatever_is_decided(data: st.DataObject, form: str, seats: int) -> None:
     """Rulings, withdrawals, late entries, undoing and crashes in any order, also after its end.
 
@@ -237,13 +242,13 @@ def test_a_contest_goes_on_whatever_is_decided(data: st.DataObject, form: str, s
     assert cup.goes_on(), "the contest does not end"
     cup.restart()
     assert cup.goes_on(2)
-    results, table = records.results(), records.table()
+    results, table = records.results(), records.standings()
     gone, rulings = records.withdrawn(), records.rulings()
-    made = {one.id: one for one in cup.tables.made}
+    made = {one.id: one for one in cup.tables.begun_matches}
     for result in results:
         assert result.decided
-        for match, facts in result.ended:
-            seated = dict(zip(made[match].order.teams, made[match].score.points, strict=True))
+        for match, facts in result.finished_matches:
+            seated = dict(zip(made[match].request.teams, made[match].score.points, strict=True))
             assert dict(zip(result.teams, facts.points, strict=True)) == seated
         ruling = rulings.get(result.pairing)
         if ruling is not None and ruling.winner in result.teams:
@@ -251,10 +256,10 @@ def test_a_contest_goes_on_whatever_is_decided(data: st.DataObject, form: str, s
         elif result.ruled is not None:
             assert {*result.teams} & gone.keys()
         else:
-            decision = records.settings.rules.decision(result.drawn, result.facts)
+            decision = records.settings.series_rules.outcome(result.as_pairing, result.facts)
             assert (decision.wins, decision.winner) == (result.wins, result.winner)
-    assert not [one for one in cup.tables.made if one.score is None]
-    listed = [match for one in records.listed() for match in one.matches]
+    assert not [one for one in cup.tables.begun_matches if one.score is None]
+    listed = [match for one in records.results_in_order() for match in one.matches]
     assert sorted(listed) == [*made], "what counts no more is kept"
     assert cup.found_again() == (results, table)
 
@@ -271,68 +276,70 @@ def test_a_ruling_after_which_others_meet_is_refused_where_nothing_is_to_be_play
     first, last = before[0], before[-1]
     (loser,) = {*first.teams} - {first.winner}
     with pytest.raises(ConfigError, match=r"pairing 3, 4.* Leave --no-replay out"):
-        desk.rule(first.pairing, loser, "appeal", replay=False)
-    desk.rule(last.pairing, last.teams[0], "appeal", replay=False)
+        desk.rule_pairing(first.pairing, loser, "appeal", play_again=False)
+    desk.rule_pairing(last.pairing, last.teams[0], "appeal", play_again=False)
     desk.undo()
-    desk.rule(first.pairing, loser, "appeal")
-    assert records.stage is Stage.BEGUN, "it goes on"
+    desk.rule_pairing(first.pairing, loser, "appeal")
+    assert records.stage is ContestStage.BEGUN, "it goes on"
     assert cup.goes_on()
-    assert {one.pairing for one in records.aside()} >= {"3", "4"}
+    assert {one.pairing for one in records.discarded_matches()} >= {"3", "4"}
     assert "<b>Does not count:</b>" in cup.public
-    assert (records.results(), records.table()) == cup.found_again()
+    assert (records.results(), records.standings()) == cup.found_again()
     desk.undo()
     assert cup.goes_on()
     assert records.results() == before
-    assert records.aside()
+    assert records.discarded_matches()
 
 
-@given(data=st.data(), form=st.sampled_from(sorted(FORMATS)))
-@settings(max_examples=cases(6, every=1000), deadline=None)
+@given(data=st.data(), form=st.sampled_from(sorted(FORMATS_BY_NAME)))
+@settings(max_examples=case_count(6, full=1000), deadline=None)
 def test_what_follows_a_freeze_shows_when_it_is_revealed(data: st.DataObject, form: str) -> None:
-    cup = Cup(data.draw(st.integers(2, cases(8, every=20))), format=form, matches=1, most=3)
+    cup = Cup(data.draw(st.integers(2, case_count(8, full=20))), format=form, matches=1, most=3)
     cup.director.step()
 
     def happens() -> Iterator[None]:
         for deed in data.draw(st.lists(st.sampled_from((*DEEDS[:2], *DEEDS[3:7])), max_size=6)):
-            cup.clock.turn(timedelta(seconds=1))
+            cup.clock.advance(timedelta(seconds=1))
             with suppress(ConfigError):  # there is nobody to withdraw
                 organised(deed, cup, data)
             yield
 
     def hidden() -> set[str]:
-        before = curtain([cup.records], cup.clock())
-        return {one.id for one in cup.tables.made if before.holds(one.order.tags, one.id)}
+        before = freeze_filter([cup.records], cup.clock())
+        return {
+            one.id for one in cup.tables.begun_matches if before.hides(one.request.tags, one.id)
+        }
 
     for _ in happens():
         pass
     cup.desk.freeze(cup.clock())
-    before, made = cup.public, {one.id for one in cup.tables.made}
+    before, made = cup.public, {one.id for one in cup.tables.begun_matches}
     seen = made - hidden()
     for _ in happens():
         assert cup.public == before
     assert cup.goes_on()
     assert cup.public == before
-    assert {one.id for one in cup.tables.made} - made <= hidden()
+    assert {one.id for one in cup.tables.begun_matches} - made <= hidden()
     assert not seen & hidden()
-    while freeze := freeze_of(cup.records):
+    while freeze := current_freeze(cup.records):
         shown, live = (
             [one for one in kept.results() if one.round <= freeze.revealed]
             for kept in (cup.shown, cup.records)
         )
         assert shown == live
         assert cup.public
-        cup.desk.reveal()
+        cup.desk.reveal_round()
     assert cup.shown is cup.records
     assert not hidden()
-    assert cup.records.stage is Stage.OVER
+    assert cup.records.stage is ContestStage.OVER
 
 
 def test_a_freeze_to_come_comes_by_itself_and_is_taken_back_as_every_act_is() -> None:
     """That a frozen contest is over is not told by its place among others, either."""
     cup = Cup(4)
     records, desk = cup.records, cup.desk
-    contests = ContestsKept(records.documents)
-    contests.found(Settings("another"))
+    contests = ContestRepository(records.documents)
+    contests.create(ContestSettings("another"))
     with pytest.raises(ConfigError, match="not begun: say when"):
         cup.desk.freeze(cup.clock())
     desk.freeze(cup.clock() + timedelta(minutes=40))
@@ -340,27 +347,27 @@ def test_a_freeze_to_come_comes_by_itself_and_is_taken_back_as_every_act_is() ->
         cup.desk.freeze(cup.clock())
     cup.director.step()
     with pytest.raises(ConfigError, match="Nothing is frozen"):
-        desk.reveal()
-    records.pause(on=True)
-    cup.clock.turn(timedelta(minutes=41))
+        desk.reveal_round()
+    records.pause(paused=True)
+    cup.clock.advance(timedelta(minutes=41))
     cup.director.step()
     before = cup.public
     with pytest.raises(ConfigError, match="all that was played so far"):
-        desk.reveal()
-    practised(records, 8)
-    records.pause(on=False)
-    assert (cup.public, cup.shown.paused) == (before, True)
+        desk.reveal_round()
+    play_practice(records, 8)
+    records.pause(paused=False)
+    assert (cup.public, cup.shown.is_paused) == (before, True)
     assert cup.goes_on()
     assert cup.public == before
     assert contests.names() == ["cup", "another"]
-    desk.reveal(everything=True)
+    desk.reveal_round(everything=True)
     assert cup.shown is records
     assert contests.names() == ["another", "cup"]
     desk.undo()
     assert cup.public == before
     desk.undo()
     assert cup.shown is records
-    assert records.stage is Stage.OVER
+    assert records.stage is ContestStage.OVER
 
 
 def test_a_name_that_changes_during_a_freeze_is_told_to_the_arena_at_its_end() -> None:
@@ -369,16 +376,16 @@ def test_a_name_that_changes_during_a_freeze_is_told_to_the_arena_at_its_end() -
     cup.desk.freeze(cup.clock() + timedelta(minutes=1))
 
     def told() -> list[str]:
-        return list(cup.records.players().values())[:2]
+        return list(cup.records.announced_players().values())[:2]
 
-    cup.desk.rename("Team 0", "Zero")
+    cup.desk.rename_team("Team 0", "Zero")
     assert told() == ["Zero", "Team 1"]
-    cup.clock.turn(timedelta(minutes=2))
+    cup.clock.advance(timedelta(minutes=2))
     cup.desk.undo()
-    cup.desk.rename("Team 1", "One")
-    cup.records.new_password("One")
+    cup.desk.rename_team("Team 1", "One")
+    cup.records.reset_password("One")
     assert told() == ["Zero", "Team 1"]
-    cup.desk.reveal(everything=True)
+    cup.desk.reveal_round(everything=True)
     assert told() == ["Team 0", "One"]
     cup.desk.undo()
     assert told() == ["Zero", "Team 1"]

@@ -11,17 +11,37 @@ from statistics import fmean
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.size import cases
+from support.case_counts import case_count
 
-from cardsharp.contest.bracket import Game, Loser, Part, Seed, Source, Winner, bracket, seeded
-from cardsharp.contest.elimination import DoubleElimination
-from cardsharp.contest.entries import Settings, decided_of, result_of
-from cardsharp.contest.formats import DrawnFormat, Format
-from cardsharp.contest.ladder import AHEAD, Ladder, next_pairings, ratings
-from cardsharp.contest.pairing import Decision, Pairing, Pairings, Rules, Score
-from cardsharp.contest.round_robin import RoundRobin
-from cardsharp.contest.seated import SeatedTables
-from cardsharp.contest.swiss import Swiss
+from cardsharp.contest.formats.base import Format, RoundByRoundFormat
+from cardsharp.contest.formats.bracket import (
+    BracketGame,
+    BracketSection,
+    LoserOf,
+    SeedSlot,
+    SlotSource,
+    WinnerOf,
+    build_bracket,
+    seed_slots,
+)
+from cardsharp.contest.formats.double_elimination import DoubleElimination
+from cardsharp.contest.formats.ladder import (
+    MAX_EXTRA_PAIRINGS,
+    LadderFormat,
+    next_pairings,
+    ratings,
+)
+from cardsharp.contest.formats.pairing import (
+    MatchScore,
+    Pairing,
+    PairingOutcome,
+    Pairings,
+    SeriesRules,
+)
+from cardsharp.contest.formats.pods import PodFormat
+from cardsharp.contest.formats.round_robin import RoundRobin
+from cardsharp.contest.formats.swiss import Swiss
+from cardsharp.contest.models import ContestSettings, build_result, outcomes_by_key
 
 
 def named(number: int) -> list[str]:
@@ -34,20 +54,20 @@ class Decided:
     """A contest that was held: its pairings, how each ended, and those decided at one time."""
 
     known: Pairings
-    decided: dict[str, Decision]
+    decided: dict[str, PairingOutcome]
     waves: list[list[Pairing]]
 
 
 def decided_by(
-    form: Format, teams: Sequence[str], decide: Callable[[Pairing], Decision]
+    form: Format, teams: Sequence[str], decide: Callable[[Pairing], PairingOutcome]
 ) -> Decided:
     """A whole contest: all that can be played is decided, then what follows from it."""
-    decided: dict[str, Decision] = {}
+    decided: dict[str, PairingOutcome] = {}
     waves: list[list[Pairing]] = []
     known: Pairings = ()
     while True:
         drawn = tuple((one, decided[one.key]) for one in known)  # as a director knows it
-        known = form.given(drawn=(drawn,)).pairings(teams, decided)
+        known = form.with_context(drawn_rounds=(drawn,)).pairings(teams, decided)
         assert {*chain(*waves)} <= {*known}, "a pairing has changed"
         waiting = [pairing for pairing in known if pairing.key not in decided]
         if not waiting:
@@ -56,10 +76,10 @@ def decided_by(
         waves.append(waiting)
 
 
-def by_chance(chance: Random) -> Callable[[Pairing], Decision]:
-    def decide(pairing: Pairing) -> Decision:
+def by_chance(chance: Random) -> Callable[[Pairing], PairingOutcome]:
+    def decide(pairing: Pairing) -> PairingOutcome:
         winner = None if chance.random() < 0.1 else chance.choice(pairing.teams)
-        return Decision(tuple(1 + (team == winner) for team in pairing.teams), winner)
+        return PairingOutcome(tuple(1 + (team == winner) for team in pairing.teams), winner)
 
     return decide
 
@@ -90,41 +110,46 @@ def test_places_are_by_points_then_by_matches_and_who_sits_out_has_a_point() -> 
     for pairing in RoundRobin().pairings(teams, {}):
         winner = won[" ".join(pairing.teams)]
         wins = (3, 3) if winner is None else (5, 0) if pairing.teams == ("t0", "t2") else (3, 2)
-        decided[pairing.key] = Decision(wins, winner)
-    assert RoundRobin().table(teams, decided) == [["t0"], ["t1"], ["t3"], ["t2"]]
-    assert RoundRobin().table(teams, {}) == [teams]
+        decided[pairing.key] = PairingOutcome(wins, winner)
+    assert RoundRobin().standings(teams, decided) == [["t0"], ["t1"], ["t3"], ["t2"]]
+    assert RoundRobin().standings(teams, {}) == [teams]
     teams, form = named(3), Swiss()
     assert form.scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 1}
-    assert form.given(late=(("t2", 2),)).scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 0}
+    late = form.with_context(late_joiners=(("t2", 2),))
+    assert late.scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 0}
 
 
 @pytest.mark.parametrize("name", ["swiss", "ladder"])
 def test_who_looks_needs_nothing_that_draws(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And what was drawn stays while all before it does, however a later version would draw."""
-    cup, teams = Settings("cup", name), named(6)
-    whole = decided_by(cup.form, teams, by_chance(Random(1)))
-    results = [result_of(one, whole.decided[one.key], (), (), None) for one in whole.known]
+    cup, teams = ContestSettings("cup", name), named(6)
+    whole = decided_by(cup.base_format, teams, by_chance(Random(1)))
+    results = [build_result(one, whole.decided[one.key], (), (), None) for one in whole.known]
     results = [replace(one, decided=one.round < 3) for one in results if one.round <= 3]
     monkeypatch.setitem(sys.modules, "networkx", None)
-    for form in (cup.form_of((), results), cup.form_of((), results, draws=True)):
-        assert form.pairings(teams, decided_of(results)) == tuple(one.drawn for one in results)
-    ruled = decided_of([replace(results[0], winner=None, wins=(0, 0)), *results[1:]])
-    assert {one.round for one in cup.form_of((), results).pairings(teams, ruled)} == {1}
+    for form in (cup.format_for((), results), cup.format_for((), results, may_draw=True)):
+        assert form.pairings(teams, outcomes_by_key(results)) == tuple(
+            one.as_pairing for one in results
+        )
+    ruled = outcomes_by_key([replace(results[0], winner=None, wins=(0, 0)), *results[1:]])
+    assert {one.round for one in cup.format_for((), results).pairings(teams, ruled)} == {1}
 
 
-@pytest.mark.parametrize("form", [Swiss(), Ladder()], ids=["swiss", "ladder"])
+@pytest.mark.parametrize("form", [Swiss(), LadderFormat()], ids=["swiss", "ladder"])
 @settings(max_examples=12, deadline=None)
-@given(number=st.integers(2, cases(12, every=64)), seed=st.integers(0, 2**32))
-def test_in_drawn_rounds_all_play_as_often(form: DrawnFormat, number: int, seed: int) -> None:
+@given(number=st.integers(2, case_count(12, full=64)), seed=st.integers(0, 2**32))
+def test_in_drawn_rounds_all_play_as_often(
+    form: RoundByRoundFormat, number: int, seed: int
+) -> None:
     teams = named(number)
     contest = decided_by(form, teams, by_chance(Random(seed)))
-    assert len(contest.waves) == contest.known[-1].round == form.number_of_rounds(number)
+    assert len(contest.waves) == contest.known[-1].round == form.round_count(number)
     assert once_a_round(contest.known)
     games = Counter(team for pairing in contest.known for team in pairing.teams)
     assert max(games.values()) - min(games[team] for team in teams) <= number % 2
     pairs = {frozenset(pairing.teams) for pairing in contest.known}
     assert len(pairs) == len(contest.known) or not isinstance(form, Swiss)
-    table = form.table(teams, contest.decided)
+    table = form.standings(teams, contest.decided)
     assert sorted(team for place in table for team in place) == sorted(teams)
 
 
@@ -132,13 +157,13 @@ def test_in_drawn_rounds_all_play_as_often(form: DrawnFormat, number: int, seed:
 @given(number=st.integers(2, 20), seats=st.integers(2, 8), seed=st.integers(0, 2**32))
 def test_tables_are_full_and_the_best_ends_first(number: int, seats: int, seed: int) -> None:
     """Everybody sits at one table a round, but for one where the last of the pairs is missing."""
-    teams, form, chance = named(number), SeatedTables(seats), Random(seed)
+    teams, form, chance = named(number), PodFormat(seats), Random(seed)
     strength = {team: chance.random() for team in teams}
 
-    def decide(table: Pairing) -> Decision:
-        score = Score(tuple(strength[team] for team in table.teams), None)
+    def decide(table: Pairing) -> PairingOutcome:
+        score = MatchScore(tuple(strength[team] for team in table.teams), None)
         winner = max(table.teams, key=strength.__getitem__)
-        return Decision.of(table.teams, [score], winner)
+        return PairingOutcome.from_scores(table.teams, [score], winner)
 
     contest = decided_by(form, teams, decide)
     assert once_a_round(contest.known)
@@ -151,52 +176,52 @@ def test_tables_are_full_and_the_best_ends_first(number: int, seats: int, seed: 
     idle = Counter({team: len(contest.waves) for team in teams})
     idle.subtract(team for table in contest.known for team in table.teams)
     assert max(idle.values()) - min(idle.values()) <= 1
-    best, *_, last = form.table(teams, contest.decided)
+    best, *_, last = form.standings(teams, contest.decided)
     weakest, *_, strongest = sorted(teams, key=strength.__getitem__)
     assert alone or (best, last) == ([strongest], [weakest])
 
 
 def test_who_has_won_a_table_stands_first_and_points_part_the_others() -> None:
-    teams, form = named(4), SeatedTables()
+    teams, form = named(4), PodFormat()
     (table,) = form.pairings(teams, {})
-    scores = [Score((5, 0, -1.5, 2), 0), Score((0, 9, -1.5, 3), 1)]
-    decision = Rules(2, by_points=True).decision(table, scores)
-    assert decision == Decision((1, 1, 0, 0), "t1", (5, 9, -3, 5))
-    assert form.table(teams, {table.key: decision}) == [["t1"], ["t0", "t3"], ["t2"]]
-    ruled = Decision.of(table.teams, scores, "t2")
-    assert form.table(teams, {table.key: ruled}) == [["t2"], ["t1"], ["t0", "t3"]]
+    scores = [MatchScore((5, 0, -1.5, 2), 0), MatchScore((0, 9, -1.5, 3), 1)]
+    decision = SeriesRules(2, by_points=True).outcome(table, scores)
+    assert decision == PairingOutcome((1, 1, 0, 0), "t1", (5, 9, -3, 5))
+    assert form.standings(teams, {table.key: decision}) == [["t1"], ["t0", "t3"], ["t2"]]
+    ruled = PairingOutcome.from_scores(table.teams, scores, "t2")
+    assert form.standings(teams, {table.key: ruled}) == [["t2"], ["t1"], ["t0", "t3"]]
     assert [table.seats(n)[0] for n in range(5)] == ["t0", "t1", "t2", "t3", "t0"]
     assert [PAIRING.seats(n)[0] for n in range(4)] == ["better", "other", "better", "other"]
 
 
 PAIRING = Pairing("1", 1, "winners", ("better", "other"))
-FIRST, SECOND, DRAW = Score((9, 4), 0), Score((3, 8), 1), Score((7, 7), None)
-LEVEL, ABSENT = [FIRST, SECOND, FIRST, SECOND, DRAW], [Score((0, 0), None)] * 4
+FIRST, SECOND, DRAW = MatchScore((9, 4), 0), MatchScore((3, 8), 1), MatchScore((7, 7), None)
+LEVEL, ABSENT = [FIRST, SECOND, FIRST, SECOND, DRAW], [MatchScore((0, 0), None)] * 4
 
 
 @pytest.mark.parametrize(
     ("rules", "scores", "decision"),
     [
-        (Rules(7), [FIRST] * 6, None),
-        (Rules(7), [FIRST] * 4 + [SECOND] * 3, ((4, 3), "better")),
-        (Rules(7), [FIRST] * 4 + [SECOND] * 2 + [DRAW], ((4, 2), "better")),
-        (Rules(5), LEVEL, None),
-        (Rules(5), [*LEVEL, DRAW], None),
-        (Rules(5), [*LEVEL, DRAW, SECOND], ((2, 3), "other")),
-        (Rules(3, 5), ABSENT, None),
-        (Rules(3, 5), [*ABSENT, Score((0, 0), None)], ((0, 0), "better")),
-        (Rules(3, 5), [*ABSENT, Score((3, 5), None)], ((0, 0), "other")),
-        (Rules(3, level=True), [FIRST, SECOND, DRAW], ((1, 1), None)),
+        (SeriesRules(7), [FIRST] * 6, None),
+        (SeriesRules(7), [FIRST] * 4 + [SECOND] * 3, ((4, 3), "better")),
+        (SeriesRules(7), [FIRST] * 4 + [SECOND] * 2 + [DRAW], ((4, 2), "better")),
+        (SeriesRules(5), LEVEL, None),
+        (SeriesRules(5), [*LEVEL, DRAW], None),
+        (SeriesRules(5), [*LEVEL, DRAW, SECOND], ((2, 3), "other")),
+        (SeriesRules(3, 5), ABSENT, None),
+        (SeriesRules(3, 5), [*ABSENT, MatchScore((0, 0), None)], ((0, 0), "better")),
+        (SeriesRules(3, 5), [*ABSENT, MatchScore((3, 5), None)], ((0, 0), "other")),
+        (SeriesRules(3, allows_ties=True), [FIRST, SECOND, DRAW], ((1, 1), None)),
     ],
 )
-def test_how_a_pairing_ends(rules: Rules, scores: list[Score], decision: object) -> None:
+def test_how_a_pairing_ends(rules: SeriesRules, scores: list[MatchScore], decision: object) -> None:
     """All are played, as on the last day of 2023, where four of seven would have done.
 
     A drawn one counts for nobody, and one more is played at a time while that matters: 4:2 with a
     draw is clear, 2:2 is not. At last points decide, then the seed, as two that are both absent
     would draw for ever; but where half points are awarded it stays level.
     """
-    found = rules.decision(PAIRING, scores)
+    found = rules.outcome(PAIRING, scores)
     assert (found and (found.wins, found.winner)) == decision
 
 
@@ -247,7 +272,7 @@ def test_everybody_plays_as_often_and_who_comes_and_goes_holds_up_nobody(
         before = day.counts
         day.step()
         counts = [day.counts[team] for team in stays]
-        assert max(counts) - min(counts) <= AHEAD + (there < 1)
+        assert max(counts) - min(counts) <= MAX_EXTRA_PAIRINGS + (there < 1)
         assert all(day.counts[team] - before[team] <= 1 for team in teams)
     assert [pairing.key for pairing in day.known] == [str(n + 1) for n in range(len(day.known))]
     meetings = defaultdict(list)
@@ -283,7 +308,9 @@ def test_who_has_won_everything_is_not_rated_without_end() -> None:
 def test_everyone_has_exactly_two_lives(number: int, chance: Random) -> None:
     teams = named(number)
     cup = decided_by(
-        DoubleElimination(), teams, lambda pairing: Decision((0, 1), chance.choice(pairing.teams))
+        DoubleElimination(),
+        teams,
+        lambda pairing: PairingOutcome((0, 1), chance.choice(pairing.teams)),
     )
     for wave in cup.waves:
         busy = Counter(team for pairing in wave for team in pairing.teams)
@@ -292,7 +319,7 @@ def test_everyone_has_exactly_two_lives(number: int, chance: Random) -> None:
     for pairing in cup.known:
         (loser,) = {*pairing.teams} - {cup.decided[pairing.key].winner}
         lost[loser].append(pairing.round)
-    (champion,), *places = DoubleElimination().table(teams, cup.decided)
+    (champion,), *places = DoubleElimination().standings(teams, cup.decided)
     assert len(cup.known) == 2 * number - 2 + len(lost[champion])
     assert len(lost.pop(champion)) <= 1
     assert {len(rounds) for rounds in lost.values()} == {2}
@@ -306,16 +333,19 @@ def test_everyone_has_exactly_two_lives(number: int, chance: Random) -> None:
 def test_byes_go_to_the_best_seeds_and_nobody_has_two_more_than_another() -> None:
     """In the winners' bracket one at most, for the first of the seeds."""
     for number in range(2, 65):
-        games = DoubleElimination().games(number)
+        games = DoubleElimination().bracket_games(number)
         seeds = [
-            (game.round, s.place) for game in games for s in game.sources if isinstance(s, Seed)
+            (game.round, s.seed_index)
+            for game in games
+            for s in game.sources
+            if isinstance(s, SeedSlot)
         ]
         first_round = {place for round_, place in seeds if round_ == 1}
-        assert first_round == set(range(len(seeded(number)) - number, number))
+        assert first_round == set(range(len(seed_slots(number)) - number, number))
         assert max(round_ for round_, _ in seeds) <= 2
 
 
-def early_meetings(games: tuple[Game, ...]) -> list[bool]:
+def early_meetings(games: tuple[BracketGame, ...]) -> list[bool]:
     """For each round of the losers, whether two can meet in it who have met before.
 
     Somebody who fell in a game may have beaten whoever fell earlier in the part of the winners'
@@ -324,14 +354,14 @@ def early_meetings(games: tuple[Game, ...]) -> list[bool]:
     of = {game.number: game for game in games}
 
     def above(number: int) -> set[int]:
-        below = [s.game for s in of[number].sources if not isinstance(s, Seed)]
+        below = [s.game for s in of[number].sources if not isinstance(s, SeedSlot)]
         return {number}.union(*(above(game) for game in below))
 
-    def fell(source: Source) -> set[int]:
+    def fell(source: SlotSource) -> set[int]:
         match source:
-            case Loser(game):
+            case LoserOf(game):
                 return {game}
-            case Winner(game) if of[game].part is Part.LOSERS:
+            case WinnerOf(game) if of[game].section is BracketSection.LOSERS:
                 return fell(of[game].sources[0]) | fell(of[game].sources[1])
             case _:
                 return set()
@@ -341,7 +371,7 @@ def early_meetings(games: tuple[Game, ...]) -> list[bool]:
 
     rounds: dict[int, bool] = {}
     for game in games:
-        if game.part is Part.LOSERS:
+        if game.section is BracketSection.LOSERS:
             first, second = map(fell, game.sources)
             again = any(met(one, other) for one, other in product(first, second))
             rounds[game.round] = rounds.get(game.round, False) or again
@@ -351,5 +381,5 @@ def early_meetings(games: tuple[Game, ...]) -> list[bool]:
 @pytest.mark.parametrize(("number", "free"), [(4, 1), (8, 2), (16, 3), (32, 4), (64, 6)])
 def test_nobody_meets_again_earlier_than_in_any_other_order(number: int, free: int) -> None:
     """For so many rounds of the losers nobody can: no order in which losers come there has more."""
-    again = early_meetings(bracket(seeded(number)))
+    again = early_meetings(build_bracket(seed_slots(number)))
     assert again == [False] * free + [True] * (len(again) - free)

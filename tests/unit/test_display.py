@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 from support.cli import Cli
-from support.stored import any_match
+from support.stored_matches import sample_match
 
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import MoveRecord
-from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.core.clock import SystemClock
 from cardsharp.errors import StoreError
-from cardsharp.games import game
-from workbench.cli.bot import _Steps
-from workbench.deadmansdraw.show import let_go_on, watched
-from workbench.show.display import DisplayGuard
-from workbench.show.lookup import open_log
-from workbench.show.output import print_aside, print_error
-from workbench.show.progress import Bar
-from workbench.stage.side import Glance
+from cardsharp.play.catalog import get_game
+from cardsharp.store.match_log import MoveRecord
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
+from cardsharp_tools.cli.commands.game_bot import _Steps
+from cardsharp_tools.cli.console import print_error, print_notice
+from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, never_stop
+from cardsharp_tools.local_play.bot_runtime import OnRunning
+from cardsharp_tools.match_sources.match_logs import open_log
+from cardsharp_tools.terminal.display import DisplayGuard
+from cardsharp_tools.terminal.progress import ProgressBar
 
 _HOUR = timedelta(hours=1)
 
@@ -65,9 +65,9 @@ def test_progress_and_errors_that_nobody_can_read_are_lost(
     closed = io.StringIO()
     closed.close()
     monkeypatch.setattr(sys, "stderr", closed if is_there else None)
-    print_aside("A sentence.")
+    print_notice("A sentence.")
     print_error("Another one.")
-    with Bar(2, "playing") as bar:
+    with ProgressBar(2, "playing") as bar:
         bar.advance()
 
 
@@ -77,16 +77,16 @@ def test_the_steps_of_any_games_bot_are_told_as_far_as_they_can_be_read(
 ) -> None:
     """A move that is none of the game's ends no bot: it is named, once."""
     del cli
-    record, moves = any_match(name)
+    record, moves = sample_match(name)
     with open_log(f"sqlite:{tmp_path / 'bot.db'}") as log:
-        lease = log.take("m", "worker", _HOUR, record.header)
-        log.record(lease, {one.sequence: one.facts for one in moves[:3] if one.facts})
-        steps = _Steps(game(name), log, "m", as_json=True)
+        lease = log.acquire_lease("m", "worker", _HOUR, record.header)
+        log.write_facts(lease, {one.sequence: one.facts for one in moves[:3] if one.facts})
+        steps = _Steps(get_game(name), log, "m", as_json=True)
         steps.tell()
         steps.tell()
         assert len(capsys.readouterr().out.splitlines()) == len([*facts(moves[:3])])
-        log.intend(lease, 99, {"options": 7})
-        log.record(lease, {99: {"odd": True}})
+        log.write_intent(lease, 99, {"options": 7})
+        log.write_facts(lease, {99: {"odd": True}})
         steps.tell()
         steps.tell()
     said = capsys.readouterr().err
@@ -104,19 +104,21 @@ def test_a_damaged_log_ends_no_match_that_is_watched(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], total: int
 ) -> None:
     """As `play` and `practice` watch their matches, one alone or several behind a bar."""
-    record, _ = any_match("deadmansdraw")
-    log = SqliteLog(tmp_path / "log.db", SystemClock())
+    record, _ = sample_match("deadmansdraw")
+    log = SqliteMatchLog(tmp_path / "log.db", SystemClock())
     for number in range(total):
-        lease = log.take(f"m{number}", "worker", _HOUR, record.header)
-        log.record(lease, {0: {"odd": True}})
+        lease = log.acquire_lease(f"m{number}", "worker", _HOUR, record.header)
+        log.write_facts(lease, {0: {"odd": True}})
         log.finish(lease, {"result": "won", "turns": "x"})
     ids = [f"m{number}" for number in range(total)]
 
     def unreadable(_log: object, _running: object) -> None:
         raise StoreError("Move 0 cannot be read.")
 
-    for check in (let_go_on, unreadable):
-        ended = watched(log, lambda glance: glanced(ids, glance), check, total=total, as_json=False)
+    for check in (never_stop, unreadable):
+        ended = follow_matches(
+            log, lambda glance: glanced(ids, glance), check, match_count=total, as_json=False
+        )
         assert ended == ids
     log.close()
     said = capsys.readouterr().err
@@ -124,7 +126,7 @@ def test_a_damaged_log_ends_no_match_that_is_watched(
     assert said.count("Faults of the strategy cannot be looked for") == 1
 
 
-def glanced(ids: list[str], glance: Glance) -> Iterator[str]:
+def glanced(ids: list[str], glance: OnRunning) -> Iterator[str]:
     """End matches one by one, and have each looked at before."""
     for match_id in ids:
         glance([match_id])

@@ -10,11 +10,11 @@ import cyclopts
 import pytest
 from mutation.mutants import ROOT, TARGETS
 from support.games import HOSTED
-from support.recorded import table
+from support.recordings import sample_table
 
-from workbench.cli.commands import build_app
+from cardsharp_tools.cli.app import build_app
 
-ROOMS = ("docs", "research", "starters", "tests/samples")
+ROOMS = ("docs", "cardsharp_tools/research", "starters", "tests/samples")
 PAGES = [*ROOT.glob("*.md"), *(page for room in ROOMS for page in (ROOT / room).rglob("*.md"))]
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(\s*(?!\w+:)([^)#\s]*)#?([^)\s]*)\)")
@@ -97,7 +97,13 @@ def test_every_cited_section_of_a_specification_exists() -> None:
     }
     files = [
         file
-        for room in ("layers", "functions", "workbench", "research", "tests", "docs")
+        for room in (
+            "layers",
+            "functions",
+            "cardsharp_tools",
+            "tests",
+            "docs",
+        )
         for file in (ROOT / room).rglob("*")
         if file.suffix in {".py", ".md"} and spec not in file.parents
     ]
@@ -108,7 +114,7 @@ def test_every_cited_section_of_a_specification_exists() -> None:
 
 
 def test_every_target_names_modules_and_tests_that_are_there() -> None:
-    """`make mutants` takes too long to find out that one is gone."""
+    """`make evidence-mutation-test` takes too long to find out that one is gone."""
     library = ROOT / "layers/cardsharp/python/cardsharp"
     for target in TARGETS.values():
         assert all((library / f"{module}.py").exists() for module in target["modules"])
@@ -124,14 +130,15 @@ def test_a_class_name_means_one_thing() -> None:
     """Who shares one is listed, with why, in samples/class_names.toml (docs/glossary.md)."""
     library = "layers/cardsharp/python"
     hosted = {ROOT / library / package.replace(".", "/") for package in HOSTED.values()}
+    hosted.add(ROOT / "cardsharp_tools" / "research")  # which nothing else imports
     found = defaultdict[str, list[str]](list)
-    for room in (library, "workbench", "functions"):
+    for room in (library, "cardsharp_tools", "functions"):
         for file in (ROOT / room).rglob("*.py"):
             if not hosted.intersection(file.parents):
                 for name in CLASS.findall(file.read_text("utf-8")):
                     found[name].append(str(file.relative_to(ROOT)))
     shared = {name: modules for name, modules in found.items() if len(modules) > 1}
-    listed = table("class_names")
+    listed = sample_table("class_names")
     same_job, own, apart = {*listed["same_job"]}, {*listed["own"]}, listed["apart"]
     unlisted = shared.keys() - same_job - own - apart.keys()
     assert {name: shared[name] for name in unlisted} == {}

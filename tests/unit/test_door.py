@@ -13,15 +13,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 from starlette.middleware import Middleware
-from support.bot_events import context
-from support.stored import OneMatch, any_match
+from support.lambda_events import context
+from support.stored_matches import SingleMatchSource, sample_match
 
-from cardsharp.cloud.ports import Status
-from cardsharp.viewer.assembly import ADMISSION, EVERYTHING, LIFE, OWNER, Door, admits, pass_to
-from cardsharp.viewer.assets import ASSETS
-from cardsharp.viewer.site import Manner, Pages, application
-from cardsharp.web.asgi import handler_of
-from workbench.cloud.http_events import Answered, WireRequest, http_event, read_answer
+from cardsharp.pages.assets import ASSETS
+from cardsharp.server.access_gate import (
+    ALL_MATCHES,
+    OWNER_COOKIE,
+    TOKEN_PARAMETER,
+    TOKEN_TTL,
+    AccessGate,
+    sign_access_token,
+    verify_access_token,
+)
+from cardsharp.server.asgi_service import asgi_handler
+from cardsharp.server.match_site import MatchSite, PagesConfig, application
+from cardsharp.store.match_log import MatchStatus
+from cardsharp_tools.local_cloud.api_gateway_events import (
+    HttpRequest,
+    HttpResponse,
+    parse_response,
+    to_event,
+)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -30,36 +43,36 @@ FORM = (("Content-Type", "application/x-www-form-urlencoded"),)
 
 
 @cache
-def one_match(*, runs: bool = False) -> OneMatch:
-    record, [*moves] = any_match("deadmansdraw")
+def one_match(*, runs: bool = False) -> SingleMatchSource:
+    record, [*moves] = sample_match("deadmansdraw")
     del moves[9:]  # to judge all of them takes a while
     assert any(move.intent for move in moves)
     record = replace(record, match_id="abc")
     if runs:
-        record = replace(record, status=Status.RUNNING, outcome=None)
-    return OneMatch(record, moves)
+        record = replace(record, status=MatchStatus.RUNNING, outcome=None)
+    return SingleMatchSource(record, moves)
 
 
 @dataclass
 class Visitor:
     """A browser before the door: it keeps cookies, and goes where it is led."""
 
-    source: OneMatch = field(default_factory=one_match)
+    source: SingleMatchSource = field(default_factory=one_match)
     now: datetime = NOW
     word: str = WORD
     cookies: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        pages = Pages(self.source, Manner(hold=timedelta()))
-        told = {"word": lambda: SecretStr(self.word), "clock": lambda: self.now}
-        door = Middleware(Door, site=pages.manner.site, **told)
-        self._answer = handler_of(application(pages, [door]))
+        pages = MatchSite(self.source, PagesConfig(long_poll_timeout=timedelta()))
+        told = {"password": lambda: SecretStr(self.word), "clock": lambda: self.now}
+        door = Middleware(AccessGate, site_info=pages.manner.site, **told)
+        self._answer = asgi_handler(application(pages, [door]))
 
-    def ask(self, target: str, body: str = "") -> Answered:
+    def ask(self, target: str, body: str = "") -> HttpResponse:
         sent = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         headers = (*FORM, ("Cookie", sent)) if sent else FORM
-        asked = WireRequest("POST" if body else "GET", target, headers, body.encode())
-        read = read_answer(self._answer(http_event(asked, self.now), context()))
+        asked = HttpRequest("POST" if body else "GET", target, headers, body.encode())
+        read = parse_response(self._answer(to_event(asked, self.now), context()))
         for name, value in read.headers:
             if name == "Set-Cookie":
                 key, _, rest = value.partition("=")
@@ -74,8 +87,8 @@ class Visitor:
         return self
 
     def by_link(self, what: str = "abc") -> "Visitor":
-        link = pass_to(what, self.now + HOUR, self.word)
-        assert self.status(f"/matches/{what}?{ADMISSION}={link}") == 303
+        link = sign_access_token(what, self.now + HOUR, self.word)
+        assert self.status(f"/matches/{what}?{TOKEN_PARAMETER}={link}") == 303
         return self
 
 
@@ -98,7 +111,7 @@ def test_a_stranger_is_asked_for_the_password_and_told_nothing_but_what_pages_lo
 def test_who_knows_the_password_sees_all_until_the_cookie_or_the_password_ends() -> None:
     visitor = Visitor().came_in()
     assert [visitor.status(path) for path in PAGES] == [200, 200, 200, 200, 404]
-    visitor.now += LIFE
+    visitor.now += TOKEN_TTL
     assert visitor.status("/matches") == 403
     visitor = Visitor().came_in()
     guest = Visitor().by_link()
@@ -128,21 +141,25 @@ def test_a_pass_costs_who_guesses_what_scrypt_does_and_is_for_one_match() -> Non
     key = hashlib.scrypt(WORD.encode(), salt=b"cardsharp viewer", n=2**14, r=8, p=1)
     end = int((NOW + HOUR).timestamp())
     seal = base64.urlsafe_b64encode(hmac.digest(key, f"{end} abc".encode(), "sha256")).decode()
-    assert pass_to("abc", NOW + HOUR, WORD) == f"{end}.{seal.rstrip('=')}"
-    assert not admits(pass_to("abc", NOW + HOUR, WORD), EVERYTHING, NOW, WORD)
-    assert re.fullmatch(r"[\w.-]+", pass_to("abc", NOW + HOUR, WORD)), "as it is, in an address"
+    assert sign_access_token("abc", NOW + HOUR, WORD) == f"{end}.{seal.rstrip('=')}"
+    assert not verify_access_token(
+        sign_access_token("abc", NOW + HOUR, WORD), ALL_MATCHES, NOW, WORD
+    )
+    assert re.fullmatch(r"[\w.-]+", sign_access_token("abc", NOW + HOUR, WORD)), (
+        "as it is, in an address"
+    )
 
 
 def test_cookies_go_to_us_over_tls_and_to_no_script() -> None:
-    link = pass_to("abc", NOW + HOUR, WORD)
+    link = sign_access_token("abc", NOW + HOUR, WORD)
     for target, body, path in (
         ("/matches", "password=correct+horse+battery", "/"),
-        (f"/matches/abc?{ADMISSION}={link}", "", "/matches/abc"),
+        (f"/matches/abc?{TOKEN_PARAMETER}={link}", "", "/matches/abc"),
     ):
         told = Visitor().ask(target, body).headers
         (cookie,) = [value for name, value in told if name == "Set-Cookie"]
         assert {"HttpOnly", "Secure", "SameSite=lax", f"Path={path}"} <= set(cookie.split("; "))
-    assert OWNER.startswith("__Host-")
+    assert OWNER_COOKIE.startswith("__Host-")
 
 
 def test_a_link_admits_to_its_match_and_to_nothing_else_until_it_ends() -> None:
@@ -151,8 +168,8 @@ def test_a_link_admits_to_its_match_and_to_nothing_else_until_it_ends() -> None:
     assert visitor.status("/matches") == visitor.status("/matches/no") == 403
     visitor.now += HOUR
     assert visitor.status("/matches/abc") == 403
-    late = pass_to("abc", NOW, WORD)
-    assert visitor.status(f"/matches/abc?{ADMISSION}={late}") == 403
+    late = sign_access_token("abc", NOW, WORD)
+    assert visitor.status(f"/matches/abc?{TOKEN_PARAMETER}={late}") == 403
 
 
 def test_a_guest_sees_our_thoughts_once_the_match_is_over_and_an_owner_always() -> None:
@@ -168,14 +185,14 @@ def test_a_guest_sees_our_thoughts_once_the_match_is_over_and_an_owner_always() 
     assert seen(Visitor(one_match(runs=True)).came_in())[0]
 
 
-@given(st.text("0189.-_aZé", max_size=80), st.sampled_from(["abc", EVERYTHING]))
+@given(st.text("0189.-_aZé", max_size=80), st.sampled_from(["abc", ALL_MATCHES]))
 def test_no_text_is_a_pass(text: str, what: str) -> None:
-    assert not admits(text, what, NOW, WORD)
+    assert not verify_access_token(text, what, NOW, WORD)
 
 
 @given(st.integers(0, 60), st.characters(codec="ascii"))
 def test_a_pass_with_another_letter_is_none(place: int, letter: str) -> None:
-    link = pass_to("abc", NOW + HOUR, WORD)
+    link = sign_access_token("abc", NOW + HOUR, WORD)
     place %= len(link)
     other = link[:place] + letter + link[place + 1 :]
-    assert admits(other, "abc", NOW, WORD) is (other == link)
+    assert verify_access_token(other, "abc", NOW, WORD) is (other == link)

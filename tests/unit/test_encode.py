@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.games import SAMPLED, mount_samples
+from support.games import SAMPLE_NAMES, mount_samples
 
 from cardsharp.env import encode, legal_actions, legal_mask
 from cardsharp.errors import ConfigError
-from workbench.env.aec import env
+from cardsharp_tools.environments.aec_env import make_env
 
 GAMES = ("deadmansdraw", "blef", "euchre")
 
@@ -18,22 +18,22 @@ WITHOUT_NUMPY = """
 import sys
 sys.modules["numpy"] = None
 from random import Random
-from cardsharp.deadmansdraw.simulation import DeadMansDraw
+from cardsharp.games.deadmansdraw.simulation import DeadMansDraw
 from cardsharp.env import encode, legal_actions, legal_mask
 rules = DeadMansDraw()
-position = rules.position(rules.deal(Random(1)))
+position = rules.current_position(rules.initial_state(Random(1)))
 print(len(encode(position)), sum(legal_mask(position)), [*legal_actions(position)])
 """
 
 
-@pytest.mark.parametrize("name", [*GAMES, *SAMPLED])
+@pytest.mark.parametrize("name", [*GAMES, *SAMPLE_NAMES])
 def test_a_position_is_encoded_as_its_environment_shows_it(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """To the bit, at every decision of a match; each number of an action leads back to it."""
-    if name in SAMPLED:
+    if name in SAMPLE_NAMES:
         mount_samples(monkeypatch, tmp_path)
-    match = env(name).unwrapped
+    match = make_env(name).unwrapped
     match.reset(seed=5)
     dice = np.random.default_rng(5)
     while match.choices:
@@ -43,12 +43,12 @@ def test_a_position_is_encoded_as_its_environment_shows_it(
         mask = legal_mask(match.position)
         assert np.asarray(mask).tobytes() == shown["action_mask"].tobytes()
         actions = legal_actions(match.position)
-        assert {match.number(action): action for action in actions.values()} == actions
+        assert {match.action_number(action): action for action in actions.values()} == actions
         match.step(int(dice.choice([*actions])))
 
 
 def test_who_gives_what_is_no_position_may_name_the_game() -> None:
-    match = env("blef").unwrapped
+    match = make_env("blef").unwrapped
     match.reset(seed=1)
     assert encode(match.position, "blef") == encode(match.position)
     with pytest.raises(ConfigError, match="No game has positions of builtins; give a strategy's"):

@@ -5,25 +5,37 @@ from random import Random
 from types import SimpleNamespace
 
 import pytest
-from support.euchre_random import decisions, views
+from support.euchre_deals import decision_states, positions
 
-from cardsharp.euchre.actions import Bid, Play, Question
-from cardsharp.euchre.cards import DECK, parse, strength, suit_of
-from cardsharp.euchre.fallback import DECIDER
-from cardsharp.euchre.position import Position, project
-from cardsharp.euchre.rules import Deal, apply, legal_cards, score
-from cardsharp.euchre.strategies import Decision
-from cardsharp.euchre.strategies.bidding import card_set
-from cardsharp.euchre.strategies.dice import Dice
-from cardsharp.euchre.strategies.layout import layout
-from cardsharp.euchre.strategies.pimc import Effort, Pimc
-from cardsharp.euchre.strategies.playout import PlayStage, Seating, played_out, stages
-from cardsharp.euchre.strategies.solver import Search
-from cardsharp.euchre.strategies.sound import Rules
-from cardsharp.euchre.strategies.worlds import Sampler, World
-from cardsharp.euchre.table import DEALER, SEATS, Call, PlayedCard, Table, turn
+from cardsharp.games.euchre.actions import Bid, DecisionType, Play
+from cardsharp.games.euchre.cards import DECK, parse_card, strength, suit_of
+from cardsharp.games.euchre.fallback import DECISION_RUNNER
+from cardsharp.games.euchre.position import Position, current_position
+from cardsharp.games.euchre.public_state import (
+    DEALER,
+    SEATS,
+    PublicState,
+    TrickCard,
+    TrumpCall,
+    pending_decision,
+)
+from cardsharp.games.euchre.rules import Deal, apply, legal_cards, score
+from cardsharp.games.euchre.strategies import Decision
+from cardsharp.games.euchre.strategies.bidding import card_mask
+from cardsharp.games.euchre.strategies.double_dummy import DoubleDummySolver
+from cardsharp.games.euchre.strategies.pimc import Pimc, SearchBudget
+from cardsharp.games.euchre.strategies.playout import (
+    PlayOrder,
+    TrickState,
+    playout_points,
+    trick_states,
+)
+from cardsharp.games.euchre.strategies.portable_rng import PortableRng
+from cardsharp.games.euchre.strategies.rule_based import RuleBased
+from cardsharp.games.euchre.strategies.trump_layout import trump_layout
+from cardsharp.games.euchre.strategies.worlds import EuchreWorld, WorldSampler
 
-SMALL = Effort(worlds=8, batch=8)
+SMALL = SearchBudget(max_worlds=8, batch_size=8)
 HEARTS = 2
 
 
@@ -32,20 +44,20 @@ def cards_of(held: int) -> tuple[int, ...]:
 
 
 def hand(held: str) -> tuple[int, ...]:
-    return tuple(sorted(map(parse, held.split())))
+    return tuple(sorted(map(parse_card, held.split())))
 
 
-def playing(held: str, table: Table) -> Position:
+def playing(held: str, table: PublicState) -> Position:
     cards = hand(held)
-    return Position(0, Question.PLAY, cards, table, tuple(map(Play, cards)))
+    return Position(0, DecisionType.PLAY, cards, table, tuple(map(Play, cards)))
 
 
 def test_every_world_agrees_with_what_the_seat_has_seen() -> None:
-    for view in views(24):
-        table = view.table
+    for view in positions(24):
+        table = view.public_state
         played = {card for trick in table.tricks for _, card in trick}
-        for world, _ in Sampler(view, Dice(1)).worlds(3):
-            hands, dealt = list(map(cards_of, world.hands)), list(map(cards_of, world.dealt))
+        for world, _ in WorldSampler(view, PortableRng(1)).sample(3):
+            hands, dealt = list(map(cards_of, world.hands)), list(map(cards_of, world.dealt_hands))
             assert hands[view.seat] == view.hand
             held = [card for hand in hands for card in hand]
             assert len(held) == len(set(held))
@@ -53,98 +65,102 @@ def test_every_world_agrees_with_what_the_seat_has_seen() -> None:
             assert [*map(len, dealt)] == [5] * 4
             assert len({card for hand in dealt for card in hand}) == 20
             for seat in SEATS:
-                own = table.played_by(seat)
+                own = table.cards_played_by(seat)
                 assert {*own} <= {*dealt[seat], table.turn_card}
-                if view.question is not Question.DISCARD or seat != DEALER:
+                if view.decision_type is not DecisionType.DISCARD or seat != DEALER:
                     assert len(hands[seat]) + len(own) == 5
                 suits = {suit_of(card, table.trump) for card in hands[seat]}
-                assert suits.isdisjoint(table.voids[seat])
+                assert suits.isdisjoint(table.revealed_voids[seat])
 
 
 def test_a_dealer_who_called_is_thought_to_hold_trumps() -> None:
     """Bids weigh: a caller's likely hands are not those of somebody who passed."""
 
-    def trumps(table: Table) -> float:
-        worlds = Sampler(playing("9C 10C 9D 10D 9S", table), Dice(3)).worlds(200)
+    def trumps(table: PublicState) -> float:
+        worlds = WorldSampler(playing("9C 10C 9D 10D 9S", table), PortableRng(3)).sample(200)
         count = sum(
-            times * sum(suit_of(card, HEARTS) == HEARTS for card in cards_of(world.dealt[2]))
+            times * sum(suit_of(card, HEARTS) == HEARTS for card in cards_of(world.dealt_hands[2]))
             for world, times in worlds
         )
         return count / 200
 
     passes = (Bid(), Bid())
-    called = Table(parse("QH"), (*passes, Bid(HEARTS)), swapped=True)
-    by_dealer = Table(parse("QH"), (*passes, Bid(), Bid(HEARTS)), swapped=True)
+    called = PublicState(parse_card("QH"), (*passes, Bid(HEARTS)), has_discarded=True)
+    by_dealer = PublicState(parse_card("QH"), (*passes, Bid(), Bid(HEARTS)), has_discarded=True)
     assert trumps(called) > trumps(by_dealer) + 0.5
 
 
 @pytest.mark.parametrize(
     ("turned", "held", "bid"),
     [
-        ("9H", "QH KH AH JD JH", Bid(HEARTS, alone=True)),  # it cannot lose
+        ("9H", "QH KH AH JD JH", Bid(HEARTS, goes_alone=True)),  # it cannot lose
         ("JH", "9C 10C 9S 10S 9D", Bid()),  # it is hopeless
     ],
 )
 def test_a_hand_is_called_for_what_it_is_worth(turned: str, held: str, bid: Bid) -> None:
-    choices = (Bid(), Bid(HEARTS), Bid(HEARTS, alone=True))
-    view = Position(0, Question.BID, hand(held), Table(parse(turned)), choices)
-    assert Pimc(effort=SMALL).decide(view).action == bid
+    choices = (Bid(), Bid(HEARTS), Bid(HEARTS, goes_alone=True))
+    view = Position(0, DecisionType.BID, hand(held), PublicState(parse_card(turned)), choices)
+    assert Pimc(budget=SMALL).decide(view).action == bid
 
 
 def test_work_ends_at_its_limit_and_time_is_the_last_resort() -> None:
     view = next(
         one
-        for one in views(20, Question.BID)
-        if one.table.bids == () and len(Pimc(effort=SMALL).decide(one).options) > 1
+        for one in positions(20, DecisionType.BID)
+        if one.public_state.bids == () and len(Pimc(budget=SMALL).decide(one).options) > 1
     )
-    limited = Pimc(effort=Effort(worlds=50, batch=10, work=1)).decide(view)
-    assert limited.worlds == 10
-    assert not limited.cut, "the same on any machine"
+    limited = Pimc(budget=SearchBudget(max_worlds=50, batch_size=10, max_work=1)).decide(view)
+    assert limited.world_count == 10
+    assert not limited.was_cut_short, "the same on any machine"
     ticks = iter(range(0, 1000, 10))
-    hurried = Pimc(lambda: float(next(ticks)), Effort(worlds=50, batch=50)).decide(view)
-    assert 0 < hurried.worlds < 50
-    assert hurried.cut
-    assert hurried.action in view.choices
+    hurried = Pimc(lambda: float(next(ticks)), SearchBudget(max_worlds=50, batch_size=50)).decide(
+        view
+    )
+    assert 0 < hurried.world_count < 50
+    assert hurried.was_cut_short
+    assert hurried.action in view.legal_actions
 
 
 def test_a_view_that_no_world_fits_is_answered_by_rule() -> None:
     """Seat 1 has shown void of all but diamonds, and all diamonds are gone."""
     tricks = tuple(
-        tuple(PlayedCard(int(seat), parse(card)) for seat, card in map(str.split, trick))
+        tuple(TrickCard(int(seat), parse_card(card)) for seat, card in map(str.split, trick))
         for trick in (
             ("0 9C", "1 9D", "2 10D", "3 QD"),
             ("0 9S", "1 KD", "2 AD", "3 9H"),
             ("3 10H", "0 10C", "1 QS", "2 KS"),
         )
     )
-    table = Table(parse("AS"), (*[Bid()] * 4, Bid(HEARTS)), tricks=tricks)
+    table = PublicState(parse_card("AS"), (*[Bid()] * 4, Bid(HEARTS)), tricks=tricks)
     view = playing("QC AC", table)
-    assert Sampler(view, Dice(1)).worlds(50) == []
-    decision = Pimc(effort=SMALL).decide(view)
-    assert decision.action in view.choices
+    assert WorldSampler(view, PortableRng(1)).sample(50) == []
+    decision = Pimc(budget=SMALL).decide(view)
+    assert decision.action in view.legal_actions
     assert decision.reason.startswith("No world fits the view.")
 
 
 def test_dice_fall_the_same_way_everywhere() -> None:
-    dice, cards = Dice(42), list(DECK)
+    dice, cards = PortableRng(42), list(DECK)
     dice.shuffle(cards)
     assert cards[:6] == [13, 6, 11, 16, 17, 5]
-    assert dice.share() == 0.34461165588511367
+    assert dice.random() == 0.34461165588511367
 
 
 def test_a_safe_answer_replaces_one_that_is_not_allowed() -> None:
-    cheat = SimpleNamespace(decide=lambda view: Decision(Play(view.unseen[0]), "I wish I had it."))
-    for view in views(20):
-        decided = DECIDER.decide(cheat, view, None, lambda: 0.0)
-        assert "may not play" in str(decided.fault)
-        assert decided.decision.action in view.choices
+    cheat = SimpleNamespace(
+        decide=lambda view: Decision(Play(view.unseen_cards[0]), "I wish I had it.")
+    )
+    for view in positions(20):
+        decided = DECISION_RUNNER.decide(cheat, view, None, lambda: 0.0)
+        assert "may not play" in str(decided.error)
+        assert decided.decision.action in view.legal_actions
 
 
-CALL = Call(4, HEARTS, alone=False)
+CALL = TrumpCall(4, HEARTS, goes_alone=False)
 
 
 def most_tricks(
-    hands: list[tuple[int, ...]], table: Seating, side: int, trick: list[PlayedCard], seat: int
+    hands: list[tuple[int, ...]], table: PlayOrder, side: int, trick: list[TrickCard], seat: int
 ) -> int:
     """Tricks of a side with perfect play: every card of everybody tried, nothing clever."""
     led = suit_of(trick[0].card, table.trump) if trick else None
@@ -155,7 +171,7 @@ def most_tricks(
     if not hands[seat]:
         return 0
     values = [
-        most_tricks(without(card, hands), table, side, [*trick, PlayedCard(seat, card)], seat + 1)
+        most_tricks(without(card, hands), table, side, [*trick, TrickCard(seat, card)], seat + 1)
         for card in legal_cards(hands[seat], led, table.trump)
     ]
     return max(values) if seat % 2 == side else min(values)
@@ -167,37 +183,42 @@ def without(card: int, hands: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize(
     ("call", "lone_defender"),
-    [(CALL, None), (Call(4, 1, alone=True), None), (Call(7, 3, alone=True), 2)],
+    [(CALL, None), (TrumpCall(4, 1, goes_alone=True), None), (TrumpCall(7, 3, goes_alone=True), 2)],
 )
-def test_the_search_finds_what_trying_all_finds(call: Call, lone_defender: int | None) -> None:
+def test_the_search_finds_what_trying_all_finds(call: TrumpCall, lone_defender: int | None) -> None:
     """Three cards each: few enough to try every line of play, also from the middle of a trick."""
-    rng, table, cards = Random(7), Seating(call, lone_defender), layout(call.suit)
+    rng, table, cards = Random(7), PlayOrder(call, lone_defender), trump_layout(call.suit)
     for number in range(36):
         dealt = rng.sample(DECK, 12)
         hands = [tuple(dealt[3 * seat : 3 * seat + 3]) for seat in SEATS]
-        search = Search(table, list(map(cards.mask, hands)))
-        stage, trick = PlayStage(rng.randrange(4)), []
+        search = DoubleDummySolver(table, list(map(cards.mask, hands)))
+        stage, trick = TrickState(rng.randrange(4)), []
         for _ in range(number % table.chairs):
             seat = table.next_from(stage.seat)
             led = suit_of(trick[0].card, call.suit) if trick else None
-            trick.append(PlayedCard(seat, rng.choice(legal_cards(hands[seat], led, call.suit))))
+            trick.append(TrickCard(seat, rng.choice(legal_cards(hands[seat], led, call.suit))))
             hands = without(trick[-1].card, hands)
-            stage = replace(stage, seat=seat).after(cards.bit[trick[-1].card], table)
-        best = most_tricks(hands, table, call.seat % 2, trick, stage.seat)
+            stage = replace(stage, seat=seat).with_card(cards.bit[trick[-1].card], table)
+        best = most_tricks(hands, table, call.caller_seat % 2, trick, stage.seat)
         lying = cards.mask(card for _, card in trick)
-        assert [search.makes(stage, need, lying) for need in range(5)] == [
+        assert [search.can_win(stage, need, lying) for need in range(5)] == [
             best >= need for need in range(5)
         ]
 
 
 def test_points_tell_made_all_five_and_euchred_apart() -> None:
-    table, cards = Seating(CALL), layout(HEARTS)
-    best = cards.mask(map(parse, ("JH", "JD", "AH", "KH", "QH")))
-    poor = cards.mask(map(parse, ("9C", "9S", "9D", "10C", "10S")))
-    rest = [cards.mask(map(parse, text.split())) for text in ("AC KC QC JC AS", "KS QS JS AD KD")]
-    assert Search(table, [best, rest[0], poor, rest[1]]).points(PlayStage()) == 2
-    assert Search(table, [poor, best, rest[0], rest[1]]).points(PlayStage()) == -2
-    assert Search(table, [best, rest[0], poor, rest[1]]).points(PlayStage(lost=1)) == 1
+    table, cards = PlayOrder(CALL), trump_layout(HEARTS)
+    best = cards.mask(map(parse_card, ("JH", "JD", "AH", "KH", "QH")))
+    poor = cards.mask(map(parse_card, ("9C", "9S", "9D", "10C", "10S")))
+    rest = [
+        cards.mask(map(parse_card, text.split())) for text in ("AC KC QC JC AS", "KS QS JS AD KD")
+    ]
+    assert DoubleDummySolver(table, [best, rest[0], poor, rest[1]]).points(TrickState()) == 2
+    assert DoubleDummySolver(table, [poor, best, rest[0], rest[1]]).points(TrickState()) == -2
+    assert (
+        DoubleDummySolver(table, [best, rest[0], poor, rest[1]]).points(TrickState(tricks_lost=1))
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -210,8 +231,8 @@ def test_points_tell_made_all_five_and_euchred_apart() -> None:
 )
 def test_a_hand_is_worth_its_parts(hand: str, parts: list[int]) -> None:
     """Trumps by rank and number, aces by their company, kings, voids to ruff; in thousandths."""
-    cards = layout(HEARTS)
-    assert cards.worth(cards.mask(map(parse, hand.split()))) == sum(parts)
+    cards = trump_layout(HEARTS)
+    assert cards.hand_value(cards.mask(map(parse_card, hand.split()))) == sum(parts)
 
 
 @pytest.mark.parametrize(
@@ -230,35 +251,38 @@ def test_of_the_cards_offered_the_one_that_is_missed_least_is_laid_aside(
     hand: str, missed: str
 ) -> None:
     """`missed` are the cards in the order in which they go while the others stay in the hand."""
-    cards = layout(HEARTS)
-    held = left = cards.mask(map(parse, hand.split()))
-    for card in map(parse, missed.split()):
-        assert cards.number[cards.missed_first(held, left)] == card
+    cards = trump_layout(HEARTS)
+    held = left = cards.mask(map(parse_card, hand.split()))
+    for card in map(parse_card, missed.split()):
+        assert cards.number[cards.best_discard(held, left)] == card
         left ^= cards.bit[card]
 
 
 def test_a_world_is_played_out_as_the_player_rules_plays_it() -> None:
     """From every card of dealt deals on, played to the end by `rules` and over bits."""
     for seed in range(25):
-        for deal in decisions(seed):
-            if turn(deal.table).question is Question.PLAY:
+        for deal in decision_states(seed):
+            if pending_decision(deal.public_state).decision_type is DecisionType.PLAY:
                 assert over_bits(deal) == by_rules(deal)
 
 
 def by_rules(deal: Deal) -> int:
     """Points of the caller's side less the others', when all seats play as `rules` does."""
-    while turn(deal.table) is not None:
-        deal = apply(deal, Rules().decide(project(deal)).action)
-    result = score(deal.table)
-    side = result.caller % 2
+    while pending_decision(deal.public_state) is not None:
+        deal = apply(deal, RuleBased().decide(current_position(deal)).action)
+    result = score(deal.public_state)
+    side = result.caller_side % 2
     return result.points[side] - result.points[1 - side]
 
 
 def over_bits(deal: Deal) -> int:
-    table = deal.table
-    seating, cards = Seating(table.call, table.lone_defender), layout(table.call.suit)
-    dealt = tuple(card_set(deal.cards[5 * seat : 5 * seat + 5]) for seat in SEATS)
-    hidden = World((), dealt).hidden(table.call, table.turn_card)
+    table = deal.public_state
+    seating, cards = (
+        PlayOrder(table.trump_call, table.lone_defender),
+        trump_layout(table.trump_call.suit),
+    )
+    dealt = tuple(card_mask(deal.cards[5 * seat : 5 * seat + 5]) for seat in SEATS)
+    hidden = EuchreWorld((), dealt).cards_not_dealt(table.trump_call, table.turn_card)
     told = (cards.bit[card] for trick in table.tricks for _, card in trick)
-    *_, stage = stages(told, seating)
-    return played_out(seating, [cards.mask(deal.hand(seat)) for seat in SEATS], hidden, stage)
+    *_, stage = trick_states(told, seating)
+    return playout_points(seating, [cards.mask(deal.hand(seat)) for seat in SEATS], hidden, stage)

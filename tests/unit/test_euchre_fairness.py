@@ -8,51 +8,71 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.euchre_api import CARDS, Json, Service
-from support.euchre_random import decisions, views
-from support.recorded import recording
+from support.euchre_deals import decision_states, positions
+from support.euchre_service import CARDS, EuchreServiceHarness, Json
+from support.recordings import recording
 
-from cardsharp.errors import Illegal, Malformed
-from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
-from cardsharp.euchre.assembly import SERVICE
-from cardsharp.euchre.cards import DECK, SUITS, name, parse
-from cardsharp.euchre.fallback import DECIDER
-from cardsharp.euchre.position import project
-from cardsharp.euchre.replay import is_over, open_state
-from cardsharp.euchre.rules import Deal, apply, legal_actions, legal_bids, start
-from cardsharp.euchre.service import decision_entry
-from cardsharp.euchre.store import BidEvent, DealKey, Event, PlayEvent, Record
-from cardsharp.euchre.strategies import build
-from cardsharp.euchre.table import DEALER, ToAct, turn
-from cardsharp.web.request import MAX_BODY
-from workbench.cloud.http_events import WireRequest, http_event
-from workbench.euchre.probe import stations
+from cardsharp.errors import IllegalAction, InvalidInput
+from cardsharp.games.euchre.actions import (
+    PASS,
+    Action,
+    Bid,
+    DecisionType,
+    Defend,
+    Discard,
+    Play,
+)
+from cardsharp.games.euchre.cards import DECK, SUITS, card_name, parse_card
+from cardsharp.games.euchre.fallback import DECISION_RUNNER
+from cardsharp.games.euchre.history.replay import is_over, public_state_body
+from cardsharp.games.euchre.position import current_position
+from cardsharp.games.euchre.public_state import DEALER, PendingDecision, pending_decision
+from cardsharp.games.euchre.rules import Deal, apply, legal_actions, legal_bids, start
+from cardsharp.games.euchre.service.bootstrap import SERVICE
+from cardsharp.games.euchre.service.deal_store import (
+    BidEvent,
+    DealKey,
+    DealRecord,
+    Event,
+    PlayEvent,
+)
+from cardsharp.games.euchre.service.service import decision_log_entry
+from cardsharp.games.euchre.strategies import build
+from cardsharp.server.gateway_request import MAX_BODY
+from cardsharp_tools.games.euchre.leak_probe import random_deal_states
+from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, to_event
 
 
 def test_views_that_differ_have_different_seeds_the_same_in_every_process() -> None:
     """Seeds must not hang on Python's randomised hashes: one was made elsewhere."""
-    seen = {*views(40)}
+    seen = {*positions(40)}
     assert len({one.seed for one in seen}) == len(seen)
-    assert project(next(decisions("fixed"))).seed == 9043626633847032657
+    assert current_position(next(decision_states("fixed"))).seed == 9043626633847032657
 
 
 def test_a_dealer_is_not_told_that_an_opponent_calls_alone() -> None:
     """The discard is asked for before the call is told (docs/spec/euchre.md section 4)."""
-    asked = views(100, Question.DISCARD)
-    assert not any(one.table.call.alone for one in asked if one.table.call.seat % 2 != DEALER % 2)
-    assert any(one.table.call.alone for one in asked), "of a partner it is"
+    asked = positions(100, DecisionType.DISCARD)
+    assert not any(
+        one.public_state.trump_call.goes_alone
+        for one in asked
+        if one.public_state.trump_call.caller_seat % 2 != DEALER % 2
+    )
+    assert any(one.public_state.trump_call.goes_alone for one in asked), "of a partner it is"
 
 
 KEY = DealKey("7f0e", 0, 3)
 
 
 def test_the_entry_names_no_card_that_the_seat_does_not_know() -> None:
-    for seen in views(30, Question.PLAY):
-        decided = DECIDER.decide(build("rules"), seen, None, lambda: 0.0)
-        entry = json.dumps(decision_entry(KEY, ToAct(seen.seat, seen.question), seen, decided))
+    for seen in positions(30, DecisionType.PLAY):
+        decided = DECISION_RUNNER.decide(build("rules"), seen, None, lambda: 0.0)
+        entry = json.dumps(
+            decision_log_entry(KEY, PendingDecision(seen.seat, seen.decision_type), seen, decided)
+        )
         words = entry.replace('"', " ").replace(",", " ").split()
-        shown = {parse(word) for word in words if word in {name(card) for card in DECK}}
-        assert shown <= {*seen.dealt, *DECK} - set(seen.unseen)
+        shown = {parse_card(word) for word in words if word in {card_name(card) for card in DECK}}
+        assert shown <= {*seen.seat_cards, *DECK} - set(seen.unseen_cards)
 
 
 CLUBS, DIAMONDS, HEARTS, SPADES = SUITS
@@ -64,48 +84,48 @@ def after(*actions: Action) -> Deal:
 
 
 def test_what_lies_open_is_told_with_the_seats_as_the_asker_counts_them() -> None:
-    table = after(PASS, Bid(SPADES), Discard(parse("9S")), Play(CARDS[0])).table
-    told, lead = open_state(table, first=1), name(CARDS[0])
+    table = after(PASS, Bid(SPADES), Discard(parse_card("9S")), Play(CARDS[0])).public_state
+    told, lead = public_state_body(table, first_seat=1), card_name(CARDS[0])
     assert told["bids"] == [[3, "pass"], [0, "order up"]]
     assert told["plays"] == told["trick"] == [[3, lead]]
-    assert open_state(table)["bids"] == [[0, "pass"], [1, "order up"]]
+    assert public_state_body(table)["bids"] == [[0, "pass"], [1, "order up"]]
 
 
 def test_the_second_round_is_about_other_suits_and_a_call_of_the_first_makes_a_discard() -> None:
-    turned = parse("9H")
-    assert set(legal_bids(2, turned)) == {PASS, Bid(HEARTS), Bid(HEARTS, alone=True)}
+    turned = parse_card("9H")
+    assert set(legal_bids(2, turned)) == {PASS, Bid(HEARTS), Bid(HEARTS, goes_alone=True)}
     second = {bid.suit for bid in legal_bids(4, turned)}
     assert second == {None, CLUBS, DIAMONDS, SPADES}
     assert PASS in legal_bids(7, turned), "nobody is stuck"
     deal = after(PASS, Bid(SPADES))
-    assert turn(deal.table) == ToAct(3, Question.DISCARD)
+    assert pending_decision(deal.public_state) == PendingDecision(3, DecisionType.DISCARD)
     assert len(legal_actions(deal)) == 6
-    assert Discard(parse("AS")) in legal_actions(deal), "the turn card may go as well"
-    deal = apply(deal, Discard(parse("9S")))
-    assert {*deal.hand(3)} == {*map(parse, ("10S", "JS", "QS", "KS", "AS"))}
-    assert turn(deal.table) == ToAct(0, Question.PLAY)
+    assert Discard(parse_card("AS")) in legal_actions(deal), "the turn card may go as well"
+    deal = apply(deal, Discard(parse_card("9S")))
+    assert {*deal.hand(3)} == {*map(parse_card, ("10S", "JS", "QS", "KS", "AS"))}
+    assert pending_decision(deal.public_state) == PendingDecision(0, DecisionType.PLAY)
 
 
 def test_only_a_lone_caller_may_be_defended_against_alone_and_the_first_yes_counts() -> None:
-    deal = after(*[PASS] * 5, Bid(DIAMONDS, alone=True))
-    assert turn(deal.table) == ToAct(2, Question.DEFEND)
-    declined = apply(deal, Defend(alone=False))
-    assert turn(declined.table) == ToAct(0, Question.DEFEND)
-    accepted = apply(declined, Defend(alone=True))
-    assert accepted.table.sitting_out == {3, 2}
-    assert accepted.table.lone_defender == 0
-    assert turn(accepted.table) == ToAct(0, Question.PLAY)
-    assert apply(deal, Defend(alone=True)).table.sitting_out == {3, 0}
+    deal = after(*[PASS] * 5, Bid(DIAMONDS, goes_alone=True))
+    assert pending_decision(deal.public_state) == PendingDecision(2, DecisionType.DEFEND)
+    declined = apply(deal, Defend(goes_alone=False))
+    assert pending_decision(declined.public_state) == PendingDecision(0, DecisionType.DEFEND)
+    accepted = apply(declined, Defend(goes_alone=True))
+    assert accepted.public_state.sitting_out == {3, 2}
+    assert accepted.public_state.lone_defender == 0
+    assert pending_decision(accepted.public_state) == PendingDecision(0, DecisionType.PLAY)
+    assert apply(deal, Defend(goes_alone=True)).public_state.sitting_out == {3, 0}
 
 
 def test_an_action_out_of_place_is_refused_and_says_why() -> None:
-    with pytest.raises(Illegal, match="Seat 0 is to bid and may not play 9C"):
-        after(Play(parse("9C")))
-    with pytest.raises(Illegal, match="may not spades"):
+    with pytest.raises(IllegalAction, match="Seat 0 is to bid and may not play 9C"):
+        after(Play(parse_card("9C")))
+    with pytest.raises(IllegalAction, match="may not spades"):
         after(*[PASS] * 4, Bid(SPADES))
-    with pytest.raises(Illegal, match="The deal is over"):
+    with pytest.raises(IllegalAction, match="The deal is over"):
         after(*[PASS] * 9)
-    with pytest.raises(Malformed, match="exactly once"):
+    with pytest.raises(InvalidInput, match="exactly once"):
         start((0,) * 24)
 
 
@@ -115,11 +135,13 @@ small = st.integers(0, 7)
 
 @given(st.integers(0, 2**32))
 def test_who_follows_suit_could_and_who_did_not_could_not(seed: int) -> None:
-    *states, last = stations(Random(seed))
+    *states, last = random_deal_states(Random(seed))
     for deal in states:
-        for seat, voids in enumerate(deal.table.voids):
-            later = {*last.table.played_by(seat)} - {*deal.table.played_by(seat)}
-            trump = deal.table.trump
+        for seat, voids in enumerate(deal.public_state.revealed_voids):
+            later = {*last.public_state.cards_played_by(seat)} - {
+                *deal.public_state.cards_played_by(seat)
+            }
+            trump = deal.public_state.trump
             assert trump is not None or not voids
             for card in later:
                 suit = trump if trump is not None and card == 8 + (3 - trump) else card % 4
@@ -157,21 +179,21 @@ def test_any_messages_in_any_order_are_answered_and_every_answer_is_among_the_of
 
     A message that carries a decision is told, one that does not is asked.
     """
-    service = Service()
+    service = EuchreServiceHarness()
     address: dict[str, object] = {"token": "a", "gameNum": 0, "dealNum": 0}
-    service.ok("POST", "/deal", {**address, "cards": cards})
+    service.call_ok("POST", "/deal", {**address, "cards": cards})
     for (path, fields), offered in sent:
         body = {**address, "turnCard": cards[20], **fields}
         decision = "suit" if path == "/bid" else "alone" if path == "/defense" else "card"
         if decision in fields:
-            service.ok("POST", path, body)
+            service.call_ok("POST", path, body)
             continue
         query = "&".join(f"{name}={value}" for name, value in body.items())
         lists = {"/swap": "swappableCards", "/play": "playableCards"}
         if path in lists:
             query += "".join(f"&{lists[path]}={card}" for card in offered)
-        answer = service.ok("GET", f"{path}?{query}")
-        again = service.ok("GET", f"{path}?{query}")
+        answer = service.call_ok("GET", f"{path}?{query}")
+        again = service.call_ok("GET", f"{path}?{query}")
         assert again == answer, "the same question is given the same answer"
         assert answer.get("card", offered[0]) in offered
         assert answer.get("suit", -1) in {-1, 0, 1, 2, 3}
@@ -186,27 +208,31 @@ BID: Json = {
 
 
 @pytest.fixture(scope="module")
-def service() -> Service:
-    return Service()
+def service() -> EuchreServiceHarness:
+    return EuchreServiceHarness()
 
 
 LISTS = ("18&playableCards=4", "18,4", "18%2C4", "18&playableCards=4,-1&playableCards=-1")
 
 
 @pytest.mark.parametrize("cards", LISTS)
-def test_lists_in_query_strings_may_repeat_or_have_commas(service: Service, cards: str) -> None:
-    answer = service.ok("GET", f"{PLAY}&playableCards={cards}")
+def test_lists_in_query_strings_may_repeat_or_have_commas(
+    service: EuchreServiceHarness, cards: str
+) -> None:
+    answer = service.call_ok("GET", f"{PLAY}&playableCards={cards}")
     assert answer["card"] == 4, "the lowest, for the deal is not stored"
 
 
-def test_a_notice_comes_back_without_unknown_fields_or_quotes(service: Service) -> None:
+def test_a_notice_comes_back_without_unknown_fields_or_quotes(
+    service: EuchreServiceHarness,
+) -> None:
     """It is JSON whatever its type says, and at any stage."""
     for headers in ((), (("content-type", "text/plain"),)):
-        asked = WireRequest("POST", "/live//bid", headers, json.dumps(BID).encode())
-        made = http_event(asked, datetime.now(UTC))
+        asked = HttpRequest("POST", "/live//bid", headers, json.dumps(BID).encode())
+        made = to_event(asked, datetime.now(UTC))
         made["requestContext"]["stage"] = "live"
         assert service.answer(made)["statusCode"] == 200
-    answer = service.ok("POST", "/bid", {"extra": [1], **BID})
+    answer = service.call_ok("POST", "/bid", {"extra": [1], **BID})
     assert answer == {**BID, "suit": None, "alone": None}
     _, answer = service.call("POST", "/bid", {**BID, "suit": "<script>"})
     assert "script" not in json.dumps(answer)
@@ -231,7 +257,9 @@ UNPLAYABLE = ([*range(23), 0], list(range(23)), [*range(23), 24], "x")
         *((f"GET /bid{query}", None) for query in ("", "?token=%ff%fe", f"?{'x' * 9000}")),
     ],
 )
-def test_what_cannot_be_read_is_refused(service: Service, target: str, body: str | None) -> None:
+def test_what_cannot_be_read_is_refused(
+    service: EuchreServiceHarness, target: str, body: str | None
+) -> None:
     method, path = target.split(" ", 1)
     status, answer = service.call(method, path, body)
     assert (status, answer["error"]) == (400, "malformed")
@@ -240,7 +268,7 @@ def test_what_cannot_be_read_is_refused(service: Service, target: str, body: str
 
 def test_every_published_operation_is_there_under_its_name() -> None:
     published = recording("euchre_operations")
-    ours = json.loads(json.dumps(SERVICE.documents()[""]))["paths"]
+    ours = json.loads(json.dumps(SERVICE.openapi_documents()[""]))["paths"]
     for one in published:
         operation = ours[one["path"]][one["method"]]
         assert operation["operationId"] == one["operationId"]
@@ -249,12 +277,14 @@ def test_every_published_operation_is_there_under_its_name() -> None:
     assert len(published) == 16
 
 
-PASSES = [BidEvent(ours=False, round=n // 4, pos=n % 4, suit=-1, alone=False) for n in range(8)]
+PASSES = [
+    BidEvent(is_answer=False, round=n // 4, bid_index=n % 4, suit=-1, alone=False) for n in range(8)
+]
 
 
 def called(plays: int, players: int = 4) -> list[Event]:
     """A first call, alone where three play, and so many plays."""
-    call = BidEvent(ours=True, round=0, pos=0, suit=HEARTS, alone=players == 3)
+    call = BidEvent(is_answer=True, round=0, bid_index=0, suit=HEARTS, alone=players == 3)
     cards = zip(range(plays), DECK, strict=False)
     told = [PlayEvent(n // players, n % players, n % players, card) for n, card in cards]
     return [call, *told]
@@ -274,4 +304,4 @@ def called(plays: int, players: int = 4) -> list[Event]:
     ],
 )
 def test_a_deal_is_over_when_all_was_told(events: list[Event], *, over: bool) -> None:
-    assert is_over(Record(DealKey("t", 0, 0), DECK, tuple(events))) is over
+    assert is_over(DealRecord(DealKey("t", 0, 0), DECK, tuple(events))) is over

@@ -4,22 +4,28 @@ Of it tests/replay/test_euchre_traffic.py has all that was recorded.
 """
 
 import pytest
-from support.euchre_api import CARDS, TOKEN, Messages, Scribe, Service
+from support.euchre_service import (
+    CARDS,
+    TOKEN,
+    DealMessages,
+    EuchreServiceHarness,
+    RecordingStrategy,
+)
 
-from cardsharp.euchre.actions import PASS, Bid, Defend, Discard, Question
-from cardsharp.euchre.store import DealKey
+from cardsharp.games.euchre.actions import PASS, Bid, DecisionType, Defend, Discard
+from cardsharp.games.euchre.service.deal_store import DealKey
 
 SPADES, HEARTS = 3, 2
 
 
 @pytest.fixture
-def scribe() -> Scribe:
-    return Scribe()
+def scribe() -> RecordingStrategy:
+    return RecordingStrategy()
 
 
 @pytest.fixture
-def deal(scribe: Scribe) -> Messages:
-    messages = Messages(Service(scribe))
+def deal(scribe: RecordingStrategy) -> DealMessages:
+    messages = DealMessages(EuchreServiceHarness(scribe))
     messages.begin()
     return messages
 
@@ -38,7 +44,7 @@ def deal(scribe: Scribe) -> Messages:
     ],
 )
 def test_bids_are_numbered_by_ourselves_whatever_round_and_pos_say(
-    deal: Messages, scribe: Scribe, sent: str, counted: str
+    deal: DealMessages, scribe: RecordingStrategy, sent: str, counted: str
 ) -> None:
     """Else we would bid as in the one round while the client is in the other.
 
@@ -48,111 +54,125 @@ def test_bids_are_numbered_by_ourselves_whatever_round_and_pos_say(
         what, address = message.split()
         number, pos = map(int, address)
         if what == "asked":
-            deal.ask_bid(number, pos)
+            deal.request_bid(number, pos)
         else:
-            answer = deal.tell_bid(number, pos, -1)
+            answer = deal.send_bid(number, pos, -1)
             assert (answer["round"], answer["pos"]) == (number, pos), "they come back unchanged"
-    assert "".join(str(len(view.table.bids)) for view in scribe.positions) == counted
-    assert all(view.question is Question.BID for view in scribe.positions)
+    assert "".join(str(len(view.public_state.bids)) for view in scribe.positions) == counted
+    assert all(view.decision_type is DecisionType.BID for view in scribe.positions)
 
 
 @pytest.mark.parametrize("suit", [4, SPADES])
 def test_a_four_is_a_pass_like_a_call_before_bids(
-    deal: Messages, scribe: Scribe, suit: int
+    deal: DealMessages, scribe: RecordingStrategy, suit: int
 ) -> None:
     """The client is the authority: what it goes on from is what happened."""
-    deal.tell_bid(1, 0, suit)
-    deal.ask_bid(1, 1)
-    assert scribe.positions[0].table.bids == (PASS,)
+    deal.send_bid(1, 0, suit)
+    deal.request_bid(1, 1)
+    assert scribe.positions[0].public_state.bids == (PASS,)
 
 
 @pytest.mark.parametrize(("told", "suit", "number"), [(5, SPADES, 1), (1, HEARTS, 5)])
 def test_a_call_is_of_the_round_that_its_suit_tells(
-    deal: Messages, scribe: Scribe, told: int, suit: int, number: int
+    deal: DealMessages, scribe: RecordingStrategy, told: int, suit: int, number: int
 ) -> None:
     """However many bids were lost: the turned suit is called in the first round only."""
-    deal.tell_bid(1, told, suit)
-    deal.tell_swap(1, 3)
-    deal.ask_play(0, 0, 0, CARDS[:5])
-    assert scribe.positions[-1].table.call == (number, suit, False)
+    deal.send_bid(1, told, suit)
+    deal.send_swap(1, 3)
+    deal.request_play(0, 0, 0, CARDS[:5])
+    assert scribe.positions[-1].public_state.trump_call == (number, suit, False)
 
 
-def test_another_turn_card_is_of_another_deal(deal: Messages, scribe: Scribe) -> None:
+def test_another_turn_card_is_of_another_deal(
+    deal: DealMessages, scribe: RecordingStrategy
+) -> None:
     """One that could not be stored, say: a bid of the old deal would be illegal in it."""
     scribe.answer = lambda _: Bid(SPADES)
-    assert deal.ask_bid(1, 0)["suit"] == SPADES
+    assert deal.request_bid(1, 0)["suit"] == SPADES
     assert deal.get("/bid", round=1, turnCard=5, pos=0)["suit"] == -1
-    assert deal.ask_bid(1, 0)["suit"] == SPADES
+    assert deal.request_bid(1, 0)["suit"] == SPADES
 
 
-def test_a_dealer_who_sits_out_is_asked_for_the_discard(deal: Messages, scribe: Scribe) -> None:
+def test_a_dealer_who_sits_out_is_asked_for_the_discard(
+    deal: DealMessages, scribe: RecordingStrategy
+) -> None:
     scribe.answer = lambda view: (
-        Bid(SPADES, alone=True) if view.question is Question.BID else view.choices[-1]
+        Bid(SPADES, goes_alone=True)
+        if view.decision_type is DecisionType.BID
+        else view.legal_actions[-1]
     )
-    deal.tell_bid(1, 0, -1)
-    assert deal.ask_bid(1, 1)["alone"] is True
+    deal.send_bid(1, 0, -1)
+    assert deal.request_bid(1, 1)["alone"] is True
     six = [*CARDS[15:20], CARDS[20]]
-    assert deal.ask_swap(1, six)["card"] in six
-    assert scribe.positions[-1].table.call == (1, SPADES, True)
+    assert deal.request_swap(1, six)["card"] in six
+    assert scribe.positions[-1].public_state.trump_call == (1, SPADES, True)
 
 
 def test_the_turn_card_may_be_laid_aside_minus_one_never_and_others_discards_are_not_stored(
-    deal: Messages, scribe: Scribe
+    deal: DealMessages, scribe: RecordingStrategy
 ) -> None:
-    scribe.answer = lambda view: Discard(view.table.turn_card)
-    assert deal.ask_swap(0, [*CARDS[15:20], CARDS[20]])["card"] == CARDS[20]
-    other = Messages(deal.service, deal=1)
+    scribe.answer = lambda view: Discard(view.public_state.turn_card)
+    assert deal.request_swap(0, [*CARDS[15:20], CARDS[20]])["card"] == CARDS[20]
+    other = DealMessages(deal.service, deal=1)
     other.begin()
-    other.tell_bid(1, 0, SPADES)
+    other.send_bid(1, 0, SPADES)
     before = deal.service.store.read(DealKey(TOKEN, 0, 1))
-    other.tell_swap(0, 7)
+    other.send_swap(0, 7)
     assert deal.service.store.read(DealKey(TOKEN, 0, 1)) == before
-    assert other.ask_swap(0, [*CARDS[15:20], -1])["card"] in CARDS[15:20]
+    assert other.request_swap(0, [*CARDS[15:20], -1])["card"] in CARDS[15:20]
 
 
 def test_a_question_is_answered_once_unless_that_card_is_not_offered_again(
-    deal: Messages, scribe: Scribe
+    deal: DealMessages, scribe: RecordingStrategy
 ) -> None:
-    scribe.answer = lambda view: view.choices[1]
-    first = deal.ask_bid(1, 0)
-    scribe.answer = lambda view: view.choices[0]
-    assert deal.ask_bid(1, 0) == first
+    scribe.answer = lambda view: view.legal_actions[1]
+    first = deal.request_bid(1, 0)
+    scribe.answer = lambda view: view.legal_actions[0]
+    assert deal.request_bid(1, 0) == first
     assert len(scribe.positions) == 1, "the strategy is asked once"
-    deal.tell_bid(1, 0, SPADES)
-    assert deal.ask_play(0, 0, 0, [4, 8])["card"] == 4
-    assert deal.ask_play(0, 0, 0, [8, 12])["card"] == 8
+    deal.send_bid(1, 0, SPADES)
+    assert deal.request_play(0, 0, 0, [4, 8])["card"] == 4
+    assert deal.request_play(0, 0, 0, [8, 12])["card"] == 8
     assert len(scribe.positions) == 3
 
 
-def test_a_message_with_other_content_replaces_the_first(deal: Messages, scribe: Scribe) -> None:
+def test_a_message_with_other_content_replaces_the_first(
+    deal: DealMessages, scribe: RecordingStrategy
+) -> None:
     """Never a conflict: a refusal would end the tournament."""
-    deal.tell_bid(1, 0, -1)
-    deal.tell_bid(1, 0, SPADES)
-    deal.tell_bid(1, 0, SPADES)
-    deal.tell_play(0, 0, 0, 0)
-    deal.tell_play(0, 0, 0, 4)
-    deal.ask_play(0, 1, 1, CARDS[5:10])
+    deal.send_bid(1, 0, -1)
+    deal.send_bid(1, 0, SPADES)
+    deal.send_bid(1, 0, SPADES)
+    deal.send_play(0, 0, 0, 0)
+    deal.send_play(0, 0, 0, 4)
+    deal.request_play(0, 1, 1, CARDS[5:10])
     view = scribe.positions[-1]
-    assert view.table.call == (0, SPADES, False)
-    assert view.table.trick == ((0, 4),)
+    assert view.public_state.trump_call == (0, SPADES, False)
+    assert view.public_state.current_trick == ((0, 4),)
 
 
-def test_a_missing_play_is_noticed_and_answered_legally(deal: Messages, scribe: Scribe) -> None:
-    deal.tell_bid(1, 0, SPADES)
-    deal.tell_play(0, 0, 0, 0)
-    assert deal.ask_play(0, 2, 2, [2, 6])["card"] in {2, 6}
+def test_a_missing_play_is_noticed_and_answered_legally(
+    deal: DealMessages, scribe: RecordingStrategy
+) -> None:
+    deal.send_bid(1, 0, SPADES)
+    deal.send_play(0, 0, 0, 0)
+    assert deal.request_play(0, 2, 2, [2, 6])["card"] in {2, 6}
     assert scribe.positions == []
-    assert deal.service.diary.faults == ["no stored deal leads to this question"]
+    assert deal.service.log.strategy_failures == ["no stored deal leads to this question"]
 
 
-def test_a_lone_defence_is_asked_for_as_the_documents_say(deal: Messages, scribe: Scribe) -> None:
+def test_a_lone_defence_is_asked_for_as_the_documents_say(
+    deal: DealMessages, scribe: RecordingStrategy
+) -> None:
     scribe.answer = lambda view: (
-        Defend(alone=True) if view.question is Question.DEFEND else view.choices[0]
+        Defend(goes_alone=True)
+        if view.decision_type is DecisionType.DEFEND
+        else view.legal_actions[0]
     )
-    deal.tell_bid(1, 0, SPADES, alone=True)
-    deal.ask_swap(0, [*CARDS[15:20], CARDS[20]])
+    deal.send_bid(1, 0, SPADES, alone=True)
+    deal.request_swap(0, [*CARDS[15:20], CARDS[20]])
     answer = deal.get("/defense", declarerPos=0, trumpSuit=SPADES, pos=3)
     assert answer["alone"] is True
     view = scribe.positions[-1]
-    assert view.table.defences == (False,)
-    assert view.table.call == (0, SPADES, True)
+    assert view.public_state.defense_answers == (False,)
+    assert view.public_state.trump_call == (0, SPADES, True)

@@ -5,16 +5,16 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.cli import written
+from support.cli import write_strategy_file
 from support.positions import position
 
-from cardsharp.deadmansdraw.strategies import build
 from cardsharp.errors import ConfigError
-from cardsharp.trying import fault_kind
-from workbench import habits
-from workbench.habits import note_decision, take_hints
-from workbench.show.exits import Exit, exit_after
-from workbench.strategy_file import strategy_named
+from cardsharp.games.deadmansdraw.strategies import build
+from cardsharp.play.guarded_call import fault_kind
+from cardsharp_tools.cli.exit_codes import ExitCode, decision_exit_code
+from cardsharp_tools.executors import strategy_habits
+from cardsharp_tools.executors.strategy_file import load_strategy
+from cardsharp_tools.executors.strategy_habits import note_decision, take_hints
 
 GOOD = "return Decision(position.legal_actions()[0], 'why')"
 
@@ -29,7 +29,7 @@ def _forget() -> Iterator[None]:
 
 def hints(folder: Path, name: str, body: str, before: str = "", number: int = 4) -> list[str]:
     """What is said of a file after so many decisions."""
-    strategy = build(strategy_named(written(folder, name, body, before)), Random(0))
+    strategy = build(load_strategy(write_strategy_file(folder, name, body, before)), Random(0))
     for _ in range(number):
         strategy.decide(position())
     return [hint for hint in take_hints() if "is slow" not in hint]
@@ -96,7 +96,7 @@ def test_chance_of_its_own_and_tables_that_are_set_up_once_are_no_matter(
 def test_slowness_is_told_with_the_times_and_the_limit() -> None:
     for seconds in (0.1, 0.5, 0.6):
         note_decision("slow.py", seconds, ())
-    note_decision("quick.py", habits.SLOW_MEDIAN / 2, ())
+    note_decision("quick.py", strategy_habits.SLOW_MEDIAN / 2, ())
     [hint] = take_hints()
     assert hint.startswith(
         "slow.py is slow: half of its decisions took 0.50 s or more, the slowest 0.60"
@@ -109,13 +109,13 @@ def test_the_process_of_a_file_measures_its_decisions(tmp_path: Path) -> None:
     """Without the time in which others have the processor."""
     body = f"end = thread_time() + 0.15\n        while thread_time() < end: pass\n        {GOOD}"
     before = "from time import thread_time"
-    strategy = build(strategy_named(written(tmp_path, "busy", body, before)), Random(0))
+    strategy = build(load_strategy(write_strategy_file(tmp_path, "busy", body, before)), Random(0))
     strategy.decide(position())
     [hint] = take_hints()
     assert hint.startswith("busy.py is slow: half of its decisions took 0.")
 
 
-CLASS = """from cardsharp.deadmansdraw.strategies import strategy
+CLASS = """from cardsharp.games.deadmansdraw.strategies import strategy
 
 @strategy("{name}")
 class Mine:
@@ -154,7 +154,7 @@ def test_a_decide_that_cannot_be_called_is_refused_before_the_match(
     file = tmp_path / f"{name}.py"
     file.write_text(CLASS.format(name=name, init="pass", decide=decide))
     with pytest.raises(ConfigError, match=said):
-        strategy_named(str(file))
+        load_strategy(str(file))
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_an_init_that_fails_and_a_file_that_ends_are_placed(
     file = tmp_path / f"{name}.py"
     file.write_text(CLASS.format(name=name, init=init, decide="decide = print"))
     with pytest.raises(ConfigError, match=said):
-        strategy_named(str(file))
+        load_strategy(str(file))
 
 
 def test_faults_that_differ_in_action_or_position_alone_are_of_one_kind() -> None:
@@ -187,9 +187,9 @@ def test_faults_that_differ_in_action_or_position_alone_are_of_one_kind() -> Non
 
 
 def test_the_exit_code_tells_whether_none_some_or_all_decisions_failed() -> None:
-    assert [exit_after(11, faults) for faults in (0, 1, 11)] == [
-        Exit.OK,
-        Exit.REPLACED,
-        Exit.FAILED,
+    assert [decision_exit_code(11, faults) for faults in (0, 1, 11)] == [
+        ExitCode.OK,
+        ExitCode.REPLACED,
+        ExitCode.FAILED,
     ]
-    assert exit_after(0, 0) == Exit.OK
+    assert decision_exit_code(0, 0) == ExitCode.OK

@@ -11,21 +11,21 @@ from time import monotonic
 from types import SimpleNamespace
 
 import pytest
-from support.cli import written
-from support.games import mount_samples, simulated
+from support.cli import write_strategy_file
+from support.games import game_simulation, mount_samples
 from support.positions import position
 from support.waiting import HANG_SECONDS
 
-from cardsharp.deadmansdraw.actions import DRAW
-from cardsharp.deadmansdraw.fallback import DECIDER
-from cardsharp.deadmansdraw.strategies import Decision, Option, build
-from cardsharp.deciding import Decided
 from cardsharp.errors import ConfigError
-from cardsharp.games import game
-from cardsharp.trying import MOST_PRINTED, Unfit, tried
-from workbench import process, strategy_file
-from workbench.cli.new import new
-from workbench.strategy_file import strategy_named
+from cardsharp.games.deadmansdraw.actions import DRAW
+from cardsharp.games.deadmansdraw.fallback import DECISION_RUNNER
+from cardsharp.games.deadmansdraw.strategies import Decision, PointsOption, build
+from cardsharp.play.catalog import get_game
+from cardsharp.play.decision_runner import DecisionResult
+from cardsharp.play.guarded_call import MAX_STDOUT_CHARS, InvalidDecision, call_guarded
+from cardsharp_tools.cli.commands.new import new
+from cardsharp_tools.executors import line_process, strategy_file
+from cardsharp_tools.executors.strategy_file import load_strategy
 
 GOOD = "print('I see', len(position.unseen)); DO = Decision(position.legal_actions()[0], 'why')"
 SEEN = "print('seen', end='')"
@@ -34,24 +34,24 @@ LIMIT = timedelta(seconds=HANG_SECONDS)
 
 
 @pytest.fixture(scope="module")
-def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Decided[object]]:
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], DecisionResult[object]]:
     """Has the same strategy decide by other code each time."""
     body = (
         "here = {**globals(), 'position': position}; "
         "exec(open(__file__ + '.txt').read(), here); return here['DO']"
     )
-    file = written(tmp_path_factory.mktemp("house"), "obeys", body)
-    strategy = build(strategy_named(file), Random(0))
+    file = write_strategy_file(tmp_path_factory.mktemp("house"), "obeys", body)
+    strategy = build(load_strategy(file), Random(0))
 
-    def asked(code: str) -> Decided[object]:
+    def asked(code: str) -> DecisionResult[object]:
         Path(f"{file}.txt").write_text(code)
         return decided(strategy)
 
     return asked
 
 
-def decided(strategy: object) -> Decided[object]:
-    return DECIDER.decide(strategy, position(), LIMIT, monotonic)  # type: ignore[arg-type]
+def decided(strategy: object) -> DecisionResult[object]:
+    return DECISION_RUNNER.decide(strategy, position(), LIMIT, monotonic)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -73,33 +73,38 @@ def decided(strategy: object) -> Decided[object]:
             "; legal here: Draw (obeys.py, line 13, in decide: here = ",
         ),
         ("DO = Decision('Draw', 'why')", "which is no action; legal here: Draw ("),
-        ("position.me = 1", "a position cannot be changed; change a copy"),
+        ("position.seat = 1", "a position cannot be changed; change a copy"),
     ],
 )
 def test_a_fault_is_told_with_its_line_and_the_next_decision_is_made(
-    ask: Callable[[str], Decided[object]], code: str, said: str, monkeypatch: pytest.MonkeyPatch
+    ask: Callable[[str], DecisionResult[object]],
+    code: str,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ask(GOOD)  # it is imported, and has the limit of a decision the next time
-    monkeypatch.setattr(process, "LIMIT", timedelta(seconds=1))
+    monkeypatch.setattr(line_process, "ANSWER_TIMEOUT", timedelta(seconds=1))
     ask(GOOD)
     failed = ask(code)
-    assert said in str(failed.fault)
-    assert not code.startswith(SEEN) or failed.printed == "seen", "what it printed is kept"
-    assert "kill(" in code or "(obeys.py, line 1" in str(failed.fault)
+    assert said in str(failed.error)
+    assert not code.startswith(SEEN) or failed.stdout == "seen", "what it printed is kept"
+    assert "kill(" in code or "(obeys.py, line 1" in str(failed.error)
     good = ask(GOOD)
-    assert (good.fault, good.decision.reason) == (None, "why")  # type: ignore[attr-defined]
-    assert good.printed.startswith("I see ")
+    assert (good.error, good.decision.reason) == (None, "why")  # type: ignore[attr-defined]
+    assert good.stdout.startswith("I see ")
 
 
 def test_a_new_process_imports_the_file_outside_the_time_of_a_decision(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else who crashes each time was late as well, which ends a match."""
-    monkeypatch.setattr(process, "LIMIT", timedelta(seconds=1.2))
+    monkeypatch.setattr(line_process, "ANSWER_TIMEOUT", timedelta(seconds=1.2))
     slow = "import os, time; time.sleep(1.5)"
-    strategy = build(strategy_named(written(tmp_path, "slow", "os._exit(3)", slow)), Random(0))
+    strategy = build(
+        load_strategy(write_strategy_file(tmp_path, "slow", "os._exit(3)", slow)), Random(0)
+    )
     for _ in range(2):
-        fault = decided(strategy).fault
+        fault = decided(strategy).error
         assert "the strategy ended the process (os._exit(3)) (slow.py, line 13" in str(fault)
 
 
@@ -107,12 +112,12 @@ def test_dice_go_on_after_a_hard_end_as_they_would_again(tmp_path: Path) -> None
     body = """rolled = str(self.dice.random())
         if __import__("os").path.exists(__file__ + ".end"): __import__("os")._exit(3)
         return Decision(position.legal_actions()[0], rolled)"""
-    file = written(tmp_path, "rolls", body)
+    file = write_strategy_file(tmp_path, "rolls", body)
     Path(file).write_text(Path(file).read_text().replace("pass", "self.dice = rng"))
     end = Path(f"{file}.end")
 
     def rolled() -> list[str]:
-        strategy, found = build(strategy_named(file), Random(0)), []
+        strategy, found = build(load_strategy(file), Random(0)), []
         for ends in (False, True, False):
             end.unlink(missing_ok=True)
             if ends:
@@ -127,23 +132,29 @@ def test_dice_go_on_after_a_hard_end_as_they_would_again(tmp_path: Path) -> None
 
 def test_hosted_games_have_a_process_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mount_samples(monkeypatch, tmp_path)
-    file, nim = tmp_path / "mine.py", game("nim")
+    file, nim = tmp_path / "mine.py", get_game("nim")
     new(file, game="nim")
     ends = tmp_path / "ends.py"
     ends.write_text(file.read_text().replace("return", "import os; os._exit(4)\n        return"))
-    simulation = simulated(nim)
-    strategy = simulation.strategy(strategy_named(str(ends), nim), Random(0))
-    with pytest.raises(Unfit, match=r"ended the process \(os._exit\(4\)\) \(ends.py, line 2"):
-        strategy.decide(simulation.position(simulation.deal(Random(1))))
+    simulation = game_simulation(nim)
+    strategy = simulation.build_strategy(load_strategy(str(ends), nim), Random(0))
+    with pytest.raises(
+        InvalidDecision, match=r"ended the process \(os._exit\(4\)\) \(ends.py, line 2"
+    ):
+        strategy.decide(simulation.current_position(simulation.initial_state(Random(1))))
 
 
 def test_a_process_that_hangs_and_that_nobody_asks_any_more_ends(tmp_path: Path) -> None:
     """As when its parent was killed: even native code that keeps the interpreter's lock."""
-    file = written(tmp_path, "hangs", "pass", "import ctypes; ctypes.PyDLL(None).pause()")
+    file = write_strategy_file(
+        tmp_path, "hangs", "pass", "import ctypes; ctypes.PyDLL(None).pause()"
+    )
     for seconds in (1, 8, 64):
         code = (
-            "from cardsharp.games import game; from workbench import file_process; "
-            f"file_process.LONGEST = {seconds}; file_process.main(game('deadmansdraw'), {file!r})"
+            "from cardsharp.play.catalog import get_game; "
+            "from cardsharp_tools.executors import strategy_worker; "
+            f"strategy_worker.MAX_WORK_SECONDS = {seconds}; "
+            f"strategy_worker.main(get_game('deadmansdraw'), {file!r})"
         )
         ended = subprocess.run(  # noqa: S603 - our own command
             [sys.executable, "-c", code], input="", capture_output=True, text=True, check=False,
@@ -165,13 +176,15 @@ def test_a_package_is_imported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "packages" / "seldom.py").write_text("import itertools\nIDS = itertools.count()\n")
     reasons = []
     for name in ("package-old", "package-new"):
-        file = written(tmp_path, name, "raise ValueError(next(IDS))", "from seldom import IDS")
-        reasons.append(decided(build(strategy_named(file), Random(0))).decision.reason)
+        file = write_strategy_file(
+            tmp_path, name, "raise ValueError(next(IDS))", "from seldom import IDS"
+        )
+        reasons.append(decided(build(load_strategy(file), Random(0))).decision.reason)
     assert "ValueError: 0 " in reasons[0]
     assert "ValueError: 1 " in reasons[1]
-    lacks = written(tmp_path, "lacks", "pass", "import nosuchpackage")
+    lacks = write_strategy_file(tmp_path, "lacks", "pass", "import nosuchpackage")
     with pytest.raises(ConfigError, match=f"install --target {tmp_path}/packages nosuchpackage"):
-        strategy_named(lacks)
+        load_strategy(lacks)
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)  # without pip, as uv has it
     said = strategy_file._remedy(ModuleNotFoundError(name="numpy.linalg"), Path("/its/mine.py"))
     assert said.endswith(f"uv pip install --python {sys.executable} --target /its/packages numpy")
@@ -179,10 +192,12 @@ def test_a_package_is_imported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_an_error_in_a_module_beside_it_is_traced_through_both(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("def best(position):\n    return position.nosuch\n")
-    file = written(tmp_path, "beside", "return best(position)", "from helper import best")
-    found = decided(build(strategy_named(file), Random(0)))
-    assert str(found.fault).endswith("(helper.py, line 2, in best: return position.nosuch)")
-    assert found.trace.splitlines() == [
+    file = write_strategy_file(
+        tmp_path, "beside", "return best(position)", "from helper import best"
+    )
+    found = decided(build(load_strategy(file), Random(0)))
+    assert str(found.error).endswith("(helper.py, line 2, in best: return position.nosuch)")
+    assert found.traceback.splitlines() == [
         "beside.py, line 13, in decide: return best(position)",
         "helper.py, line 2, in best: return position.nosuch",
     ]
@@ -206,21 +221,22 @@ def test_an_error_in_a_module_beside_it_is_traced_through_both(tmp_path: Path) -
         (Decision(DRAW, "", [DRAW]), "the options of its decision are ["),  # type: ignore[arg-type]
         (Decision(DRAW, "", (DRAW,)), "an option of its decision is Action("),  # type: ignore[arg-type]
         (
-            Decision(DRAW, "", (Option(DRAW, float("nan")),)),
+            Decision(DRAW, "", (PointsOption(DRAW, float("nan")),)),
             "the value of an option is nan (float)",
         ),
     ],
 )
 def test_what_is_no_decision_is_named(answer: object, fault: str) -> None:
     found = decided(SimpleNamespace(decide=lambda _position: answer))
-    assert str(found.fault).startswith(fault)
+    assert str(found.error).startswith(fault)
     assert found.decision.action == DRAW
-    assert not found.trace
+    assert not found.traceback
 
 
 def test_what_it_prints_is_bounded_and_a_late_one_is_heard_too() -> None:
     assert (
-        len(tried(lambda: sys.stdout.write("x" * 10 * MOST_PRINTED), None).printed) == MOST_PRINTED
+        len(call_guarded(lambda: sys.stdout.write("x" * 10 * MAX_STDOUT_CHARS), None).stdout)
+        == MAX_STDOUT_CHARS
     )
     over = threading.Event()
 
@@ -230,24 +246,25 @@ def test_what_it_prints_is_bounded_and_a_late_one_is_heard_too() -> None:
 
     before = sys.stdout
     for seconds in (0.2, 2, 60):
-        found = tried(late, None, timedelta(seconds=seconds))
-        if found.printed:  # a busy machine may not have come so far at first
+        found = call_guarded(late, None, timedelta(seconds=seconds))
+        if found.stdout:  # a busy machine may not have come so far at first
             break
     waiting = [thread for thread in threading.enumerate() if thread.name == "decision"]
     over.set()
     for thread in waiting:
         thread.join()
-    assert found.fault == f"no decision within {seconds:g} s"
-    assert found.printed == "still thinking\n"
+    assert found.error == f"no decision within {seconds:g} s"
+    assert found.stdout == "still thinking\n"
     assert sys.stdout is before
 
 
 def test_under_a_debugger_a_late_one_is_given_up_without_being_told() -> None:
     """From telling it, Python 3.11 never came back: the whole process hung."""
     code = (
-        "import sys, threading, datetime; from cardsharp.trying import tried; "
+        "import sys, threading, datetime; from cardsharp.play.guarded_call import call_guarded; "
         "sys.settrace(lambda *_: None); "
-        "print(tried(threading.Event().wait, None, datetime.timedelta(seconds=0.2)).fault)"
+        "limit = datetime.timedelta(seconds=0.2); "
+        "print(call_guarded(threading.Event().wait, None, limit).error)"
     )
     told = subprocess.check_output([sys.executable, "-c", code], text=True, timeout=HANG_SECONDS)  # noqa: S603
     assert told == "no decision within 0.2 s\n"

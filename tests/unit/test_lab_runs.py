@@ -17,110 +17,120 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.cli import Cli, line_with, program, written
+from support.cli import Cli, start_program, wait_for_line, write_strategy_file
+from support.game_room import FAST_STRATEGIES
 from support.games import GAMES
-from support.table import QUICK
 
-from cardsharp.deadmansdraw.cards import RULEBOOK_DECK, SERVER_DECK
-from cardsharp.deadmansdraw.simulation import deal
-from cardsharp.errors import ConfigError, StrategyFault
-from cardsharp.game import Game
-from cardsharp.ratings import MEAN, PairScore, rating_of, ratings_of, share_at
-from cardsharp.registry import strategies_of
-from workbench import strategy_file
-from workbench.lab.dice import PairDice
-from workbench.lab.duel import Duel, Result
-from workbench.lab.interval import interval, score_interval
-from workbench.lab.ladder import Climb, ladder_of
-from workbench.lab.ledger import difference, kept_in, watched
-from workbench.lab.plan import Plan
-from workbench.lab.runs import Numbered, pool_of, run
-from workbench.lab.sprt import Sequential
-from workbench.show.exits import Exit
+from cardsharp.analysis.ratings import (
+    MEAN_RATING,
+    PairScore,
+    expected_score,
+    rating_of,
+    ratings_of,
+)
+from cardsharp.errors import ConfigError, StrategyError
+from cardsharp.games.deadmansdraw.cards import RULEBOOK_DECK, SERVER_DECK
+from cardsharp.games.deadmansdraw.simulation import deal_state
+from cardsharp.play.game import Game
+from cardsharp.play.strategy_registry import registry_for
+from cardsharp_tools.cli.exit_codes import ExitCode
+from cardsharp_tools.executors import strategy_file
+from cardsharp_tools.lab.confidence_interval import mean_interval, score_interval
+from cardsharp_tools.lab.duel_result import DuelResult, MatchResult
+from cardsharp_tools.lab.ladder import Climb, load_ladder
+from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.rng import SplitMix64Random
+from cardsharp_tools.lab.run_file import compare_runs, open_run_file, run_with_progress
+from cardsharp_tools.lab.runner import NumberedPair, make_executor, run_duel
+from cardsharp_tools.lab.sprt import SequentialTest
 
 
-def plan(pairs: int = 8, *, seed: int = 5, second: str = "draw-2") -> Plan:
-    return Plan(first="third", second=second, pairs=pairs, seed=seed, plain=True)
+def plan(pairs: int = 8, *, seed: int = 5, second: str = "draw-2") -> DuelPlan:
+    return DuelPlan(first="third", second=second, pairs=pairs, seed=seed, pure_python=True)
 
 
 def test_a_stopped_run_is_taken_up_and_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
     """Even where it was stopped in the middle of a series, and of a line."""
     file = tmp_path / "run.jsonl"
-    whole = run(plan(10))
-    watched(plan(4), None, file)
+    whole = run_duel(plan(10))
+    run_with_progress(plan(4), None, file)
     with file.open("a", encoding="utf-8") as out:
         out.write('{"kind":"pair","number":4,"the')
-    assert watched(plan(10), None, file) == whole
+    assert run_with_progress(plan(10), None, file) == whole
     _, *lines = file.read_text().splitlines()
     assert sorted(json.loads(line)["number"] for line in lines) == [*range(10)], "each once"
-    assert kept_in(file, plan(10)) == dict(enumerate(whole.pairs))
+    assert open_run_file(file, plan(10)) == dict(enumerate(whole.pairs))
 
 
 @pytest.mark.parametrize("other", [plan(seed=6), plan(second="draw-3")])
-def test_the_file_of_another_run_is_refused(tmp_path: Path, other: Plan) -> None:
+def test_the_file_of_another_run_is_refused(tmp_path: Path, other: DuelPlan) -> None:
     file = tmp_path / "run.jsonl"
-    kept_in(file, plan())
+    open_run_file(file, plan())
     with pytest.raises(ConfigError, match=r"another run.*Give another file"):
-        kept_in(file, other)
+        open_run_file(file, other)
     file.write_text("Dear diary,\n")
-    with pytest.raises(ConfigError, match="no file of a duel"):
-        kept_in(file, other)
+    with pytest.raises(ConfigError, match="line 1, is no line of a duel's file"):
+        open_run_file(file, other)
     assert file.read_text() == "Dear diary,\n", "and kept"
 
 
 def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
     """Against the same player on the same decks; the interval is that of the gaps."""
     files = tmp_path / "third.jsonl", tmp_path / "draw-4.jsonl"
-    other = Plan(first="draw-4", second="draw-2", pairs=12, seed=5, plain=True)
+    other = DuelPlan(first="draw-4", second="draw-2", pairs=12, seed=5, pure_python=True)
     mine, theirs = (
-        watched(one, None, file) for one, file in zip((plan(12), other), files, strict=True)
+        run_with_progress(one, None, file)
+        for one, file in zip((plan(12), other), files, strict=True)
     )
-    gap, bounds, matches = difference(*files)
+    gap, bounds, matches = compare_runs(*files)
     assert gap == pytest.approx(mine.points - theirs.points)
     assert matches == 24
     assert bounds.low < gap < bounds.high
     assert bounds.margin < mine.interval.margin + theirs.interval.margin
     another = tmp_path / "another.jsonl"
-    kept_in(another, plan(second="draw-3"))
+    open_run_file(another, plan(second="draw-3"))
     with pytest.raises(ConfigError, match="nothing to compare"):
-        difference(files[0], another)
+        compare_runs(files[0], another)
 
 
 def test_dice_and_score_interval_are_the_published_ones() -> None:
     """Splitmix64's values for 1234567; Wilson's with continuity correction (Newcombe 1998)."""
-    rolled = PairDice(1234567)
+    rolled = SplitMix64Random(1234567)
     assert [rolled.getrandbits(64) for _ in range(2)] == [6457827717110365317, 3203168211198807973]
     assert score_interval(81 / 263, 263) == pytest.approx((0.2535, 0.3682), abs=5e-5)
     assert score_interval(15 / 148, 148) == pytest.approx((0.0598, 0.1644), abs=5e-5)
     assert score_interval(0, 20) == pytest.approx((0.0, 0.2005), abs=5e-5)
 
 
-@pytest.mark.parametrize(("game", "name"), QUICK.items())
+@pytest.mark.parametrize(("game", "name"), FAST_STRATEGIES.items())
 def test_a_player_without_dice_stands_at_exactly_half_against_itself(game: str, name: str) -> None:
     """Each deal is played from both sides, so what one side wins the other loses."""
-    mirror = run(Plan(game=game, first=name, second=name, pairs=2, plain=True))
+    mirror = run_duel(DuelPlan(game=game, first=name, second=name, pairs=2, pure_python=True))
     assert mirror.points == 50
 
 
 def test_processes_change_nothing_and_against_copies_a_deal_is_played_from_each_seat() -> None:
-    plan = Plan(game="blef", first="greedy", second="random", pairs=4, seed=3, plain=True)
-    with pool_of(2) as pool:
-        assert run(plan, pool) == run(plan)
-    played = run(replace(plan, copies=2))
+    plan = DuelPlan(game="blef", first="greedy", second="random", pairs=4, seed=3, pure_python=True)
+    with make_executor(2) as pool:
+        assert run_duel(plan, pool) == run_duel(plan)
+    played = run_duel(replace(plan, opponent_copies=2))
     assert [len(pair) for pair in played.pairs] == [3] * 4
-    assert played.plan.fair == pytest.approx(1 / 3)
+    assert played.plan.expected_share == pytest.approx(1 / 3)
     assert "greedy v 2 x random: " in str(played)
     assert "equal players: 33.3" in str(played)
 
 
 def test_a_process_that_dies_is_told_of_and_what_else_it_can_be() -> None:
-    with pytest.raises(StrategyFault, match="a strategy ended it"), pool_of(1, apart=True) as pool:
+    with (
+        pytest.raises(StrategyError, match="a strategy ended it"),
+        make_executor(1, isolate_strategies=True) as pool,
+    ):
         pool.submit(os._exit, 5).result()
 
 
 Process = subprocess.Popen[str]
 
-dask = partial(program, module="dask", errors=subprocess.STDOUT)
+dask = partial(start_program, module="dask", errors=subprocess.STDOUT)
 """A process of Dask's own command line, which dies with the test."""
 
 
@@ -129,12 +139,12 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[Process]]]:
     local = ("--host", "127.0.0.1", "--no-dashboard")
     with ExitStack() as stack:
         scheduler = stack.enter_context(dask("scheduler", *local, "--port", "0"))
-        address = line_with(scheduler.stdout, "Scheduler at:").split()[-1]
+        address = wait_for_line(scheduler.stdout, "Scheduler at:").split()[-1]
         workers = []
         for name in ("one", "two"):
             given = ("--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path / name))
             workers.append(stack.enter_context(dask("worker", address, *given, *local)))
-            line_with(workers[-1].stdout, "Registered to:")
+            wait_for_line(workers[-1].stdout, "Registered to:")
         yield address, workers
 
 
@@ -143,21 +153,23 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[Process]]]:
 def test_a_cluster_plays_the_same_though_a_worker_dies(cluster: tuple[str, list[Process]]) -> None:
     """Two workers of this machine, of which one is killed in mid-run."""
     address, workers = cluster
-    plan = Plan(game="euchre", first="rules", second="random", pairs=60, seed=5, plain=True)
+    plan = DuelPlan(
+        game="euchre", first="rules", second="random", pairs=60, seed=5, pure_python=True
+    )
     done = 0
 
-    def tell(played: list[Numbered]) -> None:
+    def tell(played: list[NumberedPair]) -> None:
         nonlocal done
         done += len(played)
         if done > 5 and workers[0].poll() is None:
             workers[0].send_signal(signal.SIGKILL)
             workers[0].wait()
 
-    with pool_of(2, address) as pool:
-        over = run(plan, pool, tell=tell)
+    with make_executor(2, address) as pool:
+        over = run_duel(plan, pool, on_pairs=tell)
     assert workers[0].poll() == -signal.SIGKILL
     assert done == plan.pairs
-    assert over == run(plan)
+    assert over == run_duel(plan)
 
 
 @pytest.mark.parametrize("pairs", [2, 3, 8, 100])
@@ -171,51 +183,51 @@ def test_the_interval_holds_the_truth_in_95_of_100(pairs: int, share: float, ali
     lost, won = (1 - share) ** 2 + common, share * share + common
     weights = (lost, 1 - lost - won, won)
     drawn = (dice.choices((0.0, 0.5, 1.0), weights, k=pairs) for _ in range(400))
-    bounds = [interval(shares, 2) for shares in drawn]
+    bounds = [mean_interval(shares, 2) for shares in drawn]
     assert sum(low <= share <= high for low, high in bounds) > 0.92 * len(bounds)
 
 
 def test_a_deal_is_the_whole_deck_with_the_lowest_of_each_suit_discarded() -> None:
     for deck, low in ((SERVER_DECK, 10), (RULEBOOK_DECK, 9)):
-        state = deal(Random(1), deck)
+        state = deal_state(Random(1), deck)
         assert len(state.discard_pile) == low
         assert sorted((*state.draw_pile, *state.discard_pile)) == sorted(deck)
-    assert {deal(Random(seed)).player for seed in range(20)} == {0, 1}
+    assert {deal_state(Random(seed)).turn_player for seed in range(20)} == {0, 1}
 
 
-WITH_LADDER = [pytest.param(one, id=one.name) for one in GAMES if one.ladder]
+WITH_LADDER = [pytest.param(one, id=one.name) for one in GAMES if one.ladder_strategies]
 
 
 @pytest.mark.parametrize("game", WITH_LADDER)
 def test_the_rungs_are_players_that_were_measured(game: Game) -> None:
-    players = ladder_of(game.name).players
-    assert tuple(players) == game.ladder
+    players = load_ladder(game.name).players
+    assert tuple(players) == game.ladder_strategies
     values = [rating.value for rating in players.values()]
     assert values == sorted(values), "the weakest first, as the commands and the docs say"
-    assert set(game.ladder) <= set(strategies_of(game.strategies).names())
+    assert set(game.ladder_strategies) <= set(registry_for(game.strategy_package).names())
     assert sum(rating.value for rating in players.values()) / len(players) == pytest.approx(
-        MEAN, abs=1
+        MEAN_RATING, abs=1
     )
 
 
 def test_what_is_known_is_not_played_again_until_the_file_changes_or_anew(tmp_path: Path) -> None:
     """It wins every pair against the weakest player, and none against the next one."""
 
-    def play(plan: Plan, tested: Sequential) -> Duel:
+    def play(plan: DuelPlan, tested: SequentialTest) -> DuelResult:
         share = float(plan.second == "random")
-        tested.take(repeat(share, plan.pairs))
-        pairs = ((Result(share, {}), Result(share, {})),) * tested.number
-        return Duel(replace(plan, pairs=len(pairs)), pairs)
+        tested.add_pairs(repeat(share, plan.pairs))
+        pairs = ((MatchResult(share, {}), MatchResult(share, {})),) * tested.pair_count
+        return DuelResult(replace(plan, pairs=len(pairs)), pairs)
 
     def climbed(climb: Climb) -> list[tuple[str, str, bool]]:
-        steps = climb.up(("random", "draw-3", "third"))
+        steps = climb.climb(("random", "draw-3", "third"))
         return [(step.rung.name, step.rung.verdict, step.duel is not None) for step in steps]
 
-    mine = Path(written(tmp_path, "climber", "pass"))
-    climb = Climb(Plan(first=str(mine), second="", pairs=100), tmp_path / "ladder.jsonl", play)
+    mine = Path(write_strategy_file(tmp_path, "climber", "pass"))
+    climb = Climb(DuelPlan(first=str(mine), second="", pairs=100), tmp_path / "ladder.jsonl", play)
     assert climbed(climb) == [("random", "beaten", True), ("draw-3", "not beaten", True)]
     assert climbed(climb) == [("random", "beaten", False), ("draw-3", "not beaten", False)]
-    assert climbed(replace(climb, anew=True))[0] == ("random", "beaten", True)
+    assert climbed(replace(climb, rerun=True))[0] == ("random", "beaten", True)
     mine.write_text(mine.read_text() + "# better\n")
     assert climbed(climb)[0] == ("random", "beaten", True)
 
@@ -235,7 +247,7 @@ def test_games_duel_and_are_seen(cli: Cli, game: str, name: str) -> None:
 
 def test_wrong_answers_make_a_probe_fail(cli: Cli) -> None:
     said = cli("lab", "probe", "champion")
-    assert said.code == Exit.FAILED
+    assert said.code == ExitCode.FAILED
     assert "the one unseen card busts: Draw, not EndTurn" in said.out
 
 
@@ -249,7 +261,7 @@ def test_a_sequential_test_says_what_came_out(cli: Cli) -> None:
 
 def test_an_unsteady_file_is_named(cli: Cli, tmp_path: Path) -> None:
     body = "return Decision(random.choice(position.legal_actions()), 'who knows')"
-    file = written(tmp_path, "wavers", body, "import random")
+    file = write_strategy_file(tmp_path, "wavers", body, "import random")
     duels = [
         ("lab", "duel", one, "draw-2", "-n", "1", "--workers", "1") for one in (file, "draw-3")
     ]
@@ -260,7 +272,7 @@ def test_an_unsteady_file_is_named(cli: Cli, tmp_path: Path) -> None:
 
 def shares(elo: float, dice: Random, alike: float = 0.3) -> Iterator[float]:
     """Pairs of a player so much stronger, whose two matches end alike by deal that often."""
-    share = share_at(elo)
+    share = expected_score(elo)
     while True:
         first = dice.random() < share
         second = first if dice.random() < alike else dice.random() < share
@@ -271,11 +283,11 @@ def test_the_strengths_that_made_the_points_are_found_again() -> None:
     true = dict(zip("abcd", (700, 900, 1100, 1300), strict=True))
     dice = Random(1)
     duels = {
-        (one, two): PairScore.of(islice(shares(true[one] - true[two], dice), 2000))
+        (one, two): PairScore.from_shares(islice(shares(true[one] - true[two], dice), 2000))
         for one, two in combinations(true, 2)
     }
     found = ratings_of(duels)
-    assert sum(rating.value for rating in found.values()) / 4 == pytest.approx(MEAN)
+    assert sum(rating.value for rating in found.values()) / 4 == pytest.approx(MEAN_RATING)
     for name, rating in found.items():
         assert abs(rating.value - true[name]) < 1.5 * rating.margin < 40
 
@@ -284,7 +296,10 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     """400 climbs over two rungs: three standard errors are 3.3 in 100."""
     dice, held = Random(2), 0
     for _ in range(400):
-        met = [(rung, PairScore.of(islice(shares(1000 - rung, dice), 60))) for rung in (900, 1050)]
+        met = [
+            (rung, PairScore.from_shares(islice(shares(1000 - rung, dice), 60)))
+            for rung in (900, 1050)
+        ]
         rating = rating_of(met)
         held += abs(rating.value - 1000) <= rating.margin
     assert held / 400 == pytest.approx(0.95, abs=0.033)
@@ -293,7 +308,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
 @pytest.mark.parametrize("share", [0.0, 1.0, 1.2])
 def test_who_won_or_lost_everything_is_not_rated_without_end(share: float) -> None:
     """Nor who has more than all, as less luck one may have of a few pairs."""
-    rating = rating_of([(1000, PairScore.of([share] * 20))])
+    rating = rating_of([(1000, PairScore.from_shares([share] * 20))])
     assert 400 < abs(rating.value - 1000) < 1000
     assert 100 < rating.margin < inf
 
@@ -304,20 +319,20 @@ def test_a_duel_is_wrong_as_often_as_it_says(elo: float, stronger: float, alike:
     """400 simulated tests: three standard errors are 3.3 in 100."""
     dice, called = Random(1), 0
     for _ in range(400):
-        tested = Sequential(elo0=0, elo1=50)
-        tested.take(shares(elo, dice, alike))
-        called += tested.ratio > 0
+        tested = SequentialTest(elo0=0, elo1=50)
+        tested.add_pairs(shares(elo, dice, alike))
+        called += tested.log_likelihood_ratio > 0
     assert called / 400 == pytest.approx(stronger, abs=0.033)
 
 
 def test_a_run_ends_with_the_pair_that_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     # Threads of this process take it for one that is there for strategy files alone.
     monkeypatch.setattr(strategy_file, "_listeners", [])
-    plan = Plan(first="champion", second="draw-2", pairs=60, seed=2, plain=True)
-    alone = Sequential(elo1=200)
-    here = run(plan, tested=alone)
+    plan = DuelPlan(first="champion", second="draw-2", pairs=60, seed=2, pure_python=True)
+    alone = SequentialTest(elo1=200)
+    here = run_duel(plan, sprt=alone)
     with ThreadPoolExecutor(2) as pool:
-        there = run(plan, pool, tested=Sequential(elo1=200))
-    assert alone.ended
+        there = run_duel(plan, pool, sprt=SequentialTest(elo1=200))
+    assert alone.is_decided
     assert here == there
-    assert len(here.pairs) == here.plan.pairs == alone.number < 60
+    assert len(here.pairs) == here.plan.pairs == alone.pair_count < 60

@@ -9,46 +9,46 @@ from random import Random
 from statistics import fmean, pvariance
 
 import pytest
-from support.cli import written
-from support.games import GAMES, Decides, taken
-from support.perfect import with_each_pick
+from support.brute_force import all_outcomes
+from support.case_counts import case_count
+from support.cli import write_strategy_file
+from support.games import GAMES, StrategyPlayer, play_on
 from support.positions import cards
-from support.size import cases
 
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
-from cardsharp.deadmansdraw.cards import bank_of
-from cardsharp.deadmansdraw.luck import luck_of
-from cardsharp.deadmansdraw.rules import start
-from cardsharp.deadmansdraw.simulation import Match, match_from
 from cardsharp.errors import ConfigError
-from cardsharp.euchre.judge import luck_of as luck_of_deal
-from cardsharp.euchre.judge import points_of, winning
-from cardsharp.euchre.rules import score
-from cardsharp.euchre.rules import start as start_deal
-from cardsharp.euchre.simulation import Dealt, shuffled
-from cardsharp.euchre.simulation import Match as EuchreMatch
-from workbench.lab.duel import Duel, LessLuck, Luck, Pair, Result
-from workbench.lab.ledger import watched
-from workbench.lab.plan import Plan
-from workbench.lab.runs import run
-from workbench.lab.sprt import Sequential
+from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
+from cardsharp.games.deadmansdraw.cards import bank_from_cards
+from cardsharp.games.deadmansdraw.luck import luck_of
+from cardsharp.games.deadmansdraw.rules import start
+from cardsharp.games.deadmansdraw.simulation import SimulatedMatch, match_from_state
+from cardsharp.games.euchre.judge import deal_luck as luck_of_deal
+from cardsharp.games.euchre.judge import match_win_probability, playout_points
+from cardsharp.games.euchre.rules import score
+from cardsharp.games.euchre.rules import start as start_deal
+from cardsharp.games.euchre.simulation import SeatedDeal, shuffled_deck
+from cardsharp.games.euchre.simulation import SimulatedMatch as EuchreMatch
+from cardsharp_tools.lab.duel_result import DuelResult, LuckAdjuster, MatchLuck, MatchResult, Pair
+from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.run_file import run_with_progress
+from cardsharp_tools.lab.runner import run_duel
+from cardsharp_tools.lab.sprt import SequentialTest
 
 EUCHRE = next(game for game in GAMES if game.name == "euchre")
 
 
-BANKS = (bank_of(cards("Hook4 Sword5")), bank_of(cards("Oracle3 Mermaid6 Key7")))
+BANKS = (bank_from_cards(cards("Hook4 Sword5")), bank_from_cards(cards("Oracle3 Mermaid6 Key7")))
 DISCARD = "Anchor2 Cannon4 Mermaid8 Hook6"
 
 
-def matches(pile: str, area: str, discard: str = DISCARD) -> Iterator[Match]:
+def matches(pile: str, area: str, discard: str = DISCARD) -> Iterator[SimulatedMatch]:
     for order in permutations(cards(pile)):
-        yield match_from(start(order, cards(discard), 0, BANKS, cards(area)))
+        yield match_from_state(start(order, cards(discard), 0, BANKS, cards(area)))
 
 
-def lucks(match: Match, action: Action) -> list[float]:
+def lucks(match: SimulatedMatch, action: Action) -> list[float]:
     """The luck of that action with each pick from the discard pile."""
-    ends = with_each_pick(partial(match.after, action))
-    return [luck_of(match.position, end.history[-1].events) for end in ends]
+    ends = all_outcomes(partial(match.with_action, action))
+    return [luck_of(match.current_position, end.history[-1].events) for end in ends]
 
 
 @pytest.mark.parametrize(
@@ -70,34 +70,36 @@ def test_over_all_that_could_come_luck_is_nothing(pile: str, area: str, action: 
 
 def test_what_an_oracle_has_shown_is_no_luck_and_a_strange_table_is_not_judged() -> None:
     [match, *_] = matches("Oracle5 Sword4 Mermaid4", "Kraken3")
-    shown = match.after(DRAW, lambda pile, number: pile[:number])
+    shown = match.with_action(DRAW, lambda pile, number: pile[:number])
     assert lucks(shown, respond(EffectType.ORACLE, *cards("Sword4"))) == [0]
     [match, *_] = matches("Key4", "Key5", discard="Key4 Anchor2")
-    assert luck_of(match.position, ()) is None
+    assert luck_of(match.current_position, ()) is None
 
 
-def deals(number: int) -> Iterator[Dealt]:
+def deals(number: int) -> Iterator[SeatedDeal]:
     """Deals, the first with the dealer's left at chair 0."""
-    return (Dealt(start_deal(shuffled(Random(seed))), seed % 4) for seed in range(number))
+    return (SeatedDeal(start_deal(shuffled_deck(Random(seed))), seed % 4) for seed in range(number))
 
 
 def test_a_deal_is_worth_what_four_players_by_rules_make_of_it() -> None:
-    rules = Decides(EUCHRE, "rules")
-    for dealt in deals(cases(8, every=25)):
-        [*_, end] = taken(EuchreMatch(dealt), [rules], Random(0))
-        points = score(end.state.deals[0].deal.table).points
-        assert points_of(dealt.deal.cards) == points[0] - points[1]
+    rules = StrategyPlayer(EUCHRE, "rules")
+    for dealt in deals(case_count(8, full=25)):
+        [*_, end] = play_on(EuchreMatch(dealt), [rules], Random(0))
+        points = score(end.state.all_deals[0].deal.public_state).points
+        assert playout_points(dealt.deal.cards) == points[0] - points[1]
 
 
-POINTS = cache(points_of)  # each deal is played out once
+POINTS = cache(playout_points)  # each deal is played out once
 
 
-@pytest.mark.parametrize("worth", [float, lambda more: winning(8 + max(0, more), 6 - min(0, more))])
+@pytest.mark.parametrize(
+    "worth", [float, lambda more: match_win_probability(8 + max(0, more), 6 - min(0, more))]
+)
 def test_over_many_deals_luck_is_nothing(
     worth: Callable[[int], float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where a point more is worth more to one side; without the mean it would be far off."""
-    monkeypatch.setattr("cardsharp.euchre.judge.points_of", POINTS)
+    monkeypatch.setattr("cardsharp.games.euchre.judge.playout_points", POINTS)
     cards = [dealt.deal.cards for dealt in deals(500)]
     lucks = [luck_of_deal(one, worth) for one in cards]
     error = (pvariance(lucks) / len(lucks)) ** 0.5
@@ -112,7 +114,7 @@ def pairs(number: int, worth: float, dice: Random) -> list[Pair]:
         luck = dice.gauss(0, 0.2)
         share = 0.6 + luck + dice.gauss(0, 0.05)
         told = worth * luck + dice.gauss(0, 0.05)
-        found.append((Result(share, {}, luck=Luck(share, told)),))
+        found.append((MatchResult(share, {}, luck=MatchLuck(share, told)),))
     return found
 
 
@@ -121,12 +123,14 @@ def test_a_judge_who_is_wrong_shifts_nothing(worth: float) -> None:
     """Not even one who takes good luck for bad; one who knows nothing helps nothing."""
     dice, means = Random(4), []
     for _ in range(200):
-        shares = list(map(LessLuck().share, pairs(50, worth, dice)))
+        shares = list(map(LuckAdjuster().adjusted_share, pairs(50, worth, dice)))
         means.append(fmean(shares))
     error = (pvariance(means) / len(means)) ** 0.5
     assert fmean(means) == pytest.approx(0.6, abs=3 * error)
     long = pairs(2000, worth, dice)
-    left = pvariance(map(LessLuck().share, long)) / pvariance(one.points for (one,) in long)
+    left = pvariance(map(LuckAdjuster().adjusted_share, long)) / pvariance(
+        one.points for (one,) in long
+    )
     assert left < 1.02 if worth == 0 else left < 0.35 / abs(worth)
 
 
@@ -134,62 +138,74 @@ def test_a_pair_has_no_say_in_what_is_taken_from_it() -> None:
     """Two pairs that differ in their result alone differ by that after it, too."""
     for luck in (-0.3, 0.0, 0.2):
         before = pairs(20, 1.0, Random(1))
-        less, other = LessLuck(), LessLuck()
+        less, other = LuckAdjuster(), LuckAdjuster()
         for pair in before:
-            assert less.share(pair) == other.share(pair)
-        won, lost = ((Result(share, {}, luck=Luck(share, luck)),) for share in (1.0, 0.0))
-        assert less.share(won) - other.share(lost) == pytest.approx(1.0)
-    assert LessLuck().share((Result(1.0, {}), Result(0.5, {}))) == 0.75
+            assert less.adjusted_share(pair) == other.adjusted_share(pair)
+        won, lost = ((MatchResult(share, {}, luck=MatchLuck(share, luck)),) for share in (1.0, 0.0))
+        assert less.adjusted_share(won) - other.adjusted_share(lost) == pytest.approx(1.0)
+    assert LuckAdjuster().adjusted_share((MatchResult(1.0, {}), MatchResult(0.5, {}))) == 0.75
 
 
-PLAN = Plan(
-    first="champion", second="draw-2", pairs=cases(2, every=4), seed=3, plain=True, less_luck=True
+PLAN = DuelPlan(
+    first="champion",
+    second="draw-2",
+    pairs=case_count(2, full=4),
+    seed=3,
+    pure_python=True,
+    luck_adjusted=True,
 )
 
 MIRRORED = (
-    replace(PLAN, second="champion", pairs=cases(1, every=3)),
-    replace(PLAN, game="euchre", first="rules", second="rules", pairs=cases(1, every=3)),
+    replace(PLAN, second="champion", pairs=case_count(1, full=3)),
+    replace(PLAN, game="euchre", first="rules", second="rules", pairs=case_count(1, full=3)),
 )
 
 
 def test_it_changes_no_match(tmp_path: Path) -> None:
-    tested, same, file = Sequential(elo1=100), Sequential(elo1=100), tmp_path / "run.jsonl"
-    played, plain = watched(PLAN, None, file, tested), run(replace(PLAN, less_luck=False))
+    tested, same, file = SequentialTest(elo1=100), SequentialTest(elo1=100), tmp_path / "run.jsonl"
+    played, plain = (
+        run_with_progress(PLAN, None, file, tested),
+        run_duel(replace(PLAN, luck_adjusted=False)),
+    )
     assert [match.points for match in played.matches] == [match.points for match in plain.matches]
     assert "less luck: " in str(played)
-    same.take(played.shares)
-    assert tested.ratio == same.ratio, "a sequential test takes these shares"
-    assert plain.less_luck is None
+    same.add_pairs(played.shares)
+    assert tested.log_likelihood_ratio == same.log_likelihood_ratio, (
+        "a sequential test takes these shares"
+    )
+    assert plain.luck_adjusted is None
     assert plain.shares == tuple(fmean(match.points for match in pair) for pair in plain.pairs)
-    assert watched(PLAN, None, file) == played
+    assert run_with_progress(PLAN, None, file) == played
 
 
 @pytest.mark.parametrize("plan", MIRRORED, ids=lambda plan: str(plan.game))
-def test_a_mirrored_match_has_no_luck_in_the_mean(plan: Plan) -> None:
+def test_a_mirrored_match_has_no_luck_in_the_mean(plan: DuelPlan) -> None:
     """Whoever sits where: what one side's cards bring it they take from the other."""
-    played = run(plan)
+    played = run_duel(plan)
     for one, two in played.pairs:
-        assert one.luck.cards == pytest.approx(-two.luck.cards)
-        assert one.luck.again + two.luck.again == pytest.approx(1)
+        assert one.luck.card_luck == pytest.approx(-two.luck.card_luck)
+        assert one.luck.resampled_share + two.luck.resampled_share == pytest.approx(1)
 
 
 def test_who_cannot_be_copied_plays_the_last_cards_once(tmp_path: Path) -> None:
     """Such as a strategy with a generator; what the judge tells is there all the same."""
-    before = "from cardsharp.deadmansdraw.strategies.champion import Champion"
-    file = Path(written(tmp_path, "once", "return self.best.decide(position)", before))
+    before = "from cardsharp.games.deadmansdraw.strategies.champion import Champion"
+    file = Path(write_strategy_file(tmp_path, "once", "return self.best.decide(position)", before))
     kept = "self.best, self.numbers = Champion(rng), (one for one in range(3))"
     file.write_text(file.read_text().replace("pass", kept))
-    played = run(replace(PLAN, first=str(file), pairs=1))
+    played = run_duel(replace(PLAN, first=str(file), pairs=1))
     for match in played.matches:
-        assert match.luck.again == match.points
-        assert match.luck.cards
+        assert match.luck.resampled_share == match.points
+        assert match.luck.card_luck
 
 
 def test_the_interval_is_of_the_shares_without_luck_where_that_is_known() -> None:
     """As from how many times as many matches it is: the ratio of the variances."""
-    played = Duel(replace(PLAN, pairs=40), tuple((a, a) for (a,) in pairs(40, 1.0, Random(2))))
-    less = played.less_luck
-    assert less.worth > 4
+    played = DuelResult(
+        replace(PLAN, pairs=40), tuple((a, a) for (a,) in pairs(40, 1.0, Random(2)))
+    )
+    less = played.luck_adjusted
+    assert less.variance_ratio > 4
     assert less.document["lower"] < less.document["points"] < less.document["upper"]
     with pytest.raises(ConfigError, match="Nobody tells the luck of Blef"):
-        run(Plan(game="blef", first="bayes", second="greedy", pairs=1, less_luck=True))
+        run_duel(DuelPlan(game="blef", first="bayes", second="greedy", pairs=1, luck_adjusted=True))

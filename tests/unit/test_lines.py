@@ -12,13 +12,17 @@ from functools import partial
 import pytest
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
-from support.cloud_benches import FakeClock
+from support.store_fixtures import FakeClock
 from support.waiting import HANG_SECONDS, until
 
-from cardsharp.cloud.line import Line
-from workbench import lines as module
-from workbench.lines import HEAD_LIMIT, UNREAD_LIMIT, Lines
-from workbench.listening import Background
+from cardsharp.bot.fair_semaphore import FairSemaphore
+from cardsharp_tools.local_server import connections as module
+from cardsharp_tools.local_server.connections import (
+    HEADER_TIMEOUT,
+    WRITE_STALL_TIMEOUT,
+    ConnectionLimiter,
+)
+from cardsharp_tools.local_server.http_server import BackgroundServer
 
 MOST = 8
 
@@ -30,9 +34,11 @@ class Site:
 
     def __init__(self) -> None:
         self.now, self.waiting, self.released = 0.0, 0, asyncio.Event()
-        self.lines = Lines(MOST, lambda: self.now)
+        self.lines = ConnectionLimiter(MOST, lambda: self.now)
         wake, lines = self.released.set, self.lines
-        self.background = Background("The test", self._app, wake, lines=lines, lifespan="off")
+        self.background = BackgroundServer(
+            "The test", self._app, wake, limiter=lines, lifespan="off"
+        )
         self._called: list[socket.socket] = []
 
     async def _app(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,7 +71,7 @@ class Site:
 
     def later(self, time: timedelta) -> None:
         self.now += time.total_seconds() + 0.1
-        self.do(self.lines.sweep)
+        self.do(self.lines.close_expired)
 
     def do(self, what: Callable[[], object]) -> None:
         self.background.loop.call_soon_threadsafe(what)
@@ -118,8 +124,8 @@ def test_half_a_head_is_waited_for_ten_seconds(site: Site) -> None:
         assert still_open(line)
     half.sendall(b"GET / HTTP/1.1\r\nHo")
     used.sendall(b"GET / HTTP/1.1\r\nHo")
-    until(lambda: any(line.heard is not None for line in site.lines._at.values()))
-    site.later(HEAD_LIMIT)
+    until(lambda: any(line.first_byte_at is not None for line in site.lines._at.values()))
+    site.later(HEADER_TIMEOUT)
     assert [is_closed(line) for line in (silent, half, used)] == [True] * 3
     assert still_open(idle)
 
@@ -147,7 +153,7 @@ def test_who_comes_again_from_the_same_port_has_left_before(site: Site) -> None:
         line.close()
     busy.set()
     assert still_open(site.call())
-    until(lambda: site.lines.held == 1)
+    until(lambda: site.lines.open_handles == 1)
     assert sum(map(len, site.lines._all)) == 1
 
 
@@ -172,21 +178,21 @@ def test_who_asks_nothing_goes_first_and_who_waits_having_signed_in_never(site: 
 
 def test_an_answer_that_nobody_reads_ends_after_a_while(site: Site) -> None:
     site.call("/large")
-    until(lambda: site.lines.unread > LARGE // 2)
-    site.later(UNREAD_LIMIT)
+    until(lambda: site.lines.unread_bytes > LARGE // 2)
+    site.later(WRITE_STALL_TIMEOUT)
     until(lambda: not len(site.lines))
-    assert site.lines.unread == 0
+    assert site.lines.unread_bytes == 0
 
 
 def test_of_too_many_unread_the_oldest_go(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_UNREAD", LARGE)
+    monkeypatch.setattr(module, "MAX_UNREAD_BYTES", LARGE)
     for enough in (LARGE // 2, LARGE, LARGE + LARGE // 2):
         site.call("/large")
-        until(partial(lambda least: site.lines.unread > least, enough))
+        until(partial(lambda least: site.lines.unread_bytes > least, enough))
         site.now += 1
     site.later(timedelta())
     until(lambda: len(site.lines) <= 1)
-    assert site.lines.unread <= LARGE
+    assert site.lines.unread_bytes <= LARGE
 
 
 def test_without_a_handle_one_is_closed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,15 +217,15 @@ def test_without_a_handle_one_is_closed(site: Site, monkeypatch: pytest.MonkeyPa
 class Person:
     """One who stands in a line, and leaves a place that was given when told to."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: FairSemaphore) -> None:
         """Come once whoever came before stands in line or has a place."""
-        self.inside, self._go, before = threading.Event(), threading.Event(), line.wait
+        self.inside, self._go, before = threading.Event(), threading.Event(), line.expected_wait
         self._thread = threading.Thread(target=self._stand, args=(line,), daemon=True)
         self._thread.start()
-        until(lambda: line.wait != before or self.inside.is_set())
+        until(lambda: line.expected_wait != before or self.inside.is_set())
 
-    def _stand(self, line: Line) -> None:
-        with line.place():
+    def _stand(self, line: FairSemaphore) -> None:
+        with line.acquire():
             self.inside.set()
             self._go.wait(HANG_SECONDS)
 
@@ -230,7 +236,7 @@ class Person:
 
 
 def test_a_line_serves_so_many_at_a_time_and_in_the_order_in_which_they_came() -> None:
-    line = Line(FakeClock(), places=2)
+    line = FairSemaphore(FakeClock(), permits=2)
     crowd = [Person(line) for _ in range(6)]
     for one, later in zip(crowd, crowd[2:], strict=False):
         assert not any(waits.inside.is_set() for waits in crowd[crowd.index(later) :])
@@ -239,22 +245,22 @@ def test_a_line_serves_so_many_at_a_time_and_in_the_order_in_which_they_came() -
     for one in crowd[-2:]:
         one.leave()
     for _ in range(3):  # a place is free again after a failure, too
-        with pytest.raises(RuntimeError), line.place():
+        with pytest.raises(RuntimeError), line.acquire():
             raise RuntimeError
-    assert line.wait == timedelta(0)
+    assert line.expected_wait == timedelta(0)
 
 
 def test_how_many_matches_a_line_bears_follows_from_its_pace() -> None:
     clock = FakeClock()
-    line = Line(clock, places=1, bearable=timedelta(seconds=4))
-    assert line.bears(200)
-    assert not line.bears(201)  # before anything was seen, 20 ms each
+    line = FairSemaphore(clock, permits=1, max_wait=timedelta(seconds=4))
+    assert line.can_sustain(200)
+    assert not line.can_sustain(201)  # before anything was seen, 20 ms each
     crowd = [Person(line) for _ in range(90)]
     for one in crowd[:45]:
         clock.advance(timedelta(seconds=1))
         one.leave()
-    assert not line.bears(25)  # a second each of late
-    assert line.bears(15)
+    assert not line.can_sustain(25)  # a second each of late
+    assert line.can_sustain(15)
     for one in crowd[45:]:
         one.leave()
-    assert line.bears(20)  # no time passed: better again
+    assert line.can_sustain(20)  # no time passed: better again

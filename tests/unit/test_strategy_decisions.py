@@ -7,23 +7,39 @@ from random import Random
 from types import SimpleNamespace
 
 import pytest
-from support.perfect import tiny, values
+from support.brute_force import action_values, tiny_endgame
 from support.positions import card, cards, effect, position
-from support.recorded import rows
+from support.recordings import sample_rows
 
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
-from cardsharp.deadmansdraw.cards import Card, Suit
-from cardsharp.deadmansdraw.events import Comment, MatchEnded, TurnEnded
-from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.rules import apply, force_turn_end, start, terminate
-from cardsharp.deadmansdraw.strategies import Decision, Late, build
-from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
-from cardsharp.deadmansdraw.strategies.search import network as net
-from cardsharp.deadmansdraw.strategies.search.layout import KEYS, LEFTS, LYING, TOPS, knot_of
-from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits, never
-from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, SUITS
-from cardsharp.deadmansdraw.strategies.search.weights import model, shipped
-from cardsharp.errors import Illegal
+from cardsharp.errors import IllegalAction
+from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
+from cardsharp.games.deadmansdraw.cards import Card, Suit
+from cardsharp.games.deadmansdraw.events import Comment, MatchEnded, TurnEnded
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.rules import apply, force_turn_end, start, terminate
+from cardsharp.games.deadmansdraw.strategies import Decision, IsLate, build
+from cardsharp.games.deadmansdraw.strategies.captain import (
+    WEIGHT_FILE,
+    Captain,
+    is_standard_deck,
+)
+from cardsharp.games.deadmansdraw.strategies.search import network as net
+from cardsharp.games.deadmansdraw.strategies.search.card_sets import NO_CARD, SUITS
+from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
+    SearchLimits,
+    never_late,
+)
+from cardsharp.games.deadmansdraw.strategies.search.weight_layout import (
+    CARD_COUNTS,
+    KEYS,
+    PLAY_AREA_OFFSET,
+    TOP_VALUES,
+    knot_at,
+)
+from cardsharp.games.deadmansdraw.strategies.search.weights import (
+    load_model,
+    load_shipped_network,
+)
 
 
 def table_of(text: str) -> Position:
@@ -41,7 +57,7 @@ def action_of(text: str, table: Position) -> Action:
     return respond(table.pending.effect_type, None if text == "none" else card(text))
 
 
-@pytest.mark.parametrize("line", rows("decisions"))
+@pytest.mark.parametrize("line", sample_rows("decisions"))
 def test_a_player_decides_as_it_is_written(line: str) -> None:
     told, action = line.split(" -> ")
     name, _, shown = told.partition(" ")
@@ -131,43 +147,50 @@ def test_captain_never_refuses_an_oracles_card_and_leaves_strange_tables_to_stea
     assert decision.action == respond(EffectType.ORACLE, card("Mermaid9"))
     assert respond(EffectType.ORACLE) not in {option.action for option in decision.options}
     table = position(own="Key5", area="Key5 Map3", unseen="Hook3 Hook4")
-    assert not is_ordinary(table)
+    assert not is_standard_deck(table)
     assert build("captain", Random(1)).decide(table) == build("steady", Random(1)).decide(table)
 
 
 def test_when_time_is_short_what_was_weighed_must_do(caplog: pytest.LogCaptureFixture) -> None:
     table = position(own="Key5", other="Map6", area="Hook4 Chest6", discard=OLD)
-    decision = Captain(model(WEIGHTS), late=lambda: True).decide(table)
+    decision = Captain(load_model(WEIGHT_FILE), is_late=lambda: True).decide(table)
     assert [option.action for option in decision.options] == [decision.action]
     assert "Time is short: 1 of 2 weighed." in caplog.text
 
 
 @pytest.mark.parametrize(
-    ("limits", "late"), [(SearchLimits(most_ends=20), never), (SearchLimits(), lambda: True)]
+    ("limits", "late"), [(SearchLimits(max_leaves=20), never_late), (SearchLimits(), lambda: True)]
 )
-def test_what_takes_too_long_is_looked_ahead(limits: SearchLimits, late: Late) -> None:
+def test_what_takes_too_long_is_looked_ahead(limits: SearchLimits, late: IsLate) -> None:
     table = position(own="Key5", other="Map6", area="Hook4", discard=OLD, unseen="Sword3 Map3 Key7")
-    ahead = Captain(model(WEIGHTS), SearchLimits(endgame=0)).decide(table).options
-    found = Captain(model(WEIGHTS), limits, late).decide(table).options
+    ahead = Captain(load_model(WEIGHT_FILE), SearchLimits(endgame_cards=0)).decide(table).options
+    found = Captain(load_model(WEIGHT_FILE), limits, late).decide(table).options
     assert found == ahead[: len(found)]
-    assert found != Captain(model(WEIGHTS)).decide(table).options[: len(found)]
+    assert found != Captain(load_model(WEIGHT_FILE)).decide(table).options[: len(found)]
 
 
 def test_a_process_that_plays_for_days_remembers_no_more_than_so_many() -> None:
-    parts = model("captain").parts[30]
-    keys = list(islice(product(range(0, LYING * 2, LYING), range(SUITS * KEYS)), 0, None, 7))
+    parts = load_model("captain").parts[30]
+    keys = list(
+        islice(
+            product(range(0, PLAY_AREA_OFFSET * 2, PLAY_AREA_OFFSET), range(SUITS * KEYS)),
+            0,
+            None,
+            7,
+        )
+    )
     before = {first + key: parts[first + key] for first, key in keys[:100]}
     for first, key in keys:
         assert parts[first + key] == parts[first + key]
         assert len(parts) <= 2048
     assert {key: parts[key] for key in before} == before
-    network, dice = shipped(), Random(3)
+    network, dice = load_shipped_network(), Random(3)
     cards = [suit * KEYS + dice.randrange(KEYS) for suit in range(SUITS)]
-    sums = network.begins.adds(cards, 30, 0, 0, NO_CARD)
-    for key in range(net.MOST + 10):
+    sums = network.begins.log_odds_correction(cards, 30, 0, 0, NO_CARD)
+    for key in range(net.MAX_CACHED + 10):
         network.begins.suits[key]
-        assert len(network.begins.suits) <= net.MOST
-    assert network.begins.adds(cards, 30, 0, 0, NO_CARD) == sums
+        assert len(network.begins.suits) <= net.MAX_CACHED
+    assert network.begins.log_odds_correction(cards, 30, 0, 0, NO_CARD) == sums
 
 
 def first(pile: tuple[Card, ...], number: int) -> tuple[Card, ...]:
@@ -188,60 +211,71 @@ def test_a_match_that_is_ended_by_decision_is_won_by_nobody_for_points() -> None
     leading, _ = apply(start(cards("Map5"), (), 0, play_area=cards("Chest4")), END_TURN, first)
     for winner, comment in ((None, None), (1, "late")):
         state, events = terminate(leading, winner, comment)
-        assert state.outcome == MatchEnded((4, 0), winner, terminated=True)
+        assert state.outcome == MatchEnded((4, 0), winner, was_terminated=True)
         assert events == (*([Comment(comment)] if comment else []), state.outcome)
-        with pytest.raises(Illegal, match=r"^No action possible on finished matches\.$"):
+        with pytest.raises(IllegalAction, match=r"^No action possible on finished matches\.$"):
             apply(state, END_TURN, first)
 
 
 @cache
 def rows_of(part: int) -> dict[str, list[Sequence[int]]]:
-    return net.rows_in(shipped().numbers, part)
+    return net.weight_rows(load_shipped_network().numbers, part)
 
 
 def plainly(part: int, seen: tuple[list[int], int, int, int, int]) -> int:
     keys, left, lead, odds, known = seen
-    rows, (knot, share) = rows_of(part), knot_of(left)
+    rows, (knot, share) = rows_of(part), knot_at(left)
     chosen = [rows["left"][left]]
     for key in keys:
-        suit = key % LYING // KEYS + SUITS * (part and key // LYING)
-        chosen += [rows["suit"][suit * net.ROWS + row] for row in net.rows_of(key % KEYS)]
+        suit = key % PLAY_AREA_OFFSET // KEYS + SUITS * (part and key // PLAY_AREA_OFFSET)
+        chosen += [
+            rows["suit"][suit * net.ROWS_PER_SUIT + row] for row in net.active_rows(key % KEYS)
+        ]
     if known != NO_CARD:
         chosen.append(rows["known"][known])
     total, out = 0, rows["out"]
-    for unit in range(net.HIDDEN):
+    for unit in range(net.HIDDEN_UNITS):
         hidden = sum(row[unit] for row in chosen) + lead * rows["lead"][0][unit]
         hidden += (odds >> 17) * rows["odds"][0][unit]
         total += max(0, hidden) * (out[knot][unit] * (32 - share) + out[knot + 1][unit] * share)
     return total >> 6
 
 
-@pytest.mark.parametrize("part", range(net.PARTS))
+@pytest.mark.parametrize("part", range(net.OUTPUT_COUNT))
 def test_lanes_are_worth_what_plain_sums_are_and_never_run_over(part: int) -> None:
     """Whatever the position: each card and suit at its worst, a lead of 100, log-odds of 40."""
-    dice, network, rows = Random(part), shipped(), rows_of(part)
+    dice, network, rows = Random(part), load_shipped_network(), rows_of(part)
     for _ in range(40):
         keys = [
-            suit * KEYS + dice.randrange(KEYS) + LYING * dice.randrange(2) for suit in range(SUITS)
+            suit * KEYS + dice.randrange(KEYS) + PLAY_AREA_OFFSET * dice.randrange(2)
+            for suit in range(SUITS)
         ]
-        left, lead, odds = dice.randrange(LEFTS), dice.randint(-60, 60), dice.randint(-7, 7) << 20
+        left, lead, odds = (
+            dice.randrange(CARD_COUNTS),
+            dice.randint(-60, 60),
+            dice.randint(-7, 7) << 20,
+        )
         seen = keys, left, lead, odds, dice.choice((NO_CARD, dice.randrange(60)))
-        assert (network.goes_on if part else network.begins).adds(*seen) == plainly(part, seen)
-    suits, most = rows["suit"], [0] * net.HIDDEN
-    for unit in range(net.HIDDEN):
+        assert (network.goes_on if part else network.begins).log_odds_correction(*seen) == plainly(
+            part, seen
+        )
+    suits, most = rows["suit"], [0] * net.HIDDEN_UNITS
+    for unit in range(net.HIDDEN_UNITS):
         for suit in range(SUITS):
             most[unit] += max(_worst(suits, at, unit) for at in (suit, SUITS + suit))
         for name, times in (("known", 1), ("left", 1), ("lead", 100), ("odds", 40 * 16)):
             most[unit] += times * max(abs(row[unit]) for row in rows[name])
-    out = [32 * max(abs(row[unit]) for row in rows["out"]) for unit in range(net.HIDDEN)]
+    out = [32 * max(abs(row[unit]) for row in rows["out"]) for unit in range(net.HIDDEN_UNITS)]
     assert max(most) < 1 << net.SIGN
     assert sum(one * by for one, by in zip(most, out, strict=True)) < 1 << net.LANE - 1
 
 
 def _worst(suits: list[list[int]], suit: int, unit: int) -> int:
     """What one suit adds at most: six cards, each in one of three places, and six groups."""
-    one = [abs(row[unit]) for row in suits[suit * net.ROWS : (suit + 1) * net.ROWS]]
-    cards, groups = _by(one[:18], 3), _by(one[18:], TOPS)
+    one = [
+        abs(row[unit]) for row in suits[suit * net.ROWS_PER_SUIT : (suit + 1) * net.ROWS_PER_SUIT]
+    ]
+    cards, groups = _by(one[:18], 3), _by(one[18:], TOP_VALUES)
     return sum(max(some) for some in (*cards, *groups))
 
 
@@ -254,7 +288,7 @@ def test_the_last_cards_are_weighed_exactly(seed: int) -> None:
     """Where nothing but the next card is left to chance: no Map's offer, and no bonus."""
     dice, match = Random(f"certain/{seed}"), None
     while match is None or not match.state.play_area:  # the first draw leaves no choice
-        match = tiny(dice, without=(Suit.MAP, Suit.CHEST))
-    options = build("captain", Random(1)).decide(match.position).options
+        match = tiny_endgame(dice, without=(Suit.MAP, Suit.CHEST))
+    options = build("captain", Random(1)).decide(match.current_position).options
     weighed = {option.action: option.value for option in options}
-    assert weighed == pytest.approx(values(match.state), abs=1e-12)
+    assert weighed == pytest.approx(action_values(match.state), abs=1e-12)

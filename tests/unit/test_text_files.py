@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from support.cli import Cli
 
+from cardsharp.core.text_files import json_fault, read_json_text, read_text, source_fault
 from cardsharp.errors import ConfigError
-from cardsharp.text_files import json_fault, read_json_text, read_text, source_fault
-from workbench.contest.teams_file import TeamRow, read_teams
+from cardsharp_tools.contest.teams_file import TeamRow, read_teams
 
 TEXT = "name,strategy\nKräuter,random\n"
 CODECS_WORDS = re.compile(r"codec|can't decode|UnicodeDecodeError|fault of Cardsharp itself")
@@ -243,7 +243,7 @@ def test_a_strategy_file_in_another_encoding_is_told(cli: Cli, file: Path) -> No
 def test_what_is_typed_in_another_encoding_is_answered(home: Path) -> None:
     """As from a file of answers, where the terminal is strict about UTF-8."""
     told = subprocess.run(
-        [sys.executable, "-m", "workbench.cli", "versus", "--seed", "1"],
+        [sys.executable, "-m", "cardsharp_tools.cli", "versus", "--seed", "1"],
         input=b"h\xe4llo\n",
         capture_output=True,
         check=False,

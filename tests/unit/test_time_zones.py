@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo, reset_tzpath
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from cardsharp.cloud.settings import Window, Windows
-from cardsharp.deadmansdraw.arena.listing import local_day
+from cardsharp.bot.settings import ListeningWindow, ListeningWindows
+from cardsharp.core.time_zones import local_zone, next_time_of_day, to_local, zone_named
 from cardsharp.errors import ConfigError
-from cardsharp.time_zones import local_zone, next_time_of_day, to_local, zone_named
+from cardsharp.games.deadmansdraw.arena.match_list import local_day
 
 BERLIN, NEW_YORK = "Europe/Berlin", "America/New_York"
 
@@ -124,8 +124,8 @@ def test_a_day_of_the_arena_is_the_day_where_it_stands(set_zone: SetZone) -> Non
         assert local_day(datetime.fromisoformat(moment)) == date(2026, 3, day)
 
 
-def window(text: str) -> Window:
-    (found,) = TypeAdapter(Windows).validate_python(text)
+def window(text: str) -> ListeningWindow:
+    (found,) = TypeAdapter(ListeningWindows).validate_python(text)
     return found
 
 

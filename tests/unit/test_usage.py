@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from support.waiting import until
 
-from workbench import process
-from workbench.companion import BACKSTOP, Usage, sample
-from workbench.process import Process
-from workbench.warden import descendants
+from cardsharp_tools.executors import line_process
+from cardsharp_tools.executors.hang_monitor import BACKSTOP, Usage, sample
+from cardsharp_tools.executors.line_process import LineProcess
+from cardsharp_tools.executors.sandbox_supervisor import process_tree
 
 LOOK = 0.05  # seconds at most that a look counts
 
@@ -37,8 +37,10 @@ def running(code: str) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as popen:  # noqa: S603 - our own
         assert popen.stdout is not None
         popen.stdout.readline()
-        yield popen
-        popen.kill()
+        try:
+            yield popen
+        finally:
+            popen.kill()
 
 
 @pytest.fixture
@@ -49,7 +51,7 @@ def crowded() -> Iterator[None]:
 
 
 def watched(popen: subprocess.Popen[bytes]) -> Usage:
-    return Usage(lambda: descendants(popen.pid))
+    return Usage(lambda: process_tree(popen.pid))
 
 
 def looked(usage: Usage) -> Usage:
@@ -85,7 +87,7 @@ def test_what_waits_for_us_is_charged_for_no_rest() -> None:
     with running("import time\nwhile True: time.sleep(60)") as popen:
         usage = watched(popen)
         for _ in range(50):
-            usage.look(LOOK, is_ours=True)
+            usage.look(LOOK, is_waiting_for_caller=True)
         assert usage.rested == 0
 
 
@@ -103,7 +105,7 @@ def test_what_was_stopped_is_charged_for_its_rest_unless_it_is_spared() -> None:
     with running("while True: pass") as popen:
         popen.send_signal(signal.SIGSTOP)
         until(lambda: (now := sample([popen.pid])) is not None and now.stopped)
-        usage = Usage(lambda: descendants(popen.pid), spares_stopped=True)
+        usage = Usage(lambda: process_tree(popen.pid), spares_stopped=True)
         for _ in range(50):
             usage.look(LOOK)
         assert (usage.used, usage.rested, usage.elapsed) == (0, 0, 0)
@@ -138,10 +140,10 @@ def test_a_program_is_not_late_because_the_machine_is_busy(
     crowded: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del crowded
-    monkeypatch.setattr(process, "LIMIT", timedelta(seconds=1))
+    monkeypatch.setattr(line_process, "ANSWER_TIMEOUT", timedelta(seconds=1))
     (tmp_path / "bot.py").write_text(ANSWERS)
-    program = Process(f"{sys.executable} {tmp_path / 'bot.py'}")
-    assert [program.ask(b"question\n") for _ in range(2)] == [b"answer\n"] * 2
+    program = LineProcess(f"{sys.executable} {tmp_path / 'bot.py'}")
+    assert [program.request(b"question\n") for _ in range(2)] == [b"answer\n"] * 2
 
 
 def test_the_guard_of_the_lab_does_not_count_while_somebody_has_stopped_it() -> None:
@@ -150,14 +152,14 @@ def test_the_guard_of_the_lab_does_not_count_while_somebody_has_stopped_it() -> 
 import os, subprocess
 from types import SimpleNamespace
 from datetime import timedelta
-from cardsharp.strategy import Decision
-from workbench.lab import players
-players.LIMIT = timedelta(seconds=1)
+from cardsharp.play.strategy import Decision
+from cardsharp_tools.lab import players
+players.DECISION_TIMEOUT = timedelta(seconds=1)
 def decide(position):
     stops = f"kill -STOP {os.getpid()}; sleep 2; kill -CONT {os.getpid()}"
     subprocess.run(["sh", "-c", stops])
     return Decision(position, "why")
-print(players.Guarded("its name", SimpleNamespace(decide=decide)).decide(7).action)
+print(players.GuardedStrategy("its name", SimpleNamespace(decide=decide)).decide(7).action)
 """
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "7\n"  # noqa: S603
 
@@ -169,9 +171,9 @@ def test_native_code_that_computes_on_a_busy_machine_is_not_taken_for_a_standsti
     del crowded
     code = f"""
 from pathlib import Path
-from workbench import last_words
-last_words.STILL = 1
-last_words.listen(Path({str(tmp_path)!r}) / "mine.py")
+from cardsharp_tools.executors import crash_report
+crash_report.HANG_TIMEOUT_SECONDS = 1
+crash_report.enable_crash_reports(Path({str(tmp_path)!r}) / "mine.py")
 {LAST}
 {WORK}
 print("done")

@@ -20,58 +20,83 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 from starlette.routing import Route
-from support.bot_events import context
-from support.games import Decides, Kept, begun, kept, simulated, taken
-from support.recorded import Matches, looks, sample_and_whole
-from support.size import cases
-from support.stored import HOSTILE, PLAYERS, OneMatch, any_match, named, recorded_matches
+from support.case_counts import case_count
+from support.games import (
+    StoredMatch,
+    StrategyPlayer,
+    game_simulation,
+    new_match,
+    play_on,
+    stored_match,
+)
+from support.lambda_events import context
+from support.recordings import RecordedMatches, parametrize_sample_and_all, recorded_views
+from support.stored_matches import (
+    HOSTILE,
+    PLAYERS,
+    SingleMatchSource,
+    recorded_matches,
+    sample_match,
+    with_names,
+)
 
-from cardsharp.cloud.ports import Body, Status
-from cardsharp.euchre.cards import DECK
-from cardsharp.euchre.store import SwapEvent, decode_event, encode_event
-from cardsharp.euchre.table import DEALER
-from cardsharp.games import game
-from cardsharp.replay import Step
-from cardsharp.viewer.assets import ASSETS
-from cardsharp.viewer.moment import moment
-from cardsharp.viewer.pages import Column, Row, list_page, match_file, match_page, steps_document
-from cardsharp.viewer.shown import shown
-from cardsharp.viewer.site import SITE, Manner, Pages, application
-from cardsharp.web.asgi import handler_of
-from cardsharp.web.page import HEADERS, page
-from cardsharp.web.reading import Messages, Parameters
-from workbench.cloud.http_events import WireRequest, http_event, read_answer
+from cardsharp.analysis.replay import ReplayStep
+from cardsharp.games.euchre.cards import DECK
+from cardsharp.games.euchre.public_state import DEALER
+from cardsharp.games.euchre.service.deal_store import (
+    DiscardEvent,
+    decode_event,
+    encode_event,
+)
+from cardsharp.pages.assets import ASSETS
+from cardsharp.pages.highlight_svg import highlight_svg
+from cardsharp.pages.match_pages import (
+    Column,
+    Row,
+    list_page,
+    match_page,
+    standalone_match_page,
+    steps_json,
+)
+from cardsharp.pages.rendered_match import render_match
+from cardsharp.play.catalog import get_game
+from cardsharp.server.asgi_service import asgi_handler
+from cardsharp.server.match_site import DEFAULT_SITE, MatchSite, PagesConfig, application
+from cardsharp.server.openapi_page import HEADERS, render_page
+from cardsharp.server.request_parsing import JsonBodyParser, ParameterParser
+from cardsharp.store.match_log import Body, MatchStatus
+from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
 
 
 @pytest.mark.parametrize("name", PLAYERS)
 def test_a_step_is_a_move_and_says_only_what_it_changed(name: str) -> None:
     """The parts of all steps up to one, the later over the earlier, are the whole table."""
-    match = shown(*any_match(name))
-    assert len(match.frames) == len(match.moves)
+    match = render_match(*sample_match(name))
+    assert len(match.steps) == len(match.moves)
     table: dict[str, str] = {}
-    for number, frame in enumerate(match.frames):
-        assert all(table.get(part) != drawn for part, drawn in frame.parts.items())
-        table |= frame.parts
-        drawn = match.board.parts(match.header, frame.step)
-        assert table == match.table(number)
+    for number, frame in enumerate(match.steps):
+        assert all(table.get(part) != drawn for part, drawn in frame.changed_parts.items())
+        table |= frame.changed_parts
+        drawn = match.renderer.render_step(match.header, frame.step)
+        assert table == match.board_at(number)
         assert all(part is None or table[one] == part for one, part in drawn.items())
 
 
 @pytest.mark.parametrize("name", PLAYERS)
 def test_what_a_stranger_wrote_is_text(name: str) -> None:
-    record, moves = any_match(name)
+    record, moves = sample_match(name)
     told = json.loads(json.dumps([move.facts for move in moves]).replace('"one"', f'"{HOSTILE}"'))
     facts = [replace(move, facts=told[place]) for place, move in enumerate(moves)]
-    match = shown(*named((record, facts), *[HOSTILE] * len(record.header["names"])))  # type: ignore[arg-type]
-    document = json.dumps(steps_document(match)["steps"])
-    drawn = [part for frame in match.frames for part in frame.parts.values()]
+    match = render_match(*with_names((record, facts), *[HOSTILE] * len(record.header["names"])))  # type: ignore[arg-type]
+    document = json.dumps(steps_json(match)["steps"])
+    drawn = [part for frame in match.steps for part in frame.changed_parts.values()]
     assert not any("<script" in part for part in drawn)
-    for text in (match_page(SITE, match), match_file(match)):
+    for text in (match_page(DEFAULT_SITE, match), standalone_match_page(match)):
         assert HOSTILE not in text
         assert "&lt;script&gt;alert" in text
     assert "script>alert" in document
     row = Row("/matches/1", False, HOSTILE, (HOSTILE,))  # noqa: FBT003
-    assert HOSTILE not in list_page(SITE, [Column("x")], [row])
+    assert HOSTILE not in list_page(DEFAULT_SITE, [Column("x")], [row])
 
 
 @pytest.mark.parametrize("name", PLAYERS)
@@ -80,18 +105,18 @@ def test_a_file_and_a_picture_need_no_network_and_are_small(name: str) -> None:
 
     The picture is without script, address or anything of who wrote a name.
     """
-    text = match_file(shown(*any_match(name)))
+    text = standalone_match_page(render_match(*sample_match(name)))
     assert len(text.encode()) < 300_000
     policy = re.search(r'Policy" content="([^"]*)"', text)
     assert policy[1].startswith("default-src &#39;none&#39;; style-src &#39;sha256-")
     assert not re.search(r'(?:src|href)="(?!#)', text)
     assert "http" not in text.replace("http-equiv", "")
-    record, moves = any_match(name)
-    match = shown(*named((record, moves), *[HOSTILE] * 4))
-    picture = moment(match, None)
+    record, moves = sample_match(name)
+    match = render_match(*with_names((record, moves), *[HOSTILE] * 4))
+    picture = highlight_svg(match, None)
     root = parse_xml(picture)  # noqa: S314 - our own text
     frames = root.findall("{http://www.w3.org/2000/svg}foreignObject")
-    turns = [frame.step.turn for frame in match.frames]
+    turns = [frame.step.turn for frame in match.steps]
     assert len(frames) == max(map(turns.count, turns))
     assert "<script" not in picture
     assert set(re.findall(r"https?://[^\"]*", picture)) == {
@@ -101,19 +126,19 @@ def test_a_file_and_a_picture_need_no_network_and_are_small(name: str) -> None:
     assert len(picture.encode()) < 100_000
 
 
-def steps_of(match: Kept) -> list[Step]:
+def steps_of(match: StoredMatch) -> list[ReplayStep]:
     """Its steps as the page has them, but none of them drawn."""
-    whole = shown(*match)
+    whole = render_match(*match)
     return list(whole.game.replay.load()(whole.record, whole.moves))
 
 
-@sample_and_whole(pytest.mark.slow)
-def test_piles_are_where_the_arena_had_them(matches: Matches) -> None:
+@parametrize_sample_and_all(pytest.mark.slow)
+def test_piles_are_where_the_arena_had_them(matches: RecordedMatches) -> None:
     """The discard pile, and how many cards are left to draw, at every recorded look."""
     looked = 0
     for trace, match in zip(matches.started(), recorded_matches(matches), strict=True):
-        states = {step.sequence: step.state for step in steps_of(match)}
-        for look in looks(trace):
+        states = {step.sequence: step.public_state for step in steps_of(match)}
+        for look in recorded_views(trace):
             if "discardPile" not in look.record or not look.view.moves:
                 continue
             state = states[look.view.moves[-1].sequence_id]
@@ -121,7 +146,7 @@ def test_piles_are_where_the_arena_had_them(matches: Matches) -> None:
             if state["unseen"] is not None:
                 assert len(state["unseen"]) == look.record["drawPileLeft"], trace["name"]  # type: ignore[arg-type]
             looked += 1
-    assert looked >= matches.least
+    assert looked >= matches.min_step_count
 
 
 class Asked(BaseModel):
@@ -131,12 +156,14 @@ class Asked(BaseModel):
     tags: tuple[str, ...] = ()
 
 
-@pytest.mark.parametrize("reading", [Messages(), Parameters()])
-def test_a_parameter_that_may_be_null_is_described(reading: Messages | Parameters) -> None:
+@pytest.mark.parametrize("reading", [JsonBodyParser(), ParameterParser()])
+def test_a_parameter_that_may_be_null_is_described(
+    reading: JsonBodyParser | ParameterParser,
+) -> None:
     """It made the document of an API a failure of the server."""
     name, tags = reading.describe(Asked, "GET", ())["parameters"]  # type: ignore[misc]
     assert name["schema"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
-    assert tags.get("explode", isinstance(reading, Parameters))
+    assert tags.get("explode", isinstance(reading, ParameterParser))
 
 
 EVIL = "<script>alert('\"&')</script>"
@@ -162,12 +189,12 @@ def document(text: str) -> dict[str, Any]:
 
 
 def test_no_text_of_a_document_is_html_and_only_its_own_styles_are_allowed() -> None:
-    told = page(document(EVIL), {EVIL: EVIL})
-    plain = page(document("plain"), {"plain": "plain"})
+    told = render_page(document(EVIL), {EVIL: EVIL})
+    plain = render_page(document("plain"), {"plain": "plain"})
     assert "&lt;script&gt;" in told
     tags = r"<(/?\w+)"
     assert re.findall(tags, told) == re.findall(tags, plain)
-    told = page(document("plain"), {})
+    told = render_page(document("plain"), {})
     [style] = re.findall(r"<style>(.*?)</style>", told, re.DOTALL)
     allowed = b64encode(sha256(style.encode()).digest()).decode()
     policy = HEADERS["Content-Security-Policy"]
@@ -187,31 +214,31 @@ ASKED: Mapping[str, tuple[str, ...]] = {
 """What is asked of each route; one that is not here fails the test."""
 
 
-def twins(name: str, seed: int, share: float) -> tuple[Kept, Kept, int | None]:
+def twins(name: str, seed: int, share: float) -> tuple[StoredMatch, StoredMatch, int | None]:
     """Two running matches that look the same to the seat to act, and that seat."""
-    of = game(name)
-    players = [Decides(of, PLAYERS[name], seed + one) for one in (0, 1)]
-    notes = taken(begun(of, seed), players, Random(seed))
-    whole = [move for move in kept(of, notes)[0][1] if move.intent is not None]
+    of = get_game(name)
+    players = [StrategyPlayer(of, PLAYERS[name], seed + one) for one in (0, 1)]
+    notes = play_on(new_match(of, seed), players, Random(seed))
+    whole = [move for move in stored_match(of, notes)[0][1] if move.intent is not None]
     at = int(share * len(whole))
     state = notes[at].state
-    futures = (state, simulated(of).disguised(state, Random(seed)))
+    futures = (state, game_simulation(of).resample_hidden(state, Random(seed)))
     one, other = (
-        kept(of, [*notes[:at], *taken(start, players, Random(number))])[0]
+        stored_match(of, [*notes[:at], *play_on(start, players, Random(number))])[0]
         for number, start in enumerate(futures)
     )
-    steps = [step for step in steps_of(one) if step.ours is not None]
+    steps = [step for step in steps_of(one) if step.decision is not None]
     return running(one, at), running(other, at), steps[at].seat
 
 
-def running(match: Kept, at: int) -> Kept:
+def running(match: StoredMatch, at: int) -> StoredMatch:
     record, moves = match
     decisions = [move.sequence for move in moves if move.intent is not None]
-    record = replace(record, status=Status.RUNNING, outcome=None)
+    record = replace(record, status=MatchStatus.RUNNING, outcome=None)
     return record, [move for move in moves if move.sequence < decisions[at]]
 
 
-def of_seat(match: Kept, seat: int | None) -> Kept:
+def of_seat(match: StoredMatch, seat: int | None) -> StoredMatch:
     """The match with the reasons of one seat alone, as the log of who plays there has it."""
     ours = {step.sequence for step in steps_of(match) if step.seat == seat}
     record, moves = match
@@ -219,7 +246,7 @@ def of_seat(match: Kept, seat: int | None) -> Kept:
     return record, own
 
 
-def with_secrets(match: Kept, seat: int | None, number: int) -> Kept:
+def with_secrets(match: StoredMatch, seat: int | None, number: int) -> StoredMatch:
     """The match with facts of that number where nobody but the seat may know them; None is nobody.
 
     The seed with which an arena begins a match, and the card that a dealer of Euchre lays aside.
@@ -236,37 +263,41 @@ def _secret(facts: Body, seat: int | None, number: int) -> Body:
     if "event" not in facts or seat == DEALER:
         return facts
     event = decode_event(str(facts["event"]))
-    if isinstance(event, SwapEvent):
+    if isinstance(event, DiscardEvent):
         event = event._replace(card=(event.card + number) % len(DECK))
     return {**facts, "event": encode_event(event)}
 
 
 def everything_told(
-    match: Kept, *, public: bool, judged: bool = False
+    match: StoredMatch, *, public: bool, judged: bool = False
 ) -> Iterator[tuple[str, bytes]]:
     """Yield all that the site and the exports say of a match, by what was asked."""
     record, moves = match
-    manner = Manner(site=SITE._replace(judged=judged), public=public, hold=timedelta())
-    app = application(Pages(OneMatch(record, moves), manner))
+    manner = PagesConfig(
+        site=DEFAULT_SITE._replace(has_analysis=judged),
+        hide_private=public,
+        long_poll_timeout=timedelta(),
+    )
+    app = application(MatchSite(SingleMatchSource(record, moves), manner))
     paths = [route.path for route in app.routes if isinstance(route, Route)]
     assert set(paths) == set(ASKED)
     for path in paths:
         for name in ASSETS if "{name}" in path else ("",):
             for query in ASKED[path]:
                 target = path.format(id=record.match_id, name=name) + query
-                event = http_event(WireRequest("GET", target), datetime.now(UTC))
-                answer = read_answer(handler_of(app)(event, context()))
+                event = to_event(HttpRequest("GET", target), datetime.now(UTC))
+                answer = parse_response(asgi_handler(app)(event, context()))
                 assert answer.status in {200, 307, 404}
                 yield target, repr(answer.headers).encode() + answer.body
-    told = shown(record, moves, public=public)
-    yield "file", match_file(told).encode()
-    yield "steps", json.dumps(steps_document(told)).encode()
-    if told.frames:
-        yield "picture", moment(told, None).encode()
+    told = render_match(record, moves, hide_private=public)
+    yield "file", standalone_match_page(told).encode()
+    yield "steps", json.dumps(steps_json(told)).encode()
+    if told.steps:
+        yield "picture", highlight_svg(told, None).encode()
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-@settings(max_examples=cases(2, every=100), deadline=None)
+@settings(max_examples=case_count(2, full=100), deadline=None)
 @given(seed=st.integers(0, 10**6), share=st.floats(0, 0.999))
 def test_nobody_is_told_what_is_hidden_from_them(name: str, seed: int, share: float) -> None:
     """Spectators not even what we thought, and of which strategies of ours there are.

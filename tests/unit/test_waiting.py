@@ -15,7 +15,7 @@ TIMEOUT = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]
 WAITS = {"wait", "join", "result", "exception", "acquire", "communicate", "wait_for", "until"}
 """What has a number of seconds as its last argument."""
 
-OF_A_MATCH = {"Settings", "create_match"}
+OF_A_MATCH = {"ContestSettings", "create_match"}
 """Whose `timeout` is the limit of a turn, which is a rule of the game."""
 
 SLEEP = 1
@@ -23,7 +23,7 @@ SLEEP = 1
 
 
 def sources() -> list[str]:
-    folders = (ROOT / "tests", ROOT / "research/tests")
+    folders = (ROOT / "tests", ROOT / "cardsharp_tools/research/tests")
     files = (file for folder in folders for file in folder.rglob("*.py"))
     return sorted(str(file.relative_to(ROOT)) for file in files if "samples" not in file.parts)
 
@@ -61,7 +61,7 @@ def hurries(code: str) -> list[str]:
 
 @pytest.mark.parametrize("name", sources())
 def test_no_test_has_a_limit_of_its_own_on_the_clock(name: str) -> None:
-    """`support.waiting` says how to wait, and `workbench.companion.Usage` counts processor time."""
+    """`support.waiting` says how to wait, and `hang_monitor.Usage` counts processor time."""
     assert hurries((ROOT / name).read_text(encoding="utf-8")) == []
 
 
@@ -88,7 +88,7 @@ def test_a_limit_is_caught(line: str) -> None:
         "begun.wait()",
         "pause.wait(0.001)",
         "until(lambda: over)",
-        "Settings('cup', timeout=60)",
+        "ContestSettings('cup', timeout=60)",
         "pytest.mark.timeout(3600)",
         "', '.join(words)",
     ],

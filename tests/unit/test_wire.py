@@ -5,18 +5,24 @@ import zlib
 from datetime import timedelta
 
 import pytest
-from support import arena_bodies as bodies
-from support.recorded import recording
+from support import recorded_arena_responses as bodies
+from support.recordings import recording
 
-from cardsharp import games
-from cardsharp.cloud.codec import pack, unpack
-from cardsharp.deadmansdraw import wire, wire_views
-from cardsharp.deadmansdraw.actions import Action, EffectType, Verb, action_body, respond
-from cardsharp.deadmansdraw.cards import Card
-from cardsharp.deadmansdraw.game import GAME
-from cardsharp.deadmansdraw.words import WORDS
-from cardsharp.errors import Garbled
-from cardsharp.game import Part
+from cardsharp.errors import MalformedResponse
+from cardsharp.games.deadmansdraw.actions import (
+    Action,
+    ActionType,
+    EffectType,
+    action_json,
+    respond,
+)
+from cardsharp.games.deadmansdraw.arena_bot import wire, wire_views
+from cardsharp.games.deadmansdraw.cards import Card
+from cardsharp.games.deadmansdraw.compression_dictionary import COMPRESSION_DICTIONARY
+from cardsharp.games.deadmansdraw.game import GAME
+from cardsharp.play import catalog
+from cardsharp.play.game import LazyImport
+from cardsharp.store.codec import compress, decompress
 
 
 def changed(**fields: object) -> bytes:
@@ -73,7 +79,7 @@ def test_seeds_and_hidden_piles_leave_no_trace_in_a_view() -> None:
     ],
 )
 def test_what_is_no_match_is_garbled_in_one_short_sentence(body: bytes) -> None:
-    with pytest.raises(Garbled) as caught:
+    with pytest.raises(MalformedResponse) as caught:
         wire.parse_view(body)
     assert str(caught.value).startswith("The arena's answer is not a match: ")
     assert len(str(caught.value)) < 260
@@ -83,9 +89,9 @@ def test_what_is_no_match_is_garbled_in_one_short_sentence(body: bytes) -> None:
 def test_a_garbled_answer_is_not_quoted_and_a_missing_player_no_end_of_a_match() -> None:
     match = bodies.running()
     del match["activePlayerIndex"]
-    with pytest.raises(Garbled, match="activePlayerIndex"):
+    with pytest.raises(MalformedResponse, match="activePlayerIndex"):
         wire.parse_view(match)
-    with pytest.raises(Garbled) as caught:
+    with pytest.raises(MalformedResponse) as caught:
         wire.parse_whoami(b'{"username": ["canary"], "name": {"canary": 1}}')
     assert "canary" not in str(caught.value)
 
@@ -98,9 +104,9 @@ def test_a_list_leaves_out_what_is_no_match_or_has_no_id() -> None:
 
 def test_an_oracles_card_is_refused_by_null_and_the_arena_asked_to_pick() -> None:
     refusal = {"etype": "ResponseToEffect", "effect": {"effectType": "Oracle", "card": None}}
-    assert action_body(respond(EffectType.ORACLE)) == refusal
+    assert action_json(respond(EffectType.ORACLE)) == refusal
     picked = {"etype": "Draw", "autopick": True}
-    assert action_body(Action(Verb.DRAW, autopick=True)) == picked
+    assert action_json(Action(ActionType.DRAW, answers_pending_effects=True)) == picked
 
 
 READERS = {
@@ -131,28 +137,32 @@ def test_every_recorded_example_is_read() -> None:
 MOVE = '{"events":[{"eventType":"Draw","playerIndex":1,"drawCard":{"suit":"Kraken","value":9}}]}'
 OTHERS_MOVE = '{"tiles":["Bamboo 1","Bamboo 2"],"discarded":"Red Dragon","wind":"East"}'
 
-OTHER = GAME._replace(name="other", words=Part(f"{__name__}:OTHERS_MOVE"))
-BARE = GAME._replace(name="bare", words=None)
+OTHER = GAME._replace(name="other", compression_dictionary=LazyImport(f"{__name__}:OTHERS_MOVE"))
+BARE = GAME._replace(name="bare", compression_dictionary=None)
 
 
 @pytest.fixture
 def _mounted_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    def load(part: Part[object]) -> object:
-        return {"other": OTHER, "bare": BARE, OTHER.words.place: OTHERS_MOVE}.get(  # type: ignore[union-attr]
-            part.place
+    def load(part: LazyImport[object]) -> object:
+        return {
+            "other": OTHER,
+            "bare": BARE,
+            OTHER.compression_dictionary.import_path: OTHERS_MOVE,
+        }.get(  # type: ignore[union-attr]
+            part.import_path
         ) or _load(part)
 
-    _load = Part.load
-    monkeypatch.setattr(Part, "load", load)
+    _load = LazyImport.load
+    monkeypatch.setattr(LazyImport, "load", load)
 
 
 @pytest.mark.usefixtures("_mounted_too")
 def test_a_second_game_has_words_and_older_bodies_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = pack(MOVE), pack(OTHERS_MOVE)
-    monkeypatch.setattr(games, "MOUNTED", ("other", *games.MOUNTED))
-    assert [unpack(one) for one in before] == [MOVE, OTHERS_MOVE]
-    assert len(pack(OTHERS_MOVE)) < len(before[1])
-    assert [unpack(pack(one)) for one in (MOVE, OTHERS_MOVE)] == [MOVE, OTHERS_MOVE]
+    before = compress(MOVE), compress(OTHERS_MOVE)
+    monkeypatch.setattr(catalog, "GAME_MODULES", ("other", *catalog.GAME_MODULES))
+    assert [decompress(one) for one in before] == [MOVE, OTHERS_MOVE]
+    assert len(compress(OTHERS_MOVE)) < len(before[1])
+    assert [decompress(compress(one)) for one in (MOVE, OTHERS_MOVE)] == [MOVE, OTHERS_MOVE]
 
 
 def test_words_stay_and_what_was_packed_before_bodies_named_them_is_read() -> None:
@@ -161,11 +171,11 @@ def test_words_stay_and_what_was_packed_before_bodies_named_them_is_read() -> No
     Every stored match needs them: add another text beside this one instead.
     """
     kept = bytes.fromhex("83051e3401a2c7214807a4dc0716e900")
-    assert unpack(kept) == '{"actions":[{"etype":"EndTurn"}],"kraken":3}'
-    assert zlib.adler32(WORDS.encode()) == 0x79509473
+    assert decompress(kept) == '{"actions":[{"etype":"EndTurn"}],"kraken":3}'
+    assert zlib.adler32(COMPRESSION_DICTIONARY.encode()) == 0x79509473
 
 
 @pytest.mark.parametrize("cut", [0, 1, 2, 5, 6, 20])
 def test_what_is_cut_short_is_refused(cut: int) -> None:
     with pytest.raises(ValueError, match=r"cut short|no game here brings"):
-        unpack(pack(MOVE)[:cut])
+        decompress(compress(MOVE)[:cut])

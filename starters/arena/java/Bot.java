@@ -14,10 +14,10 @@ import java.util.Map;
 
 /** Plays Dead Man's Draw at an arena: java Bot.java URL ID [TAG | --practice] */
 public class Bot {
-    /** A long poll lasts 30 s, and an arena that is asked too often takes up to 10 s more. */
+    /** A long poll takes up to 30 s. The arena delays too frequent requests by up to 10 s more. */
     static final Duration LIMIT = Duration.ofSeconds(45);
 
-    /** Your strategy: what to do in a match in which it is your turn. Here: stop at three cards. */
+    /** Your strategy: return the action for your turn in a match. This one stops at three cards. */
     static String decide(Map<?, ?> match) {
         List<?> cards = (List<?>) ((Map<?, ?>) match.get("state")).get("playArea");
         String verb = cards.size() >= 3 ? "EndTurn" : "Draw";
@@ -37,7 +37,7 @@ public class Bot {
         this.credentials = "Basic " + Base64.getEncoder().encodeToString(pair);
     }
 
-    /** Plays one match against the dummy; how it ended. */
+    /** Play one match against the dummy and return its result. */
     String practise() throws InterruptedException {
         String body = "{\"playerids\": [\"" + player + "\", \"" + "0".repeat(24) + "\"]}";
         String match = null;
@@ -59,7 +59,7 @@ public class Bot {
         }
     }
 
-    /** Plays all matches with the tag, for ever. */
+    /** Play all matches with the tag, forever. */
     void serve(String tag) throws InterruptedException {
         String named = tag.isEmpty() ? "" : "&tags=" + URLEncoder.encode(tag, StandardCharsets.UTF_8);
         while (true) {
@@ -73,7 +73,7 @@ public class Bot {
         }
     }
 
-    /** Of an action without an answer the next look tells what came of it. */
+    /** Wait a second after an error; the next request shows whether the action was applied. */
     static void rest(IOException error) throws InterruptedException {
         String why = error.getMessage();
         System.out.println(why == null ? "The arena does not answer: " + error : why);
@@ -86,7 +86,7 @@ public class Bot {
         }
     }
 
-    /** The arena's answer: 200, 409 (not your turn) or 410 (the match is over). */
+    /** Send a request and return the response: 200, 409 (not your turn) or 410 (match over). */
     Answer ask(String url, String body) throws IOException, InterruptedException {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url)).timeout(LIMIT)
             .header("Authorization", credentials).header("Content-Type", "application/json");
@@ -112,12 +112,12 @@ public class Bot {
     public static void main(String[] given) throws InterruptedException {
         String password = System.getenv("ARENA_PASSWORD");
         if (given.length < 2 || given.length > 3 || password == null) {
-            stop(2, "java Bot.java URL ID [TAG | --practice]; the password stands in ARENA_PASSWORD.");
+            stop(2, "java Bot.java URL ID [TAG | --practice]; set ARENA_PASSWORD to the password.");
         }
         URI where = URI.create(given[0]);
         if (!"https".equals(where.getScheme())
             && !List.of("127.0.0.1", "localhost").contains(String.valueOf(where.getHost()))) {
-            stop(1, "Others could read the password on its way: use https://.");
+            stop(1, "Others could read the password in transit; use https://.");
         }
         Bot bot = new Bot(given[0], given[1], password);
         String entry = given.length == 3 ? given[2] : "";
@@ -125,7 +125,7 @@ public class Bot {
         else bot.serve(entry);
     }
 
-    /** Reads JSON into maps, lists, strings, whole and other numbers, booleans and null. */
+    /** Parse JSON into maps, lists, strings, integers, other numbers, booleans and null. */
     static class Json {
         private final String text;
         private int at = 0;

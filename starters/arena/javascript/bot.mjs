@@ -1,9 +1,9 @@
 // Play Dead Man's Draw at an arena: node bot.mjs URL ID [TAG | --practice]
 
-const LIMIT = 45_000; // ms: a long poll lasts 30 s, an arena that is asked too often adds up to 10
+const LIMIT = 45_000; // ms: a long poll takes up to 30 s, and the arena can add up to 10 s
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-// Your strategy: what to do in a match in which it is your turn. Here: stop at three cards.
+// Your strategy: return the action for your turn in a match. This one stops at three cards.
 function decide(match) {
   const enough = match.state.playArea.length >= 3;
   return { etype: enough ? "EndTurn" : "Draw", autopick: true };
@@ -12,12 +12,12 @@ function decide(match) {
 const [base, player, entry = ""] = process.argv.slice(2);
 const password = process.env.ARENA_PASSWORD;
 if (!base || !player || !password || process.argv.length > 5) {
-  console.error("node bot.mjs URL ID [TAG | --practice]; the password stands in ARENA_PASSWORD.");
+  console.error("node bot.mjs URL ID [TAG | --practice]; set ARENA_PASSWORD to the password.");
   process.exit(2);
 }
 const { protocol, hostname } = new URL(base);
 if (protocol !== "https:" && !["127.0.0.1", "localhost"].includes(hostname)) {
-  console.error("Others could read the password on its way: use https://.");
+  console.error("Others could read the password in transit; use https://.");
   process.exit(1);
 }
 const matches = `${base.replace(/\/+$/, "")}/api/matches`;
@@ -26,9 +26,9 @@ const headers = {
   "content-type": "application/json",
 };
 
-// The arena's answer: 200, 409 (not your turn) or 410 (the match is over).
+// Send a request and return the response: 200, 409 (not your turn) or 410 (match over).
 async function ask(url, sent) {
-  const body = JSON.stringify(sent); // with something to send it is a POST
+  const body = JSON.stringify(sent); // a request with a body is a POST
   const method = sent ? "POST" : "GET";
   const answer = await fetch(url, { method, headers, body, signal: AbortSignal.timeout(LIMIT) });
   const text = await answer.text();
@@ -41,7 +41,7 @@ async function ask(url, sent) {
   return { status: answer.status, body: JSON.parse(text) };
 }
 
-// Plays all matches with the tag for ever, or one against the dummy to its end.
+// Play all matches with the tag forever, or one match against the dummy to its end.
 const tags = entry && `&tags=${encodeURIComponent(entry)}`;
 let look = `${matches}?active=1&wait=1${tags}`;
 let practice = null;
@@ -60,7 +60,7 @@ for (;;) {
       await ask(`${matches}/${match._id}`, decide(match));
     }
   } catch (error) {
-    // Of an action without an answer the next look tells what came of it.
+    // If an action got no response, the next request shows whether it was applied.
     const { cause } = error;
     console.log(cause ? `The arena does not answer: ${cause.code ?? cause.message}` : error.message);
     await pause(1000);

@@ -9,14 +9,14 @@ import requests
 
 
 def decide(match: dict) -> dict:
-    """Your strategy: what to do in a match in which it is your turn. Here: stop at three cards."""
+    """Your strategy: return the action for your turn. This one stops at three cards."""
     enough = len(match["state"]["playArea"]) >= 3
     return {"etype": "EndTurn" if enough else "Draw", "autopick": True}
 
 
 def ask(arena: requests.Session, method: str, url: str, **more: object) -> requests.Response:
-    """The arena's answer: 200, 409 (not your turn) or 410 (the match is over)."""
-    # A long poll lasts 30 s, and an arena that is asked too often takes up to 10 s more.
+    """Send a request and return the response: 200, 409 (not your turn) or 410 (match over)."""
+    # A long poll takes up to 30 s. The arena delays too frequent requests by up to 10 s more.
     answer = arena.request(method, url, timeout=45, **more)
     if answer.status_code == 401:
         sys.exit(f"{answer.text}: are ID and ARENA_PASSWORD right?")
@@ -28,7 +28,7 @@ def ask(arena: requests.Session, method: str, url: str, **more: object) -> reque
 
 
 def play(arena: requests.Session, matches: str, entry: str) -> str:
-    """Play all matches with the tag `entry` for ever, or one against the dummy: how it ended."""
+    """Play matches with the tag `entry` forever, or one practice match; return its result."""
     look, query = matches, {"active": 1, "wait": 1, "tags": entry or None}
     while True:
         try:
@@ -43,19 +43,19 @@ def play(arena: requests.Session, matches: str, entry: str) -> str:
             for match in found if answer.ok else []:
                 ask(arena, "POST", f"{matches}/{match['_id']}", json=decide(match))
         except requests.RequestException as error:
-            print(error)  # of an action without an answer the next look tells what came of it
+            print(error)  # the next request shows whether the action was applied
             time.sleep(1)
 
 
 if __name__ == "__main__":
     if len(sys.argv) not in (3, 4) or "ARENA_PASSWORD" not in os.environ:
-        print(__doc__, "The password stands in ARENA_PASSWORD.", file=sys.stderr)
+        print(__doc__, "Set ARENA_PASSWORD to the password.", file=sys.stderr)
         sys.exit(2)
     base, player, *wanted = sys.argv[1:]
     where = urlsplit(base)
     if where.scheme != "https" and where.hostname not in ("127.0.0.1", "localhost"):
-        sys.exit("Others could read the password on its way: use https://.")
+        sys.exit("Others could read the password in transit; use https://.")
     session = requests.Session()
-    session.trust_env = where.scheme == "https"  # no proxy stands before this machine
+    session.trust_env = where.scheme == "https"  # this machine needs no proxy
     session.auth = (player, os.environ["ARENA_PASSWORD"])
     print(play(session, base.rstrip("/") + "/api/matches", *wanted or [""]))

@@ -4,8 +4,9 @@
 //   cardsharp show last                             # every turn, and why
 //   cardsharp lab duel "java Mine.java" draw-3      # how strong is it?
 //
-// Each line that comes in is a question in JSON, each line that goes out an answer. Nothing is
-// remembered between two questions. System.err is for you: `cardsharp why` shows what you print.
+// Each input line is a question in JSON, and each output line is the answer to it. A question
+// contains everything you need, so nothing is remembered between questions. `cardsharp why` shows
+// what you print to System.err.
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -19,7 +20,7 @@ import java.util.Map;
 import java.util.Set;
 
 class Mine {
-    static final double BOLDNESS = 0.3; // draw as long as a bust is no likelier; try other numbers
+    static final double BOLDNESS = 0.3; // draw while a bust is not likelier; try other numbers
 
     public static void main(String[] arguments) throws IOException {
         var lines = new BufferedReader(new InputStreamReader(System.in));
@@ -31,7 +32,7 @@ class Mine {
     static Map<String, Object> decide(Map<String, Object> question) {
         var position = object(question.get("position"));
         var actions = list(question.get("actions"));
-        if (position.get("pendingEffect") != null) { // a Hook, a Sword, a Map ... wants an answer
+        if (position.get("pendingEffect") != null) { // answer a Hook, a Sword, a Map ...
             var highest = actions.stream().max(Comparator.comparingDouble(Mine::value)).get();
             return answer(highest, "The highest card that is offered.");
         }
@@ -46,7 +47,7 @@ class Mine {
             : answer(end, "%.1f %% to bust is too much.".formatted(100 * risk));
     }
 
-    /** The share of the unseen cards whose suit lies in the play area already. */
+    /** Return the share of the unseen cards whose suit is already in the play area. */
     static double bustChance(Map<String, Object> position) {
         Set<Object> lying = new HashSet<>();
         list(position.get("playArea")).forEach(card -> lying.add(object(card).get("suit")));
@@ -55,7 +56,7 @@ class Mine {
         return (double) bad / Math.max(1, unseen.size());
     }
 
-    /** The value of the card that an answer to an effect names, 0 for none. */
+    /** Return the value of the card in an answer to an effect, or 0 if there is no card. */
     static double value(Object action) {
         var effect = object(object(action).get("effect"));
         var card = effect == null ? null : object(effect.get("card"));
@@ -83,7 +84,7 @@ class Mine {
     }
 }
 
-/** JSON as Map, List, String, Double, Boolean and null; Java brings no reader of its own. */
+/** JSON parser and writer for Map, List, String, Double, Boolean and null; Java has none. */
 class Json {
     private final String text;
     private int at;

@@ -4,14 +4,15 @@
 //   cardsharp show last                             # every turn, and why
 //   cardsharp lab duel "node mine.js" draw-3        # how strong is it?
 //
-// Each line that comes in is a question in JSON, each line that goes out an answer.
-// Nothing is remembered between two questions. console.error() is for you: `cardsharp why` shows it.
+// Each input line is a question in JSON, and each output line is the answer to it. A question
+// contains everything you need, so nothing is remembered between questions. `cardsharp why` shows
+// what you print with console.error().
 
-const BOLDNESS = 0.3; // draw as long as the chance to bust is at most this; try other numbers
+const BOLDNESS = 0.3; // draw while the probability of a bust is not higher; try other numbers
 
 function decide({ position, actions }) {
   if (position.pendingEffect) {
-    // A Hook, a Sword, a Map ... wants an answer.
+    // Answer a Hook, a Sword, a Map ...
     const action = best(actions, value);
     return { action, reason: "The highest card that is offered." };
   }
@@ -30,13 +31,13 @@ function decide({ position, actions }) {
     : { action: end, reason: `${percent} to bust is too much.`, options };
 }
 
-/** The share of the unseen cards whose suit lies in the play area already. */
+/** Return the share of the unseen cards whose suit is already in the play area. */
 function bustChance({ playArea, unseen }) {
   const lying = new Set(playArea.map((card) => card.suit));
   return unseen.filter((card) => lying.has(card.suit)).length / Math.max(1, unseen.length);
 }
 
-/** The value of the card that an answer to an effect names, 0 for none. */
+/** Return the value of the card in an answer to an effect, or 0 if there is no card. */
 function value(action) {
   return action.effect?.card?.value ?? 0;
 }

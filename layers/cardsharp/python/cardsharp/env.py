@@ -1,6 +1,7 @@
 """From a `Position` to a network's numbers, and back to an action (docs/environments.md).
 
-A network that was trained in the environments of `workbench.env` plays by these three functions in
+A network that was trained in the environments of `cardsharp_tools.environments` plays by these
+three functions in
 a strategy of one's own. They need nothing but Python; `numpy.asarray` takes what they return.
 """
 
@@ -8,9 +9,9 @@ from array import array
 from functools import cache
 from typing import Any
 
-from cardsharp.encoding import Encoding
 from cardsharp.errors import ConfigError
-from cardsharp.games import game, games
+from cardsharp.play.catalog import all_games, get_game
+from cardsharp.play.encoding import Encoding
 
 
 def encode(position: object, game_name: str | None = None) -> "array[float]":
@@ -47,8 +48,8 @@ def _encoding_for(position: object, game_name: str | None) -> Encoding[Any, Any]
 
 def _game_of(module: str) -> str:
     """The name of the game in whose folder a module lies."""
-    for mounted in games():
-        if module.startswith(f"{mounted.strategies.rpartition('.')[0]}."):
+    for mounted in all_games():
+        if module.startswith(f"{mounted.strategy_package.rpartition('.')[0]}."):
             return mounted.name
     raise ConfigError(
         f"No game has positions of {module}; give a strategy's Position, or name the game as well."
@@ -57,8 +58,8 @@ def _game_of(module: str) -> str:
 
 @cache
 def _encoding_of(game_name: str) -> Encoding[Any, Any]:
-    named = game(game_name)
-    if named.encoding is None:
+    named = get_game(game_name)
+    if named.rl_encoding is None:
         raise ConfigError(f"{named.title} is no environment: nothing tells it in numbers.")
-    encoding: Encoding[Any, Any] = named.encoding.load()
+    encoding: Encoding[Any, Any] = named.rl_encoding.load()
     return encoding

@@ -1,6 +1,6 @@
-"""Every error that Cardsharp raises on purpose.
+"""All errors that Cardsharp raises on purpose.
 
-Every ArenaError says by its flag `doubtful` whether the arena may have done what was asked.
+The flag `doubtful` of an `ArenaError` is True if the arena may have carried out the request.
 """
 
 from datetime import timedelta
@@ -18,75 +18,79 @@ class RulesError(CardsharpError, ValueError):
     """An action that the rules refuse; the position is unchanged."""
 
 
-class Malformed(RulesError):
+class InvalidInput(RulesError):
     """The input cannot be read as an action or a card."""
 
 
-class Illegal(RulesError):
+class IllegalAction(RulesError):
     """A readable action that is not allowed in this position, or names no card where it must."""
 
 
 class ArenaError(CardsharpError):
-    """The arena did not do what was asked, or nobody knows whether it did.
+    """The arena did not carry out a request, or it is unclear whether it did.
 
-    `doubtful` is True where a request that changes something (an action, a new match) may have
-    been carried out although no good answer came. Such a request must not be sent again: the
+    `doubtful` is True if a request that changes something (an action, a new match) may have
+    been carried out although no valid response came. Such a request must not be sent again: the
     same action is legal twice, and a second Draw can bust. Read the state and compare.
     """
 
-    def __init__(self, message: str, *, doubtful: bool = False) -> None:
+    def __init__(self, message: str, *, outcome_unknown: bool = False) -> None:
         super().__init__(message)
-        self.doubtful = doubtful
+        self.doubtful = outcome_unknown
 
 
 class Unreachable(ArenaError):
     """No answer came, or it broke off: refused, reset, timed out."""
 
 
-class Untrusted(Unreachable):
-    """The server's certificate is none that is trusted here; asking again changes nothing."""
+class UntrustedCertificate(Unreachable):
+    """The server's certificate is not trusted on this machine; a retry changes nothing."""
 
 
-class Garbled(ArenaError):
-    """An answer came that is not the protocol: HTML, cut JSON, wrong types, too long."""
+class MalformedResponse(ArenaError):
+    """A response that violates the protocol: HTML, cut JSON, wrong types, too long."""
 
 
-class TooLong(Garbled):
-    """An answer came that has more bytes than we take."""
+class ResponseTooLarge(MalformedResponse):
+    """A response above the size limit."""
 
 
-class Foreign(Garbled):
-    """A 4xx that is not in the arena's own words: some gateway's page, and it may pass."""
+class UpstreamError(MalformedResponse):
+    """A 4xx without the arena's error text: a gateway's page, so the failure may be temporary."""
 
-    def __init__(self, status: int, message: str, *, doubtful: bool = False) -> None:
-        super().__init__(f"The server answered {status}: {message}", doubtful=doubtful)
+    def __init__(self, status: int, message: str, *, outcome_unknown: bool = False) -> None:
+        super().__init__(
+            f"The server answered {status}: {message}", outcome_unknown=outcome_unknown
+        )
         self.status = status
 
 
-class Rejected(ArenaError):
-    """The arena said no, with an HTTP status; `message` is its own text where it gave one.
+class RequestRejected(ArenaError):
+    """The arena rejected the request with an HTTP status; `message` is its text if it sent one.
 
-    A 4xx is always in the arena's own words; any other may be a gateway's as well.
+    A 4xx always has the arena's error text; any other status may come from a gateway.
     """
 
-    def __init__(self, status: int, message: str, *, doubtful: bool = False) -> None:
-        super().__init__(f"The server answered {status}: {message}", doubtful=doubtful)
+    def __init__(self, status: int, message: str, *, outcome_unknown: bool = False) -> None:
+        super().__init__(
+            f"The server answered {status}: {message}", outcome_unknown=outcome_unknown
+        )
         self.status, self.message = status, message
 
 
-class Unauthorized(Rejected):
+class Unauthorized(RequestRejected):
     """401: the user, the password, or that the match is somebody else's."""
 
 
-class NotFound(Rejected):
+class NotFound(RequestRejected):
     """404: no such match, player or path."""
 
 
-class NotYourTurn(Rejected):
+class NotYourTurn(RequestRejected):
     """409: another player is to act."""
 
 
-class MatchOver(Rejected):
+class MatchOver(RequestRejected):
     """410: the match has ended."""
 
     def __init__(self) -> None:
@@ -96,13 +100,15 @@ class MatchOver(Rejected):
 class RateLimited(ArenaError):
     """429, or 503 with Retry-After; ask again no earlier than after `retry_after`."""
 
-    def __init__(self, message: str, retry_after: timedelta, *, doubtful: bool = False) -> None:
+    def __init__(
+        self, message: str, retry_after: timedelta, *, outcome_unknown: bool = False
+    ) -> None:
         text = f"{message} (retry after {retry_after.total_seconds():g} s)"
-        super().__init__(text, doubtful=doubtful)
+        super().__init__(text, outcome_unknown=outcome_unknown)
         self.retry_after = retry_after
 
 
-class StrategyFault(CardsharpError):
+class StrategyError(CardsharpError):
     """A strategy's own code failed or broke the rules; the message names its line."""
 
 
@@ -114,5 +120,5 @@ class StoreError(CardsharpError):
     """The match log or the queue failed."""
 
 
-class Conflict(StoreError):
+class WriteConflict(StoreError):
     """A conditional write found that somebody else was first."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from cardsharp.host.rules import Drawing
+from cardsharp.play.hosted_rules import TextRenderer
 from kuhn.rules import CARDS, Action, Position
 
 
-class Cards(Drawing[Position, Action]):
+class Cards(TextRenderer[Position, Action]):
     """The own card, and what was said."""
 
     rules = """\
@@ -17,7 +17,7 @@ The first player checks or bets a chip; after a check the second
 player may do either. Whoever is bet at calls, for a chip, or
 folds and loses the ante. Else the higher card takes all."""
 
-    def rows(self, position: Position) -> Iterable[str]:
+    def lines(self, position: Position) -> Iterable[str]:
         """Two lines."""
         return [f"Your card: {CARDS[position.card]}", f"Said: {', '.join(position.said) or '-'}"]
 

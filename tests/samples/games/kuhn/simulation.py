@@ -4,54 +4,54 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from cardsharp.host.rules import Rules
+from cardsharp.play.hosted_rules import HostedRules
 from kuhn import rules
 from kuhn.rules import CARDS, Action, Position, State
 from kuhn.strategies import STRATEGIES
 
 
-class Kuhn(Rules[State, Position, Action]):
+class Kuhn(HostedRules[State, Position, Action]):
     """Six deals, one hand."""
 
-    kind, seen, done = State, Position, Action
+    state_type, position_type, action_type = State, Position, Action
     strategies = STRATEGIES
-    unit, most = "chips", 2.0
-    every = tuple(Action)
+    unit, max_return = "chips", 2.0
+    action_space = tuple(Action)
 
-    def deal(self, dice: Random) -> State:
+    def initial_state(self, rng: Random) -> State:
         """A card for each, any as likely as another."""
-        first, second = dice.sample(range(len(CARDS)), 2)
+        first, second = rng.sample(range(len(CARDS)), 2)
         return State((first, second))
 
-    def to_act(self, state: State) -> int | None:
+    def current_seat(self, state: State) -> int | None:
         """The players speak in turn."""
         return len(state.said) % 2 if rules.options(state.said) else None
 
-    def view(self, state: State, seat: int) -> Position:
+    def position_for(self, state: State, seat: int) -> Position:
         """The seat's own card."""
         return Position(state.cards[seat], state.said)
 
-    def options(self, position: Position) -> Sequence[Action]:
+    def legal_actions_in(self, position: Position) -> Sequence[Action]:
         """What may be said."""
         return rules.options(position.said)
 
-    def apply(self, state: State, action: Action, _dice: Random) -> State:
+    def next_state(self, state: State, action: Action, _dice: Random) -> State:
         """What was said is said."""
         return replace(state, said=(*state.said, action))
 
-    def gains(self, state: State) -> tuple[float, ...]:
+    def returns(self, state: State) -> tuple[float, ...]:
         """Chips."""
         return rules.gains(state)
 
-    def numbers(self, position: Position) -> Sequence[float]:
+    def encode_position(self, position: Position) -> Sequence[float]:
         """The card, and who has said what: one number each."""
         card = [float(position.card == card) for card in range(len(CARDS))]
         said = [one in position.said[at::2] for at in (0, 1) for one in Action]
         return [*card, *map(float, said)]
 
-    def imagined(self, position: Position, dice: Random) -> State:
+    def sample_state(self, position: Position, rng: Random) -> State:
         """Any other card for the other player."""
-        other = dice.choice([card for card in range(len(CARDS)) if card != position.card])
+        other = rng.choice([card for card in range(len(CARDS)) if card != position.card])
         mine, theirs = position.card, other
         first = len(position.said) % 2 == 0
         return State((mine, theirs) if first else (theirs, mine), position.said)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from cardsharp.host.rules import Drawing
+from cardsharp.play.hosted_rules import TextRenderer
 from nim.rules import Action, State
 
 
-class Heaps(Drawing[State, Action]):
+class Heaps(TextRenderer[State, Action]):
     """A line a heap."""
 
     rules = """\
@@ -18,7 +18,7 @@ Whoever takes the last stone of all wins.
 There is no chance in it, and nothing is hidden: whoever sees
 far enough knows from the start who wins."""
 
-    def rows(self, position: State) -> Iterable[str]:
+    def lines(self, position: State) -> Iterable[str]:
         """The stones of each heap."""
         return [f"Heap {number}: {'o' * size}" for number, size in enumerate(position.heaps, 1)]
 

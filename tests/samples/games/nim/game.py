@@ -1,5 +1,5 @@
 """Nim, as the rest of the house knows it."""
 
-from cardsharp.host.listing import hosted
+from cardsharp.server.hosted.game_entry import define_hosted_game
 
-GAME = hosted("nim", "Nim", "Nim, a sample of a whole game.", "perfect")
+GAME = define_hosted_game("nim", "Nim", "Nim, a sample of a whole game.", "perfect")

@@ -1,191 +1,222 @@
-"""The director of a contest: looks what was played, and begins what is to be played next.
+"""Director of a contest: reads what was played and begins the matches that come next.
 
-It remembers nothing that matters (see `Matches`), so it may die at any moment and be started
-again, and no match is lost or counted twice. On a contest's `Course` practice comes before it.
+Its memory is only a cache (see `ContestMatches`), so it may be killed and restarted at any
+moment, and no match is lost or counted twice. `ContestRunner` runs practice first, then the
+contest.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
-from cardsharp.cloud.clock import Now, utc_now
-from cardsharp.contest.entries import Meeting, Result, Ruling, Stage, result_of
-from cardsharp.contest.freeze import board
-from cardsharp.contest.pairing import Decision, Pairing, Score, Team
-from cardsharp.contest.practice import Practice
-from cardsharp.contest.records import Records
-from cardsharp.contest.tables import Account, Facts, Matches, Tabled, TableHost
+from cardsharp.contest.formats.pairing import MatchScore, Pairing, PairingOutcome, TeamId
+from cardsharp.contest.freeze import spectator_records
+from cardsharp.contest.match_host import (
+    ContestMatches,
+    HostReport,
+    MatchFacts,
+    MatchHost,
+    MatchSummary,
+)
+from cardsharp.contest.models import (
+    ContestStage,
+    PairingResult,
+    PracticeMatch,
+    Ruling,
+    build_result,
+)
+from cardsharp.contest.practice import PracticeDirector
+from cardsharp.contest.results import ContestRecords
+from cardsharp.core.clock import TimeSource, utc_now
 from cardsharp.errors import ArenaError
 
 
-class Director:
-    """Brings a contest to its end, step by step."""
+class ContestDirector:
+    """Runs a contest to its end, step by step."""
 
-    def __init__(self, records: Records, tables: TableHost, clock: Now = utc_now) -> None:
+    def __init__(
+        self, records: ContestRecords, match_host: MatchHost, clock: TimeSource = utc_now
+    ) -> None:
         self._records, self._clock = records, clock
-        self._tables = tables
+        self._tables = match_host
         self._settings = records.settings
-        self._teams: list[Team] = []
-        self._form = self._settings.form
+        self._teams: list[TeamId] = []
+        self._form = self._settings.base_format
         limit = timedelta(seconds=self._settings.timeout)
-        self._matches = Matches(tables, self._settings.name, self._settings.seed, limit)
+        self._matches = ContestMatches(match_host, self._settings.name, self._settings.seed, limit)
         self._rulings: dict[str, Ruling] = {}
-        self._withdrawn: dict[Team, str] = {}
-        self._kept: tuple[list[Result], list[Result]] | None = None
+        self._withdrawn: dict[TeamId, str] = {}
+        self._saved_results: tuple[list[PairingResult], list[PairingResult]] | None = None
         self._accounts = {
-            match: Account(result.teams, facts, None, over=True)
-            for result in records.listed()
-            for match, facts in result.ended
+            match: HostReport(result.teams, facts, None, is_over=True)
+            for result in records.results_in_order()
+            for match, facts in result.finished_matches
         }
 
     def step(self) -> bool:
-        """Look, begin what can begin, and keep the results; whether the contest is over.
+        """Read matches, begin new ones and save the results; return True if the contest is over.
 
-        It is not where an organiser has acted since this step began to look. Raises `ArenaError` if
-        the host failed. Whether a match has begun is looked up in the next step.
+        Returns False if an organiser has acted since this step began. Raises `ArenaError` if
+        the host failed; the next step looks up whether a match has begun.
         """
         if not self._teams:
-            self._records.begin()
-        board(self._records, self._clock())
-        ruled, teams = self._records.ruled, self._records.teams()
-        results = self._kept[0] if self._kept else self._records.results()
-        self._form = self._settings.form_of(teams, results, draws=True)
+            self._records.start()
+        spectator_records(self._records, self._clock())
+        ruled, teams = self._records.ruling_count, self._records.teams()
+        results = self._saved_results[0] if self._saved_results else self._records.results()
+        self._form = self._settings.format_for(teams, results, may_draw=True)
         self._teams = [team.id for team in teams]
         self._rulings, self._withdrawn = self._records.rulings(), self._records.withdrawn()
         try:
-            self._matches.follow()
-            pairings, decided = self._known()
+            self._matches.refresh_running()
+            pairings, decided = self._resolve_pairings()
             waiting = [pairing for pairing in pairings if pairing.key not in decided]
-            if waiting and not self._records.paused:
+            if waiting and not self._records.is_paused:
                 self._begin(waiting)
         except ArenaError:
-            self._matches.forget()
+            self._matches.clear_cache()
             raise
         self._keep(pairings, decided)
         if waiting:
             return False
         self._records.end(ruled)
-        return self._records.stage is Stage.OVER
+        return self._records.stage is ContestStage.OVER
 
-    def _known(self) -> tuple[tuple[Pairing, ...], dict[str, Decision]]:
-        """All pairings that are known, and how those ended that have."""
-        decided: dict[str, Decision] = {}
+    def _resolve_pairings(self) -> tuple[tuple[Pairing, ...], dict[str, PairingOutcome]]:
+        """Return all pairings that are determined so far, and the outcomes of the decided ones."""
+        decided: dict[str, PairingOutcome] = {}
         while True:
             pairings = self._form.pairings(self._teams, decided)
-            self._matches.read({pairing.round for pairing in pairings})
+            self._matches.read_rounds({pairing.round for pairing in pairings})
             news = {
                 pairing.key: decision
                 for pairing in pairings
                 if pairing.key not in decided and (decision := self._decision(pairing)) is not None
             }
             if not news:
-                self._matches.read_on(max(pairing.round for pairing in pairings))
+                self._matches.read_later_rounds(max(pairing.round for pairing in pairings))
                 return pairings, decided
             decided |= news
 
-    def _decision(self, pairing: Pairing) -> Decision | None:
+    def _decision(self, pairing: Pairing) -> PairingOutcome | None:
         ruling, scores = self._ruling(pairing), self._scores(pairing)
         if ruling is None:
-            return self._settings.rules.decision(pairing, scores)
-        return Decision.of(pairing.teams, scores, ruling.winner)
+            return self._settings.series_rules.outcome(pairing, scores)
+        return PairingOutcome.from_scores(pairing.teams, scores, ruling.winner)
 
-    def _scores(self, pairing: Pairing) -> list[Score]:
-        return [one.score for one in self._matches.of(pairing) if one.score is not None]
+    def _scores(self, pairing: Pairing) -> list[MatchScore]:
+        return [
+            match.score for match in self._matches.matches_of(pairing) if match.score is not None
+        ]
 
     def _ruling(self, pairing: Pairing) -> Ruling | None:
-        """What decides a pairing beside its matches: an organiser, or that a team has withdrawn.
+        """Return what decides a pairing besides its matches: a ruling, or a team's withdrawal.
 
-        Who withdraws loses what its matches have not decided; if all do, the best seed goes on.
-        While there are two at the table, they play on.
+        A team that withdraws loses everything that its matches have not decided. If all teams
+        of a pairing withdraw, the best seed goes on. While at least two teams of it remain,
+        they play on.
         """
         ruled = self._rulings.get(pairing.key)
         if ruled is not None and ruled.winner in pairing.teams:
             return ruled
-        there = [team for team in pairing.teams if team not in self._withdrawn]
-        if len(there) > 1 or self._settings.rules.decision(pairing, self._scores(pairing)):
+        remaining_teams = [team for team in pairing.teams if team not in self._withdrawn]
+        if len(remaining_teams) > 1 or self._settings.series_rules.outcome(
+            pairing, self._scores(pairing)
+        ):
             return None
-        winner = there[0] if there else pairing.teams[0]
+        winner = remaining_teams[0] if remaining_teams else pairing.teams[0]
         last = next(team for team in reversed(pairing.teams) if team != winner)
         return Ruling(pairing.key, winner, f"withdrawn: {self._withdrawn[last]}")
 
     def _begin(self, waiting: list[Pairing]) -> None:
-        """Begin the next match of each pairing that has none running; a team sits at one table."""
+        """Begin the next match of each pairing that has none running.
+
+        A team plays one match at a time.
+        """
         busy = {
             team
             for pairing in waiting
-            if any(one.score is None for one in self._matches.of(pairing))
+            if any(match.score is None for match in self._matches.matches_of(pairing))
             for team in pairing.teams
         }
         for pairing in waiting:
             if busy.isdisjoint(pairing.teams):
                 busy.update(pairing.teams)
-                self._matches.begin(pairing)
+                self._matches.begin_next(pairing)
 
-    def _keep(self, pairings: tuple[Pairing, ...], decided: dict[str, Decision]) -> None:
-        results: list[Result] = []
+    def _keep(self, pairings: tuple[Pairing, ...], decided: dict[str, PairingOutcome]) -> None:
+        results: list[PairingResult] = []
         for pairing in pairings:
-            played = self._matches.of(pairing)
-            facts = tuple(self._facts_of(one, pairing) for one in played if one.score is not None)
-            ids = tuple(one.id for one in played)
+            played = self._matches.matches_of(pairing)
+            facts = tuple(
+                self._facts_of(summary, pairing) for summary in played if summary.score is not None
+            )
+            ids = tuple(summary.id for summary in played)
             ruling, decision = self._ruling(pairing), decided.get(pairing.key)
-            results.append(result_of(pairing, decision, facts, ids, ruling))
-            for one in played:
-                if decision is not None and one.score is None:
-                    self._tables.end(one.id, None, "The organiser has decided the pairing.")
-        for match in list(self._matches.idle(pairings)):
-            self._tables.end(match, None, "A ruling has brought other teams here.")
-        kept = results, self._aside(results)
-        if kept != self._kept:
-            self._records.keep(*kept)
-            self._kept = kept
+            results.append(build_result(pairing, decision, facts, ids, ruling))
+            for summary in played:
+                if decision is not None and summary.score is None:
+                    self._tables.end_match(
+                        summary.id, None, "The organiser has decided the pairing."
+                    )
+        for match in list(self._matches.orphaned_matches(pairings)):
+            self._tables.end_match(match, None, "A ruling has brought other teams here.")
+        snapshot = results, self._aside(results)
+        if snapshot != self._saved_results:
+            self._records.save_results(*snapshot)
+            self._saved_results = snapshot
 
-    def _aside(self, results: list[Result]) -> list[Result]:
-        """The ended matches that count no more."""
-        counted = {match for one in results for match in one.matches}
-        found = [
+    def _aside(self, results: list[PairingResult]) -> list[PairingResult]:
+        """Return the ended matches that no longer count."""
+        counted = {match for result in results for match in result.matches}
+        discarded = [
             replace(
-                result_of(pairing, facts=(self._facts_of(one, pairing),), matches=(one.id,)),
+                build_result(
+                    pairing, facts=(self._facts_of(summary, pairing),), matches=(summary.id,)
+                ),
                 counts=False,
             )
-            for pairing, one in self._matches.uncounted(counted)
+            for pairing, summary in self._matches.uncounted_matches(counted)
         ]
-        return sorted(found, key=lambda one: (one.round, one.pairing, one.matches))
+        return sorted(discarded, key=lambda result: (result.round, result.pairing, result.matches))
 
-    def _facts_of(self, ended: Tabled, pairing: Pairing) -> Facts:
-        """What a match came to, in the order of the pairing's teams; its moves are read once."""
-        if ended.id not in self._accounts:
-            self._accounts[ended.id] = self._tables.account(ended.id)
-        return self._accounts[ended.id].facts_of(pairing.teams)
+    def _facts_of(self, summary: MatchSummary, pairing: Pairing) -> MatchFacts:
+        """Return a match's facts in the order of the pairing's teams; its moves are read once."""
+        if summary.id not in self._accounts:
+            self._accounts[summary.id] = self._tables.match_record(summary.id)
+        return self._accounts[summary.id].facts_of(pairing.teams)
 
 
-class Course:
-    """A contest's course: practice while it is open, what is left of it, and the contest itself.
+class ContestRunner:
+    """Runs a contest: practice while it is open, then its remaining matches, then the contest.
 
-    It remembers nothing that matters, like those who take its steps: at home a command, in the
-    cloud the ticks of a director.
+    It keeps no state that matters. Its steps are taken by a command on a local machine, or by
+    the scheduled director function in the cloud.
     """
 
-    def __init__(self, records: Records, tables: TableHost, clock: Now) -> None:
-        self._records, self._tables, self._clock = records, tables, clock
-        self._practice: Practice | None = None
-        self._director = Director(records, tables, clock)
+    def __init__(self, records: ContestRecords, match_host: MatchHost, clock: TimeSource) -> None:
+        self._records, self._tables, self._clock = records, match_host, clock
+        self._practice: PracticeDirector | None = None
+        self._director = ContestDirector(records, match_host, clock)
 
     @property
-    def meetings(self) -> Iterable[Meeting]:
-        """The matches of practice that have ended, in the order in which that was seen."""
-        return self._practice.meetings if self._practice else self._records.meetings()
+    def practice_matches(self) -> Iterable[PracticeMatch]:
+        """The ended practice matches, in the order in which their end was noticed."""
+        return (
+            self._practice.practice_matches if self._practice else self._records.practice_matches()
+        )
 
     def step(self) -> bool:
-        """Take a step; whether more is to come before an organiser acts.
+        """Take a step; return False if nothing is left to do until an organiser acts.
 
-        Raises `ArenaError` if the host failed, and the step may have had its effect or not.
+        Raises `ArenaError` if the host failed; the step may or may not have had its effect.
         """
-        until = self._records.practises_until
+        until = self._records.practice_until
         if until is None:
-            return self._records.stage is not Stage.OPEN and not self._director.step()
+            return self._records.stage is not ContestStage.OPEN and not self._director.step()
         if self._practice is None:
-            self._practice = Practice(self._records, self._tables, self._clock)
+            self._practice = PracticeDirector(self._records, self._tables, self._clock)
         goes_on = self._clock() < until
-        if self._practice.step(begin=goes_on) and not goes_on:
-            self._records.practise(None)
+        if self._practice.step(may_begin=goes_on) and not goes_on:
+            self._records.set_practice_until(None)
         return True

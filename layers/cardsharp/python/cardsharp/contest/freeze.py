@@ -1,7 +1,8 @@
-"""The scoreboard held back: from a moment on spectators see a contest as it stood then.
+"""Scoreboard freeze: spectators see a contest as it stood at a moment.
 
-It goes on meanwhile, and is shown round by round once its organiser says so. What it was is
-copied at that moment, by whoever comes first: the director, the organiser or a page.
+The contest goes on meanwhile, and its organiser reveals it round by round. The state is copied
+at the moment of the freeze by the first process that reads it then: the director, the organiser
+or a page.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,19 +13,26 @@ from secrets import token_hex
 
 from pydantic import TypeAdapter
 
-from cardsharp.contest.entries import Entrant, Meeting, Result, Stage, Standing, following
-from cardsharp.contest.pairing import Team
-from cardsharp.contest.records import RESULT, Records
-from cardsharp.contest.roster import put_of
-from cardsharp.errors import Conflict
-from cardsharp.keep.port import Put
+from cardsharp.contest.formats.pairing import TeamId
+from cardsharp.contest.models import (
+    ContestStage,
+    PairingResult,
+    PracticeMatch,
+    RatingSnapshot,
+    TeamEntry,
+    consistent_results,
+)
+from cardsharp.contest.results import RESULT, ContestRecords
+from cardsharp.contest.teams import put_document
+from cardsharp.errors import WriteConflict
+from cardsharp.store.documents import Put
 
-KIND = "freeze"  # of the documents that say what spectators see
+FREEZE_KIND = "freeze"  # of the documents that say what spectators see
 
 
 @dataclass(frozen=True, slots=True)
-class Freeze:
-    """From when on it is shown as it stood, but for rounds `revealed`; `on` until all is shown."""
+class ScoreboardFreeze:
+    """Freeze from `at` on, except for rounds up to `revealed`; `on` until all is revealed."""
 
     at: datetime
     revealed: int = 0
@@ -33,46 +41,46 @@ class Freeze:
 
 @dataclass(frozen=True, slots=True)
 class _Still:
-    """How a contest stood, but for its results, which are the documents of the kind `results`."""
+    """State of a contest at the freeze, but for the results: documents of the kind `results`."""
 
     results: str
     paused: bool
-    names: dict[Team, str]
-    withdrawn: dict[Team, str]
+    names: dict[TeamId, str]
+    withdrawn: dict[TeamId, str]
     meetings: frozenset[int]
     standings: int
 
 
-_FREEZE, _STILL = TypeAdapter(Freeze), TypeAdapter(_Still)
+_FREEZE, _STILL = TypeAdapter(ScoreboardFreeze), TypeAdapter(_Still)
 
 
-def freeze_of(records: Records) -> Freeze | None:
-    """The freeze that is on or is to come; None where there is none."""
-    found = records.documents.get(records.key(KIND, "now"))
-    freeze = None if found is None else _FREEZE.validate_python(found.body)
+def current_freeze(records: ContestRecords) -> ScoreboardFreeze | None:
+    """Return the freeze that is active or scheduled, or None."""
+    document = records.documents.get(records.document_key(FREEZE_KIND, "now"))
+    freeze = None if document is None else _FREEZE.validate_python(document.body)
     return freeze if freeze is not None and freeze.on else None
 
 
-def frozen(records: Records, freeze: Freeze) -> Put:
-    """What writes that a contest is frozen so."""
-    return put_of(records.key(KIND, "now"), _FREEZE, freeze)
+def freeze_writes(records: ContestRecords, freeze: ScoreboardFreeze) -> Put:
+    """Return the write that saves the freeze of a contest."""
+    return put_document(records.document_key(FREEZE_KIND, "now"), _FREEZE, freeze)
 
 
-class FrozenRecords(Records):
+class FrozenRecords(ContestRecords):
     """A contest's records as spectators may read them while it is frozen."""
 
-    def __init__(self, records: Records, freeze: Freeze, still: _Still) -> None:
+    def __init__(self, records: ContestRecords, freeze: ScoreboardFreeze, still: _Still) -> None:
         super().__init__(records.documents, records.settings.name)
         self._freeze, self._still = freeze, still
-        self.frozen = freeze.at
+        self.frozen_at = freeze.at
 
     @property
-    def paused(self) -> bool:
-        """Whether it was paused."""
+    def is_paused(self) -> bool:
+        """True if the contest was paused at the freeze."""
         return self._still.paused
 
-    def teams(self) -> list[Entrant]:
-        """The teams as they were called, the best seed first; who came later once that is shown."""
+    def teams(self) -> list[TeamEntry]:
+        """Return the teams with their names at the freeze; late ones once that round is shown."""
         names, last = self._still.names, self._freeze.revealed
         return [
             replace(team, name=names.get(team.id, team.name))
@@ -80,107 +88,126 @@ class FrozenRecords(Records):
             if team.id in names or team.since <= last
         ]
 
-    def names(self) -> dict[Team, str]:
-        """What the teams were called."""
+    def names(self) -> dict[TeamId, str]:
+        """Return the names of the teams at the freeze."""
         return {team.id: team.name for team in self.teams()} | self._still.names
 
-    def withdrawn(self) -> dict[Team, str]:
-        """The teams that had withdrawn."""
+    def withdrawn(self) -> dict[TeamId, str]:
+        """Return the teams that had withdrawn at the freeze, with the reasons."""
         return self._still.withdrawn
 
-    def meetings(self) -> list[Meeting]:
-        """The matches of practice that had ended."""
-        return [one for one in super().meetings() if one.number in self._still.meetings]
+    def practice_matches(self) -> list[PracticeMatch]:
+        """Return the practice matches that had ended at the freeze."""
+        return [
+            practice_match
+            for practice_match in super().practice_matches()
+            if practice_match.number in self._still.meetings
+        ]
 
-    def standings(self) -> list[Standing]:
-        """The ratings of practice that there were."""
-        return super().standings()[: self._still.standings]
+    def rating_history(self) -> list[RatingSnapshot]:
+        """Return the practice ratings up to the freeze."""
+        return super().rating_history()[: self._still.standings]
 
-    def results(self) -> list[Result]:
-        """The results that there were; of rounds that are revealed, those that there are."""
-        then = [RESULT.validate_python(one.body) for one in self.under(self._still.results)]
+    def results(self) -> list[PairingResult]:
+        """Return the results at the freeze, and the current ones of revealed rounds."""
+        then = [
+            RESULT.validate_python(document.body)
+            for document in self.documents_of(self._still.results)
+        ]
         last, live = self._freeze.revealed, super().results()
         if not last:
             return then
-        known = [one for one in live if one.round <= last]
-        form = self.settings.form_of(self.teams(), live, then)
-        rest = [one for one in then if one.round > last]
-        return following(known + rest, form, [team.id for team in self.teams()])
+        revealed = [result for result in live if result.round <= last]
+        form = self.settings.format_for(self.teams(), live, then)
+        rest = [result for result in then if result.round > last]
+        return consistent_results(revealed + rest, form, [team.id for team in self.teams()])
 
-    def aside(self) -> list[Result]:
-        """Nothing: it would tell what an organiser has decided since."""
+    def discarded_matches(self) -> list[PairingResult]:
+        """Return nothing, as they would disclose what an organiser has decided since the freeze."""
         return []
 
 
-def board(records: Records, now: datetime) -> Records:
-    """What spectators may read of a contest, copied now where it has begun and just frozen."""
-    freeze = freeze_of(records)
-    if freeze is None or freeze.at > now:
+def spectator_records(records: ContestRecords, current_time: datetime) -> ContestRecords:
+    """Return the records that spectators may read, and snapshot them when a freeze begins."""
+    freeze = current_freeze(records)
+    if freeze is None or freeze.at > current_time:
         return records
-    key = records.key("still", freeze.at.isoformat())
+    key = records.document_key("still", freeze.at.isoformat())
     if records.documents.get(key) is None:
-        if records.stage is Stage.OPEN:
+        if records.stage is ContestStage.OPEN:
             return records
-        with suppress(Conflict):  # somebody else was first
-            records.documents.commit(put_of(key, _STILL, _copied(records), 0))
-    found = records.documents.get(key)
-    if found is None:
+        with suppress(WriteConflict):  # somebody else was first
+            records.documents.commit(put_document(key, _STILL, _copied(records), 0))
+    document = records.documents.get(key)
+    if document is None:
         return records
-    return FrozenRecords(records, freeze, _STILL.validate_python(found.body))
+    return FrozenRecords(records, freeze, _STILL.validate_python(document.body))
 
 
-def _copied(records: Records) -> _Still:
+def _copied(records: ContestRecords) -> _Still:
     kind = f"still-{token_hex(8)}"
-    found = records.under("result")
-    records.write([Put(records.key(kind, one.key.sort), one.body) for one in found])
+    documents = records.documents_of("result")
+    records.commit(
+        [
+            Put(records.document_key(kind, document.key.sort_key), document.body)
+            for document in documents
+        ]
+    )
     return _Still(
         results=kind,
-        paused=records.paused,
+        paused=records.is_paused,
         names=records.names(),
         withdrawn=records.withdrawn(),
-        meetings=frozenset(one.number for one in records.meetings()),
-        standings=len(records.standings()),
+        meetings=frozenset(practice_match.number for practice_match in records.practice_matches()),
+        standings=len(records.rating_history()),
     )
 
 
-def next_round(records: Records, now: datetime) -> int | None:
-    """The first round of which spectators see something else than there is; None without one."""
-    live, shown = set(records.results()), set(board(records, now).results())
-    return min((one.round for one in live ^ shown), default=None)
+def next_unrevealed_round(records: ContestRecords, current_time: datetime) -> int | None:
+    """Return the first round that spectators do not see as it is, or None."""
+    live, visible = set(records.results()), set(spectator_records(records, current_time).results())
+    return min((result.round for result in live ^ visible), default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class Curtain:
-    """What spectators are not to see of matches while contests are frozen.
+class FreezeFilter:
+    """Filter of the matches that spectators may not see while contests are frozen.
 
-    Of the organiser's matches with these `tags` only those `seen`, and of those that a team began
-    itself, as to try something, none that had not ended at the moment `since`.
+    Of the organiser's matches with these `tags` only `visible_matches` are shown. Matches that
+    a team began itself, for example as a test, are shown only if they ended earlier than that
+    team's `frozen_since`.
     """
 
     tags: frozenset[str]
-    seen: frozenset[str]
-    since: Mapping[Team, datetime]
+    visible_matches: frozenset[str]
+    frozen_since: Mapping[TeamId, datetime]
 
-    def holds(self, tags: Iterable[str], match: str) -> bool:
-        """Whether it hides a match of the organiser's."""
-        return match not in self.seen and not self.tags.isdisjoint(tags)
+    def hides(self, tags: Iterable[str], match: str) -> bool:
+        """Return True if it hides this match of the organiser's."""
+        return match not in self.visible_matches and not self.tags.isdisjoint(tags)
 
-    def holds_own(self, team: Team, ended: datetime | None) -> bool:
-        """Whether it hides a match that a team began, and that ended then, to the millisecond."""
-        since = self.since.get(team)
+    def hides_team_match(self, team: TeamId, end_time: datetime | None) -> bool:
+        """Return True if it hides a match that a team began; `end_time` is exact to the ms."""
+        since = self.frozen_since.get(team)
         if since is None:
             return False
-        return ended is None or ended >= since.replace(microsecond=since.microsecond // 1000 * 1000)
+        return end_time is None or end_time >= since.replace(
+            microsecond=since.microsecond // 1000 * 1000
+        )
 
 
-def curtain(contests: Iterable[Records], now: datetime) -> Curtain:
-    """What hides now the matches of those of the contests that are frozen."""
-    tags, seen, since = set[str](), set[str](), dict[Team, datetime]()
+def freeze_filter(contests: Iterable[ContestRecords], current_time: datetime) -> FreezeFilter:
+    """Build the filter that hides matches of those contests whose scoreboard is frozen."""
+    tags, seen, since = set[str](), set[str](), dict[TeamId, datetime]()
     for records in contests:
-        shown = board(records, now)
-        if shown.frozen is not None:
-            tags |= {shown.settings.name, shown.settings.practice}
-            seen |= {match for result in shown.results() for match, _ in result.ended}
-            seen |= {meeting.match for meeting in shown.meetings()}
-            since |= dict.fromkeys((team.id for team in records.teams()), shown.frozen)
-    return Curtain(frozenset(tags), frozenset(seen), since)
+        visible_records = spectator_records(records, current_time)
+        if visible_records.frozen_at is not None:
+            tags |= {visible_records.settings.name, visible_records.settings.practice_tag}
+            seen |= {
+                match
+                for result in visible_records.results()
+                for match, _ in result.finished_matches
+            }
+            seen |= {meeting.match for meeting in visible_records.practice_matches()}
+            since |= dict.fromkeys((team.id for team in records.teams()), visible_records.frozen_at)
+    return FreezeFilter(frozenset(tags), frozenset(seen), since)

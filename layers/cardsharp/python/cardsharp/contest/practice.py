@@ -1,9 +1,10 @@
-"""Practice: a ladder for as long as there is time, of the teams that are there.
+"""Practice: a ladder between the teams that are present, for as long as there is time.
 
-Who is there has asked the arena for a match or acted a short while ago. A team that is there and
-does not play rests, longer each time, so that it costs nobody much; a match in which somebody has
-left two turns in a row to the clock is ended. Like the director of a contest this one remembers
-nothing that matters: matches are found by their tags, and those that ended are on record.
+A team is present if it has asked the arena for a match, or acted, a short while ago. A team
+that is present but does not play gets a break, longer each time, so that it costs other teams
+little. A match in which a team has let two turns in a row time out is ended. Like
+`ContestDirector`, this director keeps no state that matters: matches are identified by their
+tags, and ended ones are on record.
 """
 
 from collections import Counter
@@ -14,142 +15,164 @@ from functools import lru_cache
 from itertools import count
 from math import inf
 
-from cardsharp.cloud.clock import Now
-from cardsharp.contest.entries import Meeting, Standing
-from cardsharp.contest.freeze import board
-from cardsharp.contest.ladder import next_pairings, ratings, round_of
-from cardsharp.contest.pairing import Pairing, Team
-from cardsharp.contest.records import Records
-from cardsharp.contest.tables import Matches, Tabled, TableHost
-from cardsharp.errors import ArenaError, Garbled
-from cardsharp.ratings import Rating
+from cardsharp.analysis.ratings import Rating
+from cardsharp.contest.formats.ladder import next_pairings, ratings, round_number_of
+from cardsharp.contest.formats.pairing import Pairing, TeamId
+from cardsharp.contest.freeze import spectator_records
+from cardsharp.contest.match_host import ContestMatches, MatchHost, MatchSummary
+from cardsharp.contest.models import PracticeMatch, RatingSnapshot
+from cardsharp.contest.results import ContestRecords
+from cardsharp.core.clock import TimeSource
+from cardsharp.errors import ArenaError, MalformedResponse
 
-HERE = 40.0  # seconds since who is there was heard of: a long poll lasts 30 s
-GONE = 2  # turns in a row that may run out of time until a match of practice is looked at whole
-REST = timedelta(minutes=1)  # of who was there and did not play; twice as long each time
+PRESENCE_SECONDS = 40.0  # seconds since who is there was heard of: a long poll lasts 30 s
+MAX_MISSED_MATCHES = (
+    2  # turns in a row that may run out of time until a match of practice is looked at whole
+)
+INITIAL_BREAK = timedelta(minutes=1)  # of who was there and did not play; twice as long each time
 
-LONGEST_REST = timedelta(minutes=16)
+MAX_BREAK = timedelta(minutes=16)
 
 
-class Practice:
-    """Has teams play each other, step by step; everybody as often, near ones more often."""
+class PracticeDirector:
+    """Begins practice matches step by step: equally many per team, more often between equals."""
 
-    def __init__(self, records: Records, tables: TableHost, clock: Now) -> None:
-        self._records, self._tables, self._clock = records, tables, clock
+    def __init__(self, records: ContestRecords, match_host: MatchHost, clock: TimeSource) -> None:
+        self._records, self._tables, self._clock = records, match_host, clock
         settings, limit = records.settings, timedelta(seconds=records.settings.timeout)
-        self._matches = Matches(tables, settings.practice, f"{settings.seed}:practice", limit)
-        self._meetings = {meeting.number: meeting for meeting in records.meetings()}
+        self._matches = ContestMatches(
+            match_host, settings.practice_tag, f"{settings.seed}:practice", limit
+        )
+        self._meetings = {meeting.number: meeting for meeting in records.practice_matches()}
 
     @property
-    def meetings(self) -> Iterable[Meeting]:
-        """The matches that have ended, in the order in which that was seen."""
+    def practice_matches(self) -> Iterable[PracticeMatch]:
+        """The ended matches, in the order in which their end was noticed."""
         return self._meetings.values()
 
-    def step(self, *, begin: bool = True) -> bool:
-        """Look, keep what has ended, and begin what can begin; whether nothing is played.
+    def step(self, *, may_begin: bool = True) -> bool:
+        """Read matches, record ended ones and begin new ones; return True if none is running.
 
-        Raises:
-            ArenaError: the arena failed. Whether a match has begun is looked up in the next step.
+        Raises `ArenaError` if the arena failed; the next step looks up whether a match has
+        begun.
         """
         try:
             self._look()
             for number, view in self._running():
-                self._end_if_left(number, view)
-            if begin and not self._records.paused:
+                self._end_if_abandoned(number, view)
+            if may_begin and not self._records.is_paused:
                 self._begin()
         except ArenaError:
-            self._matches.forget()
+            self._matches.clear_cache()
             raise
         return not any(self._running())
 
     def _look(self) -> None:
-        """Follow what ran; at first find all that is not on record, round by round."""
-        self._matches.follow()
-        missing = next(one for one in count(1) if one not in self._meetings)
-        for number in count(round_of(missing)):
-            self._matches.read((number,))
-            if not any(round_of(int(key)) == number for key, _ in self._matches.known()):
+        """Refresh running matches; at first find all that are not on record, round by round."""
+        self._matches.refresh_running()
+        missing = next(number for number in count(1) if number not in self._meetings)
+        for number in count(round_number_of(missing)):
+            self._matches.read_rounds((number,))
+            if not any(
+                round_number_of(int(key)) == number for key, _ in self._matches.cached_matches()
+            ):
                 break
-        ended = [(key, view) for key, view in self._matches.known() if view.score is not None]
-        for key, view in sorted(ended, key=lambda one: (one[1].last, one[1].id)):
+        finished = [
+            (key, view) for key, view in self._matches.cached_matches() if view.score is not None
+        ]
+        for key, view in sorted(finished, key=lambda item: (item[1].last_move_at, item[1].id)):
             if int(key) not in self._meetings:
                 self._keep(int(key), view)
 
-    def _running(self) -> Iterator[tuple[int, Tabled]]:
-        return ((int(key), view) for key, view in self._matches.known() if view.score is None)
+    def _running(self) -> Iterator[tuple[int, MatchSummary]]:
+        return (
+            (int(key), view) for key, view in self._matches.cached_matches() if view.score is None
+        )
 
-    def _keep(self, number: int, ended: Tabled) -> None:
-        board(self._records, self._clock())
-        account = self._tables.account(ended.id)
-        if account.at is None:
-            raise Garbled("The arena tells no time of a match's last move.")
-        facts, gone = account.facts_of(ended.teams), account.gone
-        meeting = Meeting(number, ended.teams, ended.id, account.at, facts, gone)
-        self._records.add_meeting(meeting)
+    def _keep(self, number: int, summary: MatchSummary) -> None:
+        spectator_records(self._records, self._clock())
+        account = self._tables.match_record(summary.id)
+        if account.last_move_at is None:
+            raise MalformedResponse("The arena tells no time of a match's last move.")
+        facts, gone = account.facts_of(summary.teams), account.absent_teams
+        meeting = PracticeMatch(
+            number, summary.teams, summary.id, account.last_move_at, facts, gone
+        )
+        self._records.add_practice_match(meeting)
         self._meetings[number] = meeting
-        before = self._records.standings()
+        history = self._records.rating_history()
         played = len(self._meetings)
-        if played - (before[-1].played if before else 0) >= len(self._records.teams()):
-            rated = ratings_of_meetings(self._meetings.values())
-            self._records.add_standing(Standing(played, account.at, rated))
+        if played - (history[-1].played if history else 0) >= len(self._records.teams()):
+            rated = practice_ratings(self._meetings.values())
+            self._records.add_rating_snapshot(RatingSnapshot(played, account.last_move_at, rated))
 
-    def _end_if_left(self, number: int, running: Tabled) -> None:
-        """End a match that somebody has left, for whoever has not."""
-        if running.late < GONE:
+    def _end_if_abandoned(self, number: int, running: MatchSummary) -> None:
+        """End a match that a team has abandoned, in favour of the team that is present."""
+        if running.consecutive_timeouts < MAX_MISSED_MATCHES:
             return
-        account = self._tables.account(running.id)
-        if account.gone and not account.over:
-            there = [team for team in account.teams if team not in account.gone]
+        account = self._tables.match_record(running.id)
+        if account.absent_teams and not account.is_over:
+            present_teams = [team for team in account.teams if team not in account.absent_teams]
             comment = f"Match {number} of practice was left."
-            self._tables.end(running.id, there[0] if there else None, comment)
+            self._tables.end_match(running.id, present_teams[0] if present_teams else None, comment)
 
     def _begin(self) -> None:
         running = {
-            number: Pairing(str(number), round_of(number), "practice", view.teams)
+            number: Pairing(str(number), round_number_of(number), "practice", view.teams)
             for number, view in self._running()
         }
         busy = {team for pairing in running.values() for team in pairing.teams}
-        there = self._present(busy)
-        if len(there) - len(busy) <= 1:
+        present = self._present(busy)
+        if len(present) - len(busy) <= 1:
             return
-        past = {number: one.pairing for number, one in self._meetings.items()}
-        known = [pairing for _, pairing in sorted((past | running).items())]
-        rated = ratings_of_meetings(self._meetings.values())
+        past = {number: meeting.pairing for number, meeting in self._meetings.items()}
+        pairings = [pairing for _, pairing in sorted((past | running).items())]
+        rated = practice_ratings(self._meetings.values())
         strength = {team: rating.value for team, rating in rated.items()}
-        for pairing in next_pairings(there, known, busy, strength):
-            self._matches.begin(pairing)
+        for pairing in next_pairings(present, pairings, busy, strength):
+            self._matches.begin_next(pairing)
 
-    def _present(self, busy: set[Team]) -> list[Team]:
-        """The teams that are there, also those at play."""
-        now, heard = self._clock(), self._tables.idle()
-        here = {team for team, ago in heard.items() if ago is not None and ago <= HERE}
-        rests = rests_of(self._meetings.values())
-        here -= {team for team, until in rests.items() if until > now}
-        there = busy | (here - self._records.withdrawn().keys())
-        return [team.id for team in self._records.teams() if team.id in there]
+    def _present(self, busy: set[TeamId]) -> list[TeamId]:
+        """Return the present teams, including those at play."""
+        current_time, heard = self._clock(), self._tables.idle_seconds()
+        present = {
+            team for team, ago in heard.items() if ago is not None and ago <= PRESENCE_SECONDS
+        }
+        rests = breaks_until(self._meetings.values())
+        present -= {team for team, until in rests.items() if until > current_time}
+        available = busy | (present - self._records.withdrawn().keys())
+        return [team.id for team in self._records.teams() if team.id in available]
 
 
-def rests_of(meetings: Iterable[Meeting]) -> dict[Team, datetime]:
-    """Until when those teams rest that did not play their last matches, which are in order."""
-    missed: Counter[Team] = Counter()
-    until: dict[Team, datetime] = {}
+def breaks_until(meetings: Iterable[PracticeMatch]) -> dict[TeamId, datetime]:
+    """Return the end of the break of each team that did not play its latest matches."""
+    missed: Counter[TeamId] = Counter()
+    until: dict[TeamId, datetime] = {}
     for meeting in sorted(meetings, key=lambda meeting: meeting.at):
         for team in meeting.teams:
             missed[team] = missed[team] + 1 if team in meeting.gone else 0
             until[team] = meeting.at
             if missed[team]:
-                until[team] += min(REST * 2 ** (missed[team] - 1), LONGEST_REST)
+                until[team] += min(INITIAL_BREAK * 2 ** (missed[team] - 1), MAX_BREAK)
     return until
 
 
-def ratings_of_meetings(meetings: Iterable[Meeting]) -> dict[Team, Rating]:
-    """The ratings of all who have played a match that counts."""
-    return dict(_rated(tuple((one.teams, one.share) for one in meetings if not one.gone)))
+def practice_ratings(meetings: Iterable[PracticeMatch]) -> dict[TeamId, Rating]:
+    """Return the ratings of all teams with a match that counts."""
+    return dict(
+        _rated(
+            tuple(
+                (meeting.teams, meeting.first_team_share)
+                for meeting in meetings
+                if not meeting.gone
+            )
+        )
+    )
 
 
 @lru_cache(maxsize=2)
-def _rated(shares: tuple[tuple[tuple[Team, ...], float], ...]) -> dict[Team, Rating]:
-    """The ratings by these shares, which take long to find for those who look again and again."""
+def _rated(shares: tuple[tuple[tuple[TeamId, ...], float], ...]) -> dict[TeamId, Rating]:
+    """Return the ratings from these shares; cached, because they take long to compute."""
     return ratings({team for teams, _ in shares for team in teams}, shares)
 
 
@@ -157,30 +180,32 @@ def _rated(shares: tuple[tuple[tuple[Team, ...], float], ...]) -> dict[Team, Rat
 class LadderRow:
     """A team on the ladder; `rating` is None until it has played a match that counts."""
 
-    team: Team
+    team: TeamId
     rating: Rating | None
-    won: int
-    drawn: int
-    lost: int
-    missed: int
+    wins: int
+    ties: int
+    losses: int
+    missed_matches: int
 
     @property
     def played(self) -> int:
-        """Its matches, also those that were left."""
-        return self.won + self.drawn + self.lost + self.missed
+        """Number of matches, including abandoned ones."""
+        return self.wins + self.ties + self.losses + self.missed_matches
 
 
-def ladder(records: Records) -> list[LadderRow]:
-    """How practice stands, the best first; who is not rated comes last, in the order of entry."""
-    meetings = records.meetings()
-    rated = ratings_of_meetings(meetings)
+def practice_ladder(records: ContestRecords) -> list[LadderRow]:
+    """Return the practice ladder, the best first; unrated teams come last, in order of entry."""
+    meetings = records.practice_matches()
+    rated = practice_ratings(meetings)
     counts = {team.id: Counter[str]() for team in records.teams()}
     for meeting in meetings:
         for team in set(meeting.teams) & counts.keys():
-            ended = "drawn" if meeting.winner is None else ("lost", "won")[meeting.winner == team]
-            counts[team]["missed" if meeting.gone else ended] += 1
+            outcome = "drawn" if meeting.winner is None else ("lost", "won")[meeting.winner == team]
+            counts[team]["missed" if meeting.gone else outcome] += 1
     rows = [
-        LadderRow(team, rated.get(team), made["won"], made["drawn"], made["lost"], made["missed"])
-        for team, made in counts.items()
+        LadderRow(
+            team, rated.get(team), tally["won"], tally["drawn"], tally["lost"], tally["missed"]
+        )
+        for team, tally in counts.items()
     ]
     return sorted(rows, key=lambda row: -row.rating.value if row.rating else inf)

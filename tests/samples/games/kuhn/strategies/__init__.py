@@ -6,15 +6,17 @@ The optimum loses a chip in 18 hands as first and no more.
 from fractions import Fraction
 from random import Random
 
-from cardsharp.registry import Registry
-from cardsharp.strategy import Decision, Option, Strategy
+from cardsharp.play.strategy import Decision, Option, Strategy
+from cardsharp.play.strategy_registry import StrategyRegistry
 from kuhn.rules import CARDS, Action, Position, Said, options
 
-STRATEGIES: Registry[Random, Strategy[Position, Decision[Action]]] = Registry("kuhn.strategies")
+STRATEGIES: StrategyRegistry[Random, Strategy[Position, Decision[Action]]] = StrategyRegistry(
+    "kuhn.strategies"
+)
 """Each is made from the only chance that it may have."""
 
 
-@STRATEGIES.strategy("random")
+@STRATEGIES.register("random")
 class Chance:
     """Picks any legal action, each as likely as the others."""
 
@@ -43,7 +45,7 @@ def chances(card: int, said: Said) -> dict[Action, Fraction]:
     return {one: often if one is bold else 1 - often for one in options(said)}
 
 
-@STRATEGIES.strategy("optimum")
+@STRATEGIES.register("optimum")
 class Optimum:
     """Bluffs and calls as often as nobody can gain from, whatever they do."""
 

@@ -2,9 +2,11 @@
 
 from random import Random
 
-from cardsharp.registry import Registry
-from cardsharp.strategy import Decision, Strategy
+from cardsharp.play.strategy import Decision, Strategy
+from cardsharp.play.strategy_registry import StrategyRegistry
 from nim.rules import Action, State
 
-STRATEGIES: Registry[Random, Strategy[State, Decision[Action]]] = Registry("nim.strategies")
+STRATEGIES: StrategyRegistry[Random, Strategy[State, Decision[Action]]] = StrategyRegistry(
+    "nim.strategies"
+)
 """Each is made from the only chance that it may have."""

@@ -2,12 +2,12 @@
 
 from random import Random
 
-from cardsharp.strategy import Decision
+from cardsharp.play.strategy import Decision
 from nim.rules import Action, State
 from nim.strategies import STRATEGIES
 
 
-@STRATEGIES.strategy("random")
+@STRATEGIES.register("random")
 class Chance:
     """Picks any legal action, each as likely as the others."""
 

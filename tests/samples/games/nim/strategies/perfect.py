@@ -4,12 +4,12 @@ from functools import reduce
 from operator import xor
 from random import Random
 
-from cardsharp.strategy import Decision, Option
+from cardsharp.play.strategy import Decision, Option
 from nim.rules import Action, State
 from nim.strategies import STRATEGIES
 
 
-@STRATEGIES.strategy("perfect")
+@STRATEGIES.register("perfect")
 class Perfect:
     """Wins wherever it can: whoever is to act on a nim-sum of 0 loses against it."""
 

@@ -1,0 +1,237 @@
+"""Benchmark of the arena against a bare request and response measured in the same run.
+
+    python -m cardsharp_tools.benchmarks.arena_benchmark wake    how soon a move reaches a
+    waiting client
+    python -m cardsharp_tools.benchmarks.arena_benchmark hold    a thousand waiting clients
+
+The arena runs in a separate process; minimal clients in this process call it over loopback.
+Figures of two runs compare only if nothing else was running; the ratio to the baseline is more
+reliable.
+"""
+
+import asyncio
+import base64
+import json
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from statistics import median, quantiles
+from typing import Any
+from urllib.parse import urlsplit
+
+import cyclopts
+from rich.console import Console
+
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp_tools.games.deadmansdraw.emulated_arena import emulated_arena
+from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS, OPPONENT_CREDENTIALS
+from cardsharp_tools.local_server.arena_server import ArenaServer
+
+FIRST_PLAYER, SECOND_PLAYER = BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]
+PASSWORDS = dict((BOT_CREDENTIALS, OPPONENT_CREDENTIALS))
+app = cyclopts.App(help=__doc__, help_format="plaintext")
+console = Console(highlight=False)
+
+WAITING_CLIENTS = 1000
+WAKE_ROUNDS = 300
+PLAIN_REQUESTS = 300  # how many clients wait, turns are awaited, plain requests are made
+
+DRAW_ACTION = {"etype": "Draw", "autopick": True}
+
+
+@dataclass(frozen=True)
+class ArenaProcess:
+    """Benchmark's handle of the arena process, which exits when its connection is closed."""
+
+    url: str
+    pipe: Connection
+
+    def request(self, command: str, seed: int = 0) -> Any:  # noqa: ANN401 - one of three numbers or ids
+        """Have it `create` a match, or count the clients `waiting` or the `cpu` seconds it used."""
+        self.pipe.send((command, seed))
+        return self.pipe.recv()
+
+
+def _serve(line: Connection, in_cloud: bool) -> None:
+    with ExitStack() as stack:
+        config = ArenaConfig()
+        arena = stack.enter_context(emulated_arena(config)) if in_cloud else ArenaServer(config)
+        stack.enter_context(arena)
+        work: dict[str, Callable[[int], object]] = {
+            "create": lambda seed: arena.create_match(
+                [FIRST_PLAYER, SECOND_PLAYER], seed=str(seed)
+            ),
+            "waiting": lambda _: arena.long_poll_count,
+            "cpu": lambda _: time.process_time(),
+        }
+        line.send(arena.url)
+        with suppress(EOFError):
+            while True:
+                command, seed = line.recv()
+                line.send(work[command](seed))
+
+
+@contextmanager
+def start_arena_process(*, use_emulator: bool = False) -> Iterator[ArenaProcess]:
+    """Start an arena in a separate process."""
+    context = get_context("spawn")
+    parent_end, child_end = context.Pipe()
+    process = context.Process(target=_serve, args=(child_end, use_emulator))
+    process.start()
+    child_end.close()
+    try:
+        yield ArenaProcess(parent_end.recv(), parent_end)
+    finally:
+        parent_end.close()
+        process.join(timeout=20)
+
+
+class PlayerConnection:
+    """One kept-alive connection of one player."""
+
+    def __init__(self, url: str, player_id: str) -> None:
+        parts = urlsplit(url)
+        self._address = parts.hostname, parts.port
+        token = base64.b64encode(f"{player_id}:{PASSWORDS[player_id]}".encode()).decode()
+        self._head = f"Host: {parts.netloc}\r\nAuthorization: Basic {token}\r\n"
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def request(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
+        """Status and JSON of the answer."""
+        if self._streams is None:
+            self._streams = await asyncio.open_connection(*self._address)
+        reader, writer = self._streams
+        raw = b"" if body is None else json.dumps(body).encode()
+        head = f"{method} {path} HTTP/1.1\r\n{self._head}"
+        if raw:
+            head += f"Content-Type: application/json\r\nContent-Length: {len(raw)}\r\n"
+        writer.write(f"{head}\r\n".encode() + raw)
+        answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = int(answer.partition("content-length:")[2].partition("\r\n")[0])
+        return int(answer[9:12]), json.loads(await reader.readexactly(length))
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._streams is not None:
+            self._streams[1].close()
+
+
+@app.command
+async def measure_wakeup_latency(*, emulator: bool = False, rounds: int = WAKE_ROUNDS) -> None:
+    """Measure the delay from the end of a turn to the response of the other player's long poll.
+
+    With --emulator the arena runs as it does in the cloud.
+    """
+    with start_arena_process(use_emulator=emulator) as arena:
+        lines = {
+            player: PlayerConnection(arena.url, player) for player in (FIRST_PLAYER, SECOND_PLAYER)
+        }
+        sleeper = {
+            player: PlayerConnection(arena.url, player) for player in (FIRST_PLAYER, SECOND_PLAYER)
+        }
+        trips, wakes = [], []
+        for seed in range(rounds):
+            path, mover, other = await _match(arena, lines[FIRST_PLAYER], seed)
+            trips.append(await _took(lines[mover].request("POST", path, DRAW_ACTION)))
+            poll_request = sleeper[other].request("GET", f"{path}?waitactive=1&showevents=1")
+            poll = asyncio.ensure_future(_response_with_time(poll_request))
+            await _until_waiting(arena, 1)
+            # Somewhere between two of the table's reads.
+            await asyncio.sleep(random.random() if emulator else 0)
+            wakes.append(await _woken(lines[mover], path, poll))
+        for line in (*lines.values(), *sleeper.values()):
+            line.close()
+    _compare("wake-up of a waiting client", wakes, "a plain POST and its answer", trips)
+
+
+async def _match(arena: ArenaProcess, line: PlayerConnection, seed: int) -> tuple[str, str, str]:
+    """Return the path of a new match, its player to act and the other player."""
+    path = f"/api/matches/{arena.request('create', seed)}"
+    _, view = await line.request("GET", path)
+    return path, *(
+        (FIRST_PLAYER, SECOND_PLAYER)
+        if view["activePlayerIndex"] == 0
+        else (SECOND_PLAYER, FIRST_PLAYER)
+    )
+
+
+async def _woken(
+    mover: PlayerConnection, path: str, poll: "asyncio.Future[tuple[int, float]]"
+) -> float:
+    """Return the seconds from sending a turn's last action to the waiting client's response."""
+    began = time.perf_counter()
+    await mover.request("POST", path, {"etype": "EndTurn", "autopick": True})
+    status, end_time = await poll
+    if status != 200:  # noqa: PLR2004 - the one good answer
+        raise SystemExit(f"A waiting client got {status}.")
+    return end_time - began
+
+
+@app.command
+async def measure_waiting_clients() -> None:
+    """Measure a thousand clients that wait in separate matches until all are woken."""
+    with start_arena_process() as arena:
+        plain = PlayerConnection(arena.url, FIRST_PLAYER)
+        idle = [await _took(plain.request("GET", "/api/whoami")) for _ in range(PLAIN_REQUESTS)]
+        matches = [await _match(arena, plain, seed) for seed in range(WAITING_CLIENTS)]
+        sleepers = [PlayerConnection(arena.url, other) for _, _, other in matches]
+        began = time.perf_counter()
+        polls = [
+            asyncio.ensure_future(
+                _response_with_time(sleeper.request("GET", f"{path}?waitactive=1"))
+            )
+            for sleeper, (path, _, _) in zip(sleepers, matches, strict=True)
+        ]
+        await _until_waiting(arena, WAITING_CLIENTS)
+        arrived = time.perf_counter() - began
+        start_cpu = arena.request("cpu")
+        busy = [await _took(plain.request("GET", "/api/whoami")) for _ in range(PLAIN_REQUESTS)]
+        cost = arena.request("cpu") - start_cpu
+        wakes = []
+        for (path, mover, _), poll in zip(matches, polls, strict=True):
+            line = PlayerConnection(arena.url, mover)
+            await line.request("POST", path, DRAW_ACTION)
+            wakes.append(await _woken(line, path, poll))
+            line.close()
+        for line in (plain, *sleepers):
+            line.close()
+    console.print(f"{WAITING_CLIENTS} clients waiting, all there after {arrived:.2f} s")
+    console.print(f"CPU of {PLAIN_REQUESTS} requests while they wait: {cost * 1000:.0f} ms")
+    _compare("a request while they wait", busy, "the same request with nobody waiting", idle)
+    _compare("wake-up of each of them", wakes, "a plain request and its answer", idle)
+
+
+async def _until_waiting(arena: ArenaProcess, clients: int) -> None:
+    while arena.request("waiting") < clients:  # noqa: ASYNC110 - another process: no event to wait for
+        await asyncio.sleep(0.001)
+
+
+async def _response_with_time(answer: Awaitable[tuple[int, Any]]) -> tuple[int, float]:
+    """Return the status of a response and the time at which it arrived."""
+    return (await answer)[0], time.perf_counter()
+
+
+async def _took(answer: Awaitable[object]) -> float:
+    """Seconds from the question to the answer."""
+    began = time.perf_counter()
+    await answer
+    return time.perf_counter() - began
+
+
+def _compare(name: str, figures: list[float], baseline_name: str, baseline: list[float]) -> None:
+    console.print(f"{name}: {_format_latencies(figures)}")
+    console.print(f"  {baseline_name}: {_format_latencies(baseline)}")
+    console.print(f"  ratio of the medians: {median(figures) / median(baseline):.1f}")
+
+
+def _format_latencies(seconds: list[float]) -> str:
+    p95 = quantiles(seconds, n=20)[18]
+    return f"median {median(seconds) * 1000:.2f} ms, p95 {p95 * 1000:.2f} ms, n={len(seconds)}"
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,1 @@
+"""Build of everything uploaded to AWS: measured, compared, run and checked, never deployed."""

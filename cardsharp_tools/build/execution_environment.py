@@ -1,0 +1,220 @@
+"""A built function in a process of its own, mounted and started as Lambda does it.
+
+The function lies in the task root, its layers are merged into one folder in their order, and
+AWS's runtime client starts the handler. What Lambda's runtime brings (its runtime client)
+comes from requirements/runtime.txt; nothing of our own environment is on the path.
+"""
+
+import json
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from cardsharp.errors import CardsharpError
+from cardsharp_tools.build.sam_build import Build, BuildError
+from cardsharp_tools.build.target import REPOSITORY_ROOT, native_architecture, run_command
+from cardsharp_tools.local_server.http_server import BackgroundServer
+
+_LOOK = 0.2  # seconds between looks at whether the environment still runs
+
+_ARN = "arn:aws:lambda:us-east-1:000000000000:function:"
+_RUNTIME = "/2018-06-01/runtime"  # below which the Lambda Runtime API is
+_READY = "ready"  # what we note when the environment asks for its first invocation
+
+
+RUNTIME_REQUIREMENTS = REPOSITORY_ROOT / "requirements" / "runtime.txt"
+_INIT_LIMIT = timedelta(minutes=5)
+_TICKS = os.sysconf("SC_CLK_TCK")
+_USER_TIME, _SYSTEM_TIME = 11, 12  # places in /proc/PID/stat behind the name
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentPaths:
+    """Parts of an execution environment: an interpreter and the folders on its path."""
+
+    python: Path
+    runtime: Path
+    opt: Path
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessUsage:
+    """Resources used by a process so far: processor time and peak memory."""
+
+    cpu: timedelta
+    peak_bytes: int
+
+
+def merge_layers(build_output: Build, python: Path, folder: Path) -> EnvironmentPaths:
+    """Merge a build's layers below `folder`, the runtime's packages beside; raises `BuildError`."""
+    opt = folder / "opt"
+    for name in build_output.layers(native_architecture()):
+        shutil.copytree(build_output.folder_of(name), opt, dirs_exist_ok=True)
+    # As bare as Lambda's: what else is installed beside an interpreter may run at its start.
+    bare = folder / "python"
+    _run([str(python), "-m", "venv", "--without-pip", str(bare)], "No bare Python can be made")
+    runtime = folder / "runtime"
+    uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or "uv"
+    command = [uv, "pip", "install", "--quiet", "--require-hashes", "--no-deps"]
+    command += ["--only-binary", ":all:", "--compile-bytecode", "--python", str(python)]
+    command += ["--target", str(runtime), "--requirement", str(RUNTIME_REQUIREMENTS)]
+    _run(command, "The runtime's packages cannot be had")
+    return EnvironmentPaths(bare / "bin" / "python", runtime, opt)
+
+
+def _run(command: list[str], otherwise: str) -> None:
+    done = run_command(command)
+    if done.returncode != 0:
+        raise BuildError(f"{otherwise}: {done.stderr.strip()}")
+
+
+def default_variables(function: Mapping[str, Any]) -> dict[str, str]:
+    """Return the function's environment variables that do not depend on the deployment."""
+    variables = function["Properties"].get("Environment", {}).get("Variables", {})
+    return {name: value for name, value in variables.items() if isinstance(value, str)}
+
+
+class ExecutionEnvironment:
+    """One execution environment of a built function between enter and exit.
+
+    AWS's own runtime client (`awslambdaric`) asks us for the next invocation and gives us the
+    answer, by the Lambda Runtime API on loopback: GET invocation/next, POST invocation/ID/response
+    or invocation/ID/error, and POST init/error when the handler cannot be imported.
+
+    `environment` is what its configuration adds to what the template says plainly; what it prints
+    goes to `log`. `init` tells what the init phase used. Linux only: usage is read from /proc.
+    """
+
+    init_usage: ProcessUsage
+
+    def __init__(
+        self,
+        build: Build,
+        name: str,
+        mounts: EnvironmentPaths,
+        environment: Mapping[str, str],
+        log: Path,
+    ) -> None:
+        self._name, self._mounts, self._log = name, mounts, log
+        self._root = build.folder_of(name)
+        self._handler: str = build.resources[name]["Properties"]["Handler"]
+        self._environment = {**default_variables(build.resources[name]), **environment}
+        self._stack = ExitStack()
+        self._pending: queue.Queue[Response] = queue.Queue()
+        self._outcomes: queue.Queue[tuple[str, bytes]] = queue.Queue()
+        self._is_ready = False
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            routes = [
+                Route(f"{_RUNTIME}/invocation/next", self._next),
+                Route(f"{_RUNTIME}/{{what:path}}", self._handle_post, methods=["POST"]),
+            ]
+            # Who waits for an invocation when all is over is given nothing.
+            over = partial(self._pending.put, Response())
+            server = stack.enter_context(BackgroundServer("Lambda", Starlette(routes=routes), over))
+            log = stack.enter_context(self._log.open("ab"))
+            command = [str(self._mounts.python), "-m", "awslambdaric", self._handler]
+            environment = self._lambda_environment(urlsplit(server.url).netloc)
+            self._process = subprocess.Popen(  # noqa: S603 - the interpreter found for the runtime
+                command, cwd=self._root, env=environment, stdout=log, stderr=log
+            )
+            stack.callback(self._process.wait)
+            stack.callback(self._process.kill)
+            self._outcome(_READY, _INIT_LIMIT)
+            self.init_usage = self.usage()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def invoke(self, event: object, timeout: timedelta) -> Any:  # noqa: ANN401 - any JSON
+        """The handler's answer within the function's timeout; raises `CardsharpError` without."""
+        headers = {
+            "Lambda-Runtime-Aws-Request-Id": str(uuid.uuid4()),
+            "Lambda-Runtime-Deadline-Ms": str(
+                round((time.time() + timeout.total_seconds()) * 1000)
+            ),
+            "Lambda-Runtime-Invoked-Function-Arn": _ARN + self._name,
+            # AWS's client dies of a missing content type.
+            "Content-Type": "application/json",
+        }
+        self._pending.put(Response(json.dumps(event), headers=headers))
+        return json.loads(self._outcome("response", timeout) or b"null")
+
+    def _outcome(self, expected_kind: str, limit: timedelta) -> bytes:
+        """Return the environment's next message of a kind; raise `CardsharpError` for another."""
+        end = time.monotonic() + limit.total_seconds()
+        while time.monotonic() < end:
+            with suppress(queue.Empty):
+                kind, body = self._outcomes.get(timeout=_LOOK)
+                if kind == expected_kind:
+                    return body
+                payload = json.loads(body or b"{}")
+                error, message = payload.get("errorType", "error"), payload.get("errorMessage")
+                raise CardsharpError(f"{self._name}: {error}: {message or 'no message'}")
+            if self._process.poll() is not None:
+                raise CardsharpError(f"{self._name}: its process died.")
+        raise CardsharpError(f"{self._name}: no answer within its timeout.")
+
+    def _next(self, _request: Request) -> Response:
+        """Return the next invocation to the environment, waiting until there is one."""
+        if not self._is_ready:  # its init phase is over, and nothing runs in it until we answer
+            self._is_ready = True
+            self._outcomes.put((_READY, b""))
+        return self._pending.get()
+
+    async def _handle_post(self, request: Request) -> Response:
+        """Store the result that the environment posts for an invocation or its init phase."""
+        self._outcomes.put((request.url.path.rpartition("/")[2], await request.body()))
+        return JSONResponse({"status": "OK"}, HTTPStatus.ACCEPTED)
+
+    def usage(self) -> ProcessUsage:
+        """Resources used by the environment so far."""
+        place = Path(f"/proc/{self._process.pid}")
+        fields = (place / "stat").read_text("latin-1").rpartition(")")[2].split()
+        ticks = int(fields[_USER_TIME]) + int(fields[_SYSTEM_TIME])
+        status = (place / "status").read_text("latin-1").splitlines()
+        peak = next(line for line in status if line.startswith("VmHWM:"))
+        return ProcessUsage(timedelta(seconds=ticks / _TICKS), int(peak.split()[1]) * 1024)
+
+    def _lambda_environment(self, address: str) -> dict[str, str]:
+        """The variables that Lambda sets, and those of the function's configuration."""
+        mounts = self._mounts
+        return {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "LANG": "en_US.UTF-8",
+            "TZ": ":UTC",
+            "LAMBDA_TASK_ROOT": str(self._root),
+            "LAMBDA_RUNTIME_DIR": str(mounts.runtime),
+            "AWS_LAMBDA_RUNTIME_API": address,
+            "AWS_LAMBDA_FUNCTION_NAME": self._name,
+            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512",
+            "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
+            "_HANDLER": self._handler,
+            # Task root and layers are read-only in Lambda: no bytecode is ever kept there.
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": os.pathsep.join(
+                [str(self._root), str(mounts.opt / "python"), str(mounts.runtime)]
+            ),
+            **self._environment,
+        }

@@ -1,0 +1,331 @@
+"""Lint for names and English: `python -m cardsharp_tools.build.naming_lint [--summary]`.
+
+Checks the rules of CONTRIBUTING.md ("Names") that a program can check, in the folders that
+`[tool.naming_lint]` of pyproject.toml lists. The words are in naming_words.toml. Prints
+`path:line: name: rule` and a suggestion for each breach, then the count of each rule, and exits
+with 1 if there is a breach. Long sentences in the documentation are warnings: they are printed and
+counted, and do not change the exit code.
+
+| rule         | breach                                                                           |
+|--------------|----------------------------------------------------------------------------------|
+| participle   | a name without a noun or a verb: `told`, `found`, `as_asked`; `is_known` is fine |
+| pronoun      | a name with a pronoun in it: `who`, `what_ended`, `ours`                         |
+| limit        | `most` or `least` in a name                                                      |
+| metaphor     | a word that only this project used: `scout`, `warden`, `hall`                    |
+| docstring    | a docstring that opens with What, Whether, How, Who ...                          |
+| class-name   | a public class name that a second module gives to another class                  |
+| exception    | an allowed name without a reason, or that nothing uses                           |
+| sentence     | warning: a sentence of the documentation with more than 30 words                 |
+
+Classes of one name are one concept in two cases: the same module of two games defines them
+(`games/*/position.py`), or one is derived from the other.
+"""
+
+import argparse
+import ast
+import re
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+MAX_SENTENCE_WORDS = 30
+WARNING = "sentence"
+RULES = (
+    "participle", "pronoun", "limit", "metaphor", "docstring", "class-name", "exception", WARNING,
+)  # fmt: skip
+
+WORDS: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    Path(__file__).with_name("naming_words.toml").read_text("utf-8")
+)
+"""For each rule about names the words that break it, each with better ones."""
+
+CONNECTIVES = frozenset((
+    "a", "all", "an", "and", "any", "as", "but", "for", "from", "how", "if", "in", "it", "its",
+    "no", "of", "off", "on", "once", "only", "or", "so", "than", "that", "the", "then", "these",
+    "this", "those", "to", "too", "up", "was", "when", "which", "with", "yet",
+))  # fmt: skip
+"""Words that join others. A name of these and participles alone names nothing.
+
+`at`, `by` and `not` are missing: `sent_at` is the usual name of a time, `made_by` that of an
+author, `NotFound` that of an error.
+"""
+
+OPENINGS = frozenset((
+    "How", "What", "Whatever", "When", "Where", "Wherever", "Whether", "Which", "Who", "Whoever",
+    "Whom", "Whose", "Why",
+))  # fmt: skip
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[)*_\"']*\s+(?=\W*[A-Z0-9])")
+_LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d+\.)\s+")
+_CODE_SPAN = re.compile(r"`[^`]*`")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Breach:
+    """A place that breaks a rule."""
+
+    path: str
+    line: int
+    name: str
+    rule: str
+    suggestion: str = ""
+
+    def __str__(self) -> str:
+        """One line of the report."""
+        hint = f" ({self.suggestion})" if self.suggestion else ""
+        return f"{self.path}:{self.line}: {self.name}: {self.rule}{hint}"
+
+
+@dataclass(frozen=True, slots=True)
+class LintConfig:
+    """`[tool.naming_lint]` of pyproject.toml.
+
+    `paths` are folders of Python files and `pages` globs of Markdown files, from the root.
+    `allowed` has a reason for each allowed name; a key `file.py:name` allows it in such files only.
+    """
+
+    root: Path
+    paths: Sequence[str] = ()
+    pages: Sequence[str] = ()
+    allowed: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_config(root: Path) -> LintConfig:
+    """Read the configuration from the project's pyproject.toml."""
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    section = project.get("tool", {}).get("naming_lint", {})
+    return LintConfig(root, **section)
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def words_of(name: str) -> list[str]:
+    """Split an identifier into its words, in lower case."""
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def check_name(name: str) -> tuple[str, str] | None:
+    """Return the rule that a name breaks, with a suggestion, or None."""
+    words = words_of(name)
+    for rule in ("pronoun", "limit", "metaphor"):
+        for word in words:
+            if word in WORDS[rule]:
+                return rule, WORDS[rule][word]
+    table = WORDS["participle"]
+    participles = [word for word in words if word in table]
+    if participles and all(word in table or word in CONNECTIVES for word in words):
+        return "participle", table[participles[0]]
+    return None
+
+
+def defined_names(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node of a syntax tree defines."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            if not name.startswith("test_"):  # a test's name is a sentence
+                yield name
+        case (
+            ast.ClassDef(name=name)
+            | ast.arg(arg=name)
+            | ast.Name(id=name, ctx=ast.Store())
+            | ast.Attribute(attr=name, ctx=ast.Store())
+        ):
+            yield name
+        case (
+            ast.alias(asname=str(name))
+            | ast.ExceptHandler(name=str(name))
+            | ast.MatchAs(name=str(name))
+            | ast.MatchStar(name=str(name))
+            | ast.MatchMapping(rest=str(name))
+        ):
+            yield name
+
+
+def docstrings(node: ast.AST) -> Iterator[ast.Constant]:
+    """Yield the docstrings in the body of a module, class or function, also those of fields."""
+    if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return
+    for index, statement in enumerate(node.body):
+        match statement:
+            case ast.Expr(value=ast.Constant(value=str()) as constant):
+                if index == 0 or isinstance(node.body[index - 1], ast.Assign | ast.AnnAssign):
+                    yield constant
+
+
+def first_word(text: str) -> str:
+    """Return the first word of a text, or an empty string."""
+    match = re.search(r"[A-Za-z]+", text)
+    return match[0] if match else ""
+
+
+def check_node(path: str, node: ast.AST) -> Iterator[Breach]:
+    """Yield the breaches of one node of a syntax tree."""
+    line = getattr(node, "lineno", 1)
+    for name in defined_names(node):
+        if breach := check_name(name):
+            yield Breach(path, line, name, *breach)
+    for docstring in docstrings(node):
+        opening = first_word(str(docstring.value))
+        if opening in OPENINGS:
+            hint = "begin with a noun phrase or an imperative"
+            yield Breach(path, docstring.lineno, opening, "docstring", hint)
+
+
+# --- classes of one name --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ClassPlace:
+    """The definition of a public class; `module` is its path with `*` in place of a game."""
+
+    path: str
+    line: int
+    module: str
+    is_derived: bool
+
+
+def base_name(base: ast.expr) -> str:
+    """Return the last part of a base class's name, without its parameters."""
+    match base:
+        case ast.Subscript(value=value):
+            return base_name(value)
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+def public_classes(
+    path: str, tree: ast.Module, games: Iterable[str]
+) -> Iterator[tuple[str, ClassPlace]]:
+    """Yield the public classes at the top of a module, by name."""
+    module = "/".join("*" if part in games else part for part in path.split("/"))
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            is_derived = node.name in map(base_name, node.bases)
+            yield node.name, ClassPlace(path, node.lineno, module, is_derived)
+
+
+def shared_class_names(classes: Mapping[str, Sequence[ClassPlace]]) -> Iterator[Breach]:
+    """Yield each class whose name a class of an earlier module has, with that module."""
+    for name, places in classes.items():
+        originals = [place for place in places if not place.is_derived]
+        for place in originals[1:]:
+            if place.module != originals[0].module:
+                other = f"also in {originals[0].path}"
+                yield Breach(place.path, place.line, name, "class-name", other)
+
+
+# --- pages ----------------------------------------------------------------------------------------
+
+
+def prose_blocks(text: str) -> Iterator[tuple[int, str]]:
+    """Yield paragraphs, list items and table cells of a Markdown page, with their first lines."""
+    block: list[str] = []
+    start, is_code = 1, False
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        is_fence = line.lstrip().startswith("```")
+        is_code ^= is_fence
+        item = _LIST_ITEM.match(line)
+        is_text = bool(line.strip()) and not (
+            is_fence or is_code or (line.startswith(("#", "    ", "|", "<")) and not item)
+        )
+        if block and (item or not is_text):
+            yield start, " ".join(block)
+            block = []
+        if is_text:
+            start = start if block else number
+            block.append(line[item.end() :] if item else line.strip())
+        elif line.startswith("|") and not is_code:
+            yield from ((number, cell) for cell in line.strip("|").split("|"))
+
+
+def long_sentences(path: str, text: str) -> Iterator[Breach]:
+    """Yield the sentences of a page with too many words; code counts as one word."""
+    for line, block in prose_blocks(text):
+        plain = _LINK.sub(r"\1", _CODE_SPAN.sub("code", block))
+        for sentence in _SENTENCE_END.split(plain):
+            words = re.findall(r"\S*\w\S*", sentence)
+            if len(words) > MAX_SENTENCE_WORDS:
+                name = f'"{" ".join(words[:5])} …"'
+                yield Breach(path, line, name, WARNING, f"{len(words)} words")
+
+
+# --- the project ----------------------------------------------------------------------------------
+
+
+def python_breaches(config: LintConfig) -> Iterator[Breach]:
+    """Yield the breaches in all Python files."""
+    classes = defaultdict[str, list[ClassPlace]](list)
+    files = [file for path in config.paths for file in sorted((config.root / path).rglob("*.py"))]
+    games = {file.parent.name for file in files if file.parent.parent.name == "games"}
+    for file in files:
+        path = file.relative_to(config.root).as_posix()
+        if breach := check_name(file.stem):
+            yield Breach(path, 1, file.stem, *breach)
+        tree = ast.parse(file.read_text("utf-8"))
+        for node in ast.walk(tree):
+            yield from check_node(path, node)
+        for name, place in public_classes(path, tree, games):
+            classes[name].append(place)
+    yield from shared_class_names(classes)
+
+
+def page_warnings(config: LintConfig) -> Iterator[Breach]:
+    """Yield the long sentences of all pages."""
+    pages = {page for pattern in config.pages for page in config.root.glob(pattern)}
+    for page in sorted(pages):
+        yield from long_sentences(page.relative_to(config.root).as_posix(), page.read_text("utf-8"))
+
+
+def exception_key(config: LintConfig, breach: Breach) -> str | None:
+    """Return the key of the exception that allows a breach, or None."""
+    if breach.rule in {"docstring", "class-name", WARNING}:
+        return None
+    for key in config.allowed:
+        file, _, name = key.rpartition(":")
+        if name == breach.name and breach.path.endswith(file):
+            return key
+    return None
+
+
+def find_breaches(config: LintConfig) -> list[Breach]:
+    """Return all breaches and warnings of a project that are not allowed, sorted by place."""
+    missing = [path for path in config.paths if not (config.root / path).is_dir()]
+    breaches = [
+        Breach("pyproject.toml", 1, path, "exception", "no such folder") for path in missing
+    ]
+    used = set[str]()
+    for breach in (*python_breaches(config), *page_warnings(config)):
+        if key := exception_key(config, breach):
+            used.add(key)
+        else:
+            breaches.append(breach)
+    for key, reason in config.allowed.items():
+        if key not in used or not reason.strip():
+            hint = "give a reason" if key in used else "remove it: no such breach"
+            breaches.append(Breach("pyproject.toml", 1, key, "exception", hint))
+    return sorted(breaches)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the breaches and counts of a project; return 1 if there is a breach."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--root", type=Path, default=ROOT, help="the project's folder")
+    parser.add_argument("--summary", action="store_true", help="print the counts only")
+    options = parser.parse_args(arguments)
+    breaches = find_breaches(read_config(options.root))
+    counts = Counter(breach.rule for breach in breaches)
+    lines = [] if options.summary else [str(breach) for breach in breaches]
+    totals = ", ".join(f"{rule} {counts[rule]}" for rule in RULES)
+    print(*lines, f"naming: {totals}", sep="\n")  # noqa: T201 - a lint reports on the terminal
+    return int(any(rule != WARNING for rule in counts))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

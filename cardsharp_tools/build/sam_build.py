@@ -1,0 +1,271 @@
+"""`sam build` on any host Python: `python -m cardsharp_tools.build.sam_build [--into FOLDER]`.
+
+SAM only reads the templates and runs the makefiles of functions and layers; a Python that can make
+bytecode is put on the PATH here. SAM itself is installed apart (requirements/sam.txt, .venv-sam).
+"""
+
+import argparse
+import json
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.play.catalog import all_games
+from cardsharp.play.strategy_registry import registry_for
+from cardsharp_tools.build.pinned_requirements import REQUIREMENTS, export_lock
+from cardsharp_tools.build.target import (
+    ARCHITECTURES,
+    REPOSITORY_ROOT,
+    RUNTIME_PYTHON,
+    BuildTarget,
+    find_python,
+    native_architecture,
+    print_flushed,
+    run_command,
+)
+from cardsharp_tools.local_cloud.nested_stacks import flatten
+from cardsharp_tools.local_cloud.template_files import (
+    ARENA_TEMPLATE,
+    TEMPLATE,
+    load_template,
+    parse_template,
+)
+
+FUNCTION_TYPE = "AWS::Serverless::Function"
+LAYER_TYPE = "AWS::Serverless::LayerVersion"
+CODE_PROPERTIES = {
+    FUNCTION_TYPE: "CodeUri",
+    LAYER_TYPE: "ContentUri",
+}  # what says where the code of each lies
+MAX_FUNCTION_BYTES = 45_000_000  # bytes of a function and its layers, unzipped; AWS allows 250 MiB
+MAX_BYTES_BY_FUNCTION = {"Director": 53_000_000}  # it draws rounds of a contest by networkx
+BUILD_FOLDERS = {
+    TEMPLATE: "build",
+    ARENA_TEMPLATE: "arena",
+}  # the builds, as samconfig.toml calls them
+
+
+@dataclass(frozen=True)
+class Build:
+    """Output of `sam build` for the root templates, each in a subfolder of this folder."""
+
+    folder: Path
+
+    def template(self, root: Path = TEMPLATE) -> Path:
+        """A root template as it was built: its functions and layers are the built folders."""
+        return self.folder / BUILD_FOLDERS[root] / "template.yaml"
+
+    @cached_property
+    def resources(self) -> dict[str, dict[str, Any]]:
+        """Functions and layers by logical name, with the location of their code; layers once."""
+        return {
+            name: resource
+            for root in (ARENA_TEMPLATE, TEMPLATE)
+            for name, resource in flatten(self.template(root), _located)["Resources"].items()
+            if resource["Type"] in CODE_PROPERTIES
+        }
+
+    def layers(self, architecture: str) -> list[str]:
+        """Return the logical names of a processor's layers."""
+        layers = [
+            name for name, resource in self.resources.items() if resource["Type"] == LAYER_TYPE
+        ]
+        return [name for name in layers if name != OTHER_ARCHITECTURE_LAYERS[architecture]]
+
+    def folder_of(self, name: str) -> Path:
+        """The built folder of a function or layer; raises `ConfigError` if it is not there."""
+        resource = self.resources[name]
+        folder = Path(resource["Properties"][CODE_PROPERTIES[resource["Type"]]])
+        if not folder.is_dir():
+            raise ConfigError(f"{folder} is missing; run `make build` again.")
+        return folder
+
+    def sizes(self) -> dict[str, int]:
+        """The bytes of each function with its layers on the larger processor, unzipped."""
+        layers = max(
+            sum(size_of(self.folder_of(name)) for name in self.layers(architecture))
+            for architecture in ARCHITECTURES
+        )
+        return {
+            name: layers + size_of(self.folder_of(name))
+            for name, resource in self.resources.items()
+            if resource["Type"] == FUNCTION_TYPE
+        }
+
+
+def _located(path: Path) -> dict[str, Any]:
+    """Return a built template whose functions and layers have the local path of their code."""
+    template = load_template(path)
+    for resource in template["Resources"].values():
+        key = CODE_PROPERTIES.get(resource["Type"])
+        if key is not None:
+            resource["Properties"][key] = str(path.parent / resource["Properties"][key])
+    return template
+
+
+def size_of(folder: Path) -> int:
+    """The bytes of all files in a folder."""
+    return sum(file.stat().st_size for file in _files(folder))
+
+
+def different_files(first: Path, second: Path) -> list[str]:
+    """Return the relative names of files that differ between two folders."""
+    first_files, second_files = (
+        {str(file.relative_to(folder)): file.read_bytes() for file in _files(folder)}
+        for folder in (first, second)
+    )
+    return sorted(
+        path
+        for path in first_files.keys() | second_files.keys()
+        if first_files.get(path) != second_files.get(path)
+    )
+
+
+def read_build(folder: Path) -> Build:
+    """The build in a folder; raises `ConfigError` if there is none."""
+    build = Build(folder)
+    if not all(build.template(root).is_file() for root in BUILD_FOLDERS):
+        raise ConfigError(f"There is no build in {folder}; run `make build`.")
+    return build
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    yield from sorted(file for file in folder.rglob("*") if file.is_file())
+
+
+BUILD_DIR = REPOSITORY_ROOT / ".aws-sam"
+SBOM_FILE = "sbom.json"  # which packages the layer has, for whoever looks for known faults
+MIN_SAM_VERSION = (1, 131)  # the oldest SAM that builds the templates: before none knows python3.13
+
+SAM = REPOSITORY_ROOT / ".venv-sam" / "bin" / "sam"
+
+
+class BuildError(ConfigError):
+    """SAM or a makefile failed; the message is what it printed."""
+
+
+OTHER_ARCHITECTURE_LAYERS = {"arm64": "DependenciesX86", "x86_64": "DependenciesArm64"}
+"""The layer of packages that is not for a processor."""
+
+QUIET_ENVIRONMENT = {
+    "SAM_CLI_TELEMETRY": "0",
+    # SAM asks for a region and for credentials even where it calls nobody.
+    "AWS_DEFAULT_REGION": "eu-central-1",
+    **dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "none"),
+}
+
+
+def find_sam() -> Path:
+    """Return SAM's command, ours or the one on PATH; raise `ConfigError` if there is none."""
+    if SAM.exists():
+        return SAM
+    on_path = shutil.which("sam")
+    if on_path is None:
+        raise ConfigError(
+            "SAM's command line is missing; run `make build`, which installs it in a clone, or "
+            "type `uv tool install aws-sam-cli`."
+        )
+    version_text = run_command([on_path, "--version"]).stdout
+    if tuple(int(part) for part in re.findall(r"\d+", version_text)[:2]) < MIN_SAM_VERSION:
+        lowest = ".".join(map(str, MIN_SAM_VERSION))
+        old = f"{on_path} is {version_text.strip()}, too old"
+        raise ConfigError(f"{old}: {lowest} builds, or `make build`.")
+    return Path(on_path)
+
+
+def run_sam(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Run a SAM command in the repository root and return its output.
+
+    Raises `BuildError` if it fails.
+    """
+    done = run_command([str(find_sam()), *arguments], environment)
+    output = f"{done.stdout}{done.stderr}".rstrip()
+    if done.returncode != 0:
+        raise BuildError(f"sam {arguments[0]} failed:\n{output}")
+    return output
+
+
+def sam_build(
+    output_dir: Path = BUILD_DIR,
+    target: BuildTarget | None = None,
+    *,
+    is_reproducibility_check: bool = False,
+) -> Build:
+    """Build all root templates; raises `BuildError`.
+
+    For this machine alone the layer of the other processor's packages stays as it is.
+    """
+    target = target or BuildTarget()
+    excluded_layer = OTHER_ARCHITECTURE_LAYERS[native_architecture()] if target.is_native else ""
+    less = ["--exclude", excluded_layer] if excluded_layer else []
+    environment = {**target.environment(), **QUIET_ENVIRONMENT}
+    environment |= {"UV_OFFLINE": "1", "PYTHONHASHSEED": "2"} if is_reproducibility_check else {}
+    git = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    commit = run_command(git).stdout.strip()  # nothing where Git cannot tell
+    build = Build(output_dir)
+    for root, folder in BUILD_FOLDERS.items():
+        place = (output_dir / folder).absolute()
+        run_sam(["build", "--template", str(root), "--build-dir", str(place), *less], environment)
+        for template in place.rglob("template.yaml"):  # the root's, and those that it nests
+            document = parse_template(template.read_text("utf-8"))
+            if layer := document["Resources"].get(excluded_layer):
+                content_path = template.parent / layer["Properties"]["ContentUri"]
+                layer["Properties"]["ContentUri"] = str(
+                    content_path.resolve()
+                )  # a build may be copied
+            if commit and (built := document.get("Mappings", {}).get("Built")):
+                built["From"]["Commit"] = commit
+            # SAM reads YAML many times over, and takes seconds for it.
+            template.write_text(json.dumps(document, indent=1), "utf-8")
+    write_strategy_names(build.template())
+    return build
+
+
+def write_strategy_names(template: Path) -> None:
+    """Restrict a built template's strategy parameters to the names of the built strategies."""
+    document = parse_template(template.read_text("utf-8"))
+    names = registry_for(all_games()[0].strategy_package).names()
+    for parameter in ("Strategy", "DummyStrategy"):
+        document["Parameters"][parameter].pop("AllowedPattern", None)
+        document["Parameters"][parameter]["AllowedValues"] = ["", *names]
+    template.write_text(json.dumps(document, indent=1), encoding="utf-8")
+
+
+def main() -> None:
+    """Build, and say what came out; exits with 1 if it is too large."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--into", type=Path, default=BUILD_DIR)
+    arguments = parser.parse_args()
+    print_flushed("building functions and layers ...")
+    try:
+        build = sam_build(arguments.into)
+        materials = export_lock(*REQUIREMENTS, output_format="cyclonedx1.5")
+        (build.folder / SBOM_FILE).write_text(materials, "utf-8")
+    except CardsharpError as error:
+        sys.exit(str(error))
+    sys.exit(print_sizes(build))
+
+
+def print_sizes(build: Build) -> int:
+    """Print each function's size; 1 if one is above our limit."""
+    python = find_python(RUNTIME_PYTHON)
+    shipped = f"with bytecode by {python}" if python else "without bytecode (no such Python here)"
+    processors = " and ".join(ARCHITECTURES)
+    print_flushed(f"built for python{RUNTIME_PYTHON} on {processors}, {shipped}: {build.folder}")
+    too_large = False
+    for name, size in build.sizes().items():
+        limit = MAX_BYTES_BY_FUNCTION.get(name, MAX_FUNCTION_BYTES)
+        above = f", above the limit of {limit / 1e6:.0f} MB" if size > limit else ""
+        print_flushed(f"  {name:19} {size / 1e6:5.1f} MB with layers{above}")
+        too_large |= size > limit
+    return 1 if too_large else 0
+
+
+if __name__ == "__main__":
+    main()

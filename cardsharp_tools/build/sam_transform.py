@@ -1,0 +1,63 @@
+"""The template as CloudFormation gets it: SAM's transform, run on this machine.
+
+It is what `sam deploy` has AWS do. Settings that no emulator applies (recovery, encryption,
+reserved concurrency, roles) are asserted on the result.
+"""
+
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from boto3.session import Session
+from samtranslator.metrics.metrics import DummyMetricsPublisher, Metrics  # type: ignore[import-untyped]
+from samtranslator.model.exceptions import InvalidDocumentException  # type: ignore[import-untyped]
+from samtranslator.parser.parser import Parser  # type: ignore[import-untyped]
+from samtranslator.translator.translator import Translator  # type: ignore[import-untyped]
+
+from cardsharp.errors import ConfigError
+from cardsharp_tools.build.sam_build import CODE_PROPERTIES
+from cardsharp_tools.local_cloud.nested_stacks import flatten
+from cardsharp_tools.local_cloud.template_files import TEMPLATE, load_template
+
+Template = dict[str, Any]
+
+_REGION = "eu-central-1"
+
+
+def transform(template: Template) -> Template:
+    """The CloudFormation template that SAM makes of a template; the argument is left as it is.
+
+    Code that is still a folder is given as a place in a bucket, which is all CloudFormation takes.
+    Raises `ConfigError` if SAM refuses the template.
+    """
+    source = deepcopy(template)
+    for name, resource in source["Resources"].items():
+        key = CODE_PROPERTIES.get(resource["Type"])
+        if key is not None and not str(resource["Properties"].get(key)).startswith("s3://"):
+            resource["Properties"][key] = f"s3://not-uploaded/{name}.zip"
+    # It looks up nothing but the region's partition; our policies name none that AWS manages.
+    session = Session("none", "none", region_name=_REGION)
+    # It complains at its end about figures that it could not publish; it may, to nobody.
+    metrics = Metrics("cardsharp", DummyMetricsPublisher())
+    translator = Translator({}, Parser(), boto_session=session, metrics=metrics)
+    try:
+        result: Template = translator.translate(source, {})
+    except InvalidDocumentException as error:
+        causes = "; ".join(cause.message for cause in error.causes)
+        raise ConfigError(f"SAM refuses the template: {causes}") from error
+    finally:
+        metrics.publish()
+    return result
+
+
+@cache
+def transform_file(path: Path = TEMPLATE) -> Template:
+    """The translation of the template in a file; not to be changed, as it is made once."""
+    return transform(load_template(path))
+
+
+@cache
+def transform_with_nested(path: Path) -> Template:
+    """The same with the translation of everything that it nests, as one."""
+    return flatten(path, transform_file)

@@ -1,0 +1,1 @@
+"""Rules that AWS holds templates to."""

@@ -1,0 +1,184 @@
+"""Evaluation of template expressions for template rules: references and possible values."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cardsharp_tools.build.sam_transform import Template
+from cardsharp_tools.local_cloud.nested_stacks import NAME_SUFFIX
+
+NO_VALUE = {"Ref": "AWS::NoValue"}
+STACK_NAME_SAMPLE = f"cardsharp-{'n' * 22}"  # the longest name that the rules reckon with
+SUBSTITUTION_PATTERN = re.compile(r"\$\{([^}!]+)\}")  # where Fn::Sub puts something
+Expression = Any  # a part of a template: any JSON
+
+_PSEUDO = {
+    "AWS::AccountId": "123456789012",
+    "AWS::Partition": "aws",
+    "AWS::Region": "ap-southeast-2",
+    "AWS::StackName": STACK_NAME_SAMPLE,
+    "AWS::URLSuffix": "amazonaws.com",
+}
+
+
+@cache
+def rule_table(name: str) -> Any:  # noqa: ANN401 - any TOML
+    """A table of `service_rules.toml`: the rules, names with their lengths, or requests."""
+    return tomllib.loads(Path(__file__).with_name("service_rules.toml").read_text("utf-8"))[name]
+
+
+def as_list(expression: Expression) -> list[Expression]:
+    """One or several, as a list."""
+    return expression if isinstance(expression, list) else [expression]
+
+
+def function_call(expression: Expression) -> tuple[str, Expression]:
+    """Return an intrinsic function and its argument; two empty texts if there is no call."""
+    if isinstance(expression, dict) and len(expression) == 1:
+        ((name, argument),) = expression.items()
+        if name in {"Ref", "Condition"} or name.startswith("Fn::"):
+            return name, argument
+    return "", ""
+
+
+def get_att_text(argument: Expression) -> str:
+    """Return the argument of Fn::GetAtt as `Name.Attribute`, whichever notation is used."""
+    return argument if isinstance(argument, str) else ".".join(map(str, argument))
+
+
+def parse_sub(argument: Expression) -> tuple[str, dict[str, Expression]]:
+    """Return the arguments of Fn::Sub: the text and the variables that it defines itself."""
+    return (argument, {}) if isinstance(argument, str) else (argument[0], argument[1])
+
+
+def referenced_name(expression: Expression) -> str | None:
+    """The logical name of the resource that a part refers to, None if it is no reference."""
+    function, argument = function_call(expression)
+    if function == "Ref":
+        return str(argument)
+    if function == "Fn::GetAtt":
+        return get_att_text(argument).partition(".")[0]
+    if function == "Fn::Sub":
+        text, names = parse_sub(argument)
+        # A resource's own text, or something in it, such as a table's index.
+        match = re.match(r"^(?:integrations/)?\$\{([^}!]+)\}", text)
+        if match is not None:
+            name = match[1].partition(".")[0]
+            return referenced_name(names[name]) if name in names else name
+    return None
+
+
+def referenced_properties(expression: Expression, template: Template) -> Expression:
+    """Return the properties of the referenced resource, empty if there is no reference."""
+    return template["Resources"].get(referenced_name(expression), {}).get("Properties", {})
+
+
+def resources_of_type(template: Template, *types: str) -> Iterator[tuple[str, Expression]]:
+    """The resources of some types: logical name and properties."""
+    for name, resource in template["Resources"].items():
+        if resource["Type"] in types:
+            yield name, resource.get("Properties", {})
+
+
+def possible_values(expression: Expression, template: Template) -> Iterator[Expression]:
+    """Yield every value that an expression can have in any deployment; nothing for NoValue.
+
+    Of a number the least and the most; a free text is taken as its default. Names that
+    CloudFormation makes are as long as it makes them.
+    """
+    match function_call(expression):
+        case "Ref", name:
+            yield from _referred(name, template)
+        case "Fn::If", [_, *ways]:
+            for alternative in ways:
+                yield from possible_values(alternative, template)
+        case "Fn::FindInMap", [table, _, column, *default]:
+            rows = template.get("Mappings", {}).get(table, {}).values()
+            yield from (row[column] for row in rows if column in row)
+            yield from (option["DefaultValue"] for option in default)
+        case ("Fn::GetAtt" | "Fn::Join" | "Fn::Sub") as function, argument:
+            yield _text(function, argument, template)
+        case _:
+            yield expression
+
+
+def _referred(name: str, template: Template) -> Iterator[Expression]:
+    parameter = template.get("Parameters", {}).get(name)
+    if name in _PSEUDO or parameter is None:
+        yield from () if name == "AWS::NoValue" else [_PSEUDO.get(name) or _placeholder_name(name)]
+    elif "AllowedValues" in parameter:
+        yield from parameter["AllowedValues"]
+    else:
+        # An empty text is what a condition asks about first.
+        candidates = (
+            parameter[key] for key in ("Default", "MinValue", "MaxValue") if key in parameter
+        )
+        yield from (value for value in candidates if value != "")
+
+
+def _text(function: str, argument: Expression, template: Template) -> str:
+    """Return the longest text that a text-building expression can evaluate to."""
+    if function == "Fn::GetAtt":
+        physical_name = _placeholder_name(get_att_text(argument))
+        arn = f"arn:aws:service:{_PSEUDO['AWS::Region']}:123456789012:{physical_name}"
+        return arn if get_att_text(argument).endswith("Arn") else physical_name
+    if function == "Fn::Join":
+        return str(argument[0].join(_longest(part, template) for part in as_list(argument[1])))
+    text, names = parse_sub(argument)
+
+    def filled(match: re.Match[str]) -> str:
+        name = match[1]
+        part = names.get(name, {"Fn::GetAtt": name} if "." in name else {"Ref": name})
+        return _longest(part, template)
+
+    return SUBSTITUTION_PATTERN.sub(filled, text)
+
+
+def _longest(part: Expression, template: Template) -> str:
+    return max((str(value) for value in possible_values(part, template)), key=len, default="")
+
+
+def _placeholder_name(name: str) -> str:
+    """Return a placeholder of the length of the name that CloudFormation generates."""
+    return f"{STACK_NAME_SAMPLE}-{name.partition('.')[0]}{NAME_SUFFIX}"
+
+
+def longest_form(expression: Expression, template: Template) -> Expression:
+    """Return a part with each expression at its longest, to be checked against size limits."""
+    if isinstance(expression, list):
+        return [longest_form(item, template) for item in expression if item != NO_VALUE]
+    if not isinstance(expression, dict):
+        return expression
+    if function_call(expression)[0]:
+        candidates = [
+            value if value == expression else longest_form(value, template)
+            for value in possible_values(expression, template)
+        ]
+        return max(candidates, key=lambda candidate: len(str(candidate)), default=None)
+    return {
+        key: longest_form(value, template) for key, value in expression.items() if value != NO_VALUE
+    }
+
+
+def document_length(expression: Expression, template: Template) -> int:
+    """Return the maximum number of characters of a document, not counting white space."""
+    return len(re.sub(r"\s", "", json.dumps(longest_form(expression, template))))
+
+
+def max_value(expression: Expression, template: Template) -> float:
+    """The greatest number that an expression can come to; 0 where there is none."""
+    return max(_numbers(expression, template), default=0)
+
+
+def min_value(expression: Expression, template: Template) -> float:
+    """The smallest of these numbers; 0 where there is none."""
+    return min(_numbers(expression, template), default=0)
+
+
+def _numbers(part: Expression, template: Template) -> list[float]:
+    values = possible_values(part, template)
+    return [float(value) for value in values if re.fullmatch(r"-?\d+(\.\d+)?", str(value))]

@@ -1,0 +1,65 @@
+"""A process of ours that ends with us, however we die: its stdin is the line it hangs on.
+
+It reads one line of orders, says READY when it is ready, and ends when its stdin does.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from typing import BinaryIO
+
+from cardsharp_tools.executors.line_process import require_pipe
+
+READY = "ready"
+
+
+class ChildProcess:
+    """The process as its parent sees it: a module of ours, told its orders."""
+
+    def __init__(self, module: str, orders: str, errors: BinaryIO) -> None:
+        self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            [sys.executable, "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            encoding="utf-8",
+            # A Ctrl-C at the terminal stops us, and we stop the process.
+            start_new_session=True,
+        )
+        # If it is dead already, waiting for it to be ready says so.
+        with suppress(BrokenPipeError):
+            require_pipe(self.process.stdin).write(orders + "\n")
+            require_pipe(self.process.stdin).flush()
+
+    def wait_until_ready(self) -> bool:
+        """Wait until it is ready; False where it ends instead."""
+        return require_pipe(self.process.stdout).readline().strip() == READY
+
+    def kill(self) -> None:
+        """End it as a power cut does, and wait for its end; quiet if it has ended."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            require_pipe(pipe).close()
+
+
+def read_parameters() -> str:
+    """The orders of this process, which from now on ends with its parent."""
+    stdin = sys.stdin.buffer  # what the parent writes is UTF-8, whatever the terminal has
+    orders = stdin.readline().decode()
+    threading.Thread(target=_end_with, args=(stdin.fileno(),), daemon=True).start()
+    return orders
+
+
+def _end_with(stdin: int) -> None:
+    """End when that file does; past its buffer, for whose lock an interpreter that ends crashes."""
+    while os.read(stdin, 1 << 16):
+        pass
+    os._exit(0)
+
+
+def signal_ready() -> None:
+    """Tell the parent."""
+    print(READY, flush=True)  # noqa: T201 - what the parent waits for

@@ -1,0 +1,44 @@
+"""The `cardsharp` command: one module a sub-command, imported when it is called."""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals by which a command is stopped; those that whoever started us ignores stay ignored."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return the exit code.
+
+    Until the modules are imported, a signal ends the process in silence, as it ends `cat`: an
+    exception would arise in the middle of an import and be shown with a traceback. After that
+    the command ends in order. Both need signal handlers of our own, because the kernel does not
+    end process 1 of a container by a signal's default action.
+    """
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    previous_handlers = {
+        signal_number: then
+        for signal_number in STOPS
+        if (then := signal.getsignal(signal_number)) in usual
+    }
+    for signal_number in previous_handlers:
+        signal.signal(signal_number, _end)
+    try:
+        from cardsharp_tools.cli.app import run  # noqa: PLC0415 - after the lines above
+        from cardsharp_tools.cli.exit_codes import stop_by  # noqa: PLC0415
+
+        stop_by(previous_handlers)
+        return run(list(sys.argv[1:] if arguments is None else arguments))
+    finally:
+        for signal_number, then in previous_handlers.items():
+            signal.signal(signal_number, then)
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    """End this process as the signal does; where it does not, by the exit code that tells of it."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    os._exit(128 + number)

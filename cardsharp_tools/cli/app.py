@@ -1,0 +1,285 @@
+"""The sub-commands by name: the module that runs each, its help, and hints for a wrong line.
+
+The texts are in tables (`commands.toml`) rather than in the modules, so that `cardsharp
+--help` imports none of the modules. A command line is run to its exit code; an error is
+reported in a sentence.
+"""
+
+import os
+import re
+import shlex
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+import cyclopts
+from cyclopts import Parameter
+
+from cardsharp.core.redaction import redact
+from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.play.catalog import all_games
+from cardsharp_tools.cli.command_table import Command, load_command_table, register_commands
+from cardsharp_tools.cli.console import help_console, print_error, print_json, program_name
+from cardsharp_tools.cli.exit_codes import ExitCode, exit_code_for, exit_of
+from cardsharp_tools.cli.options import STDIN_PATH
+from cardsharp_tools.cli.settings_file import SettingsFile
+from cardsharp_tools.executors.strategy_habits import take_hints
+from cardsharp_tools.games.deadmansdraw.commands import COMMANDS as OF_THE_FIRST_GAME
+from cardsharp_tools.loopback import direct_to_loopback
+from cardsharp_tools.terminal.machine_faults import machine_fault
+from cardsharp_tools.terminal.streams import check_folder, drop_output, prepare_streams
+
+SETTINGS_FILE = "cardsharp.toml"
+"""A file in the current folder with options that need not be typed: a table a command."""
+
+_NAMED = 3  # so many options are named that a lost word may belong to
+
+ABOUT = "Bots that play card games, and an arena to play in on this machine."
+
+EXIT_CODES = """\
+Every command takes --help, and --json where a program could use what it says.
+Exit codes: 0 it worked (a lost match did), 1 it failed,
+2 wrong usage or settings, 3 no arena to be reached, 130 stopped with Ctrl-C,
+143 by SIGTERM, 129 by SIGHUP."""
+
+
+COMMANDS = load_command_table(Path(__file__).with_name("commands.toml"))
+
+COMMAND_ORDER = (
+    "play new ladder versus lesson strategies matches show watch why analyse stats learn try "
+    "export arena contest bot practice doctor cloud cost"
+)
+"""The sub-commands as they are listed."""
+
+COMMAND_GROUPS = (
+    ("lab", "cardsharp_tools.lab.commands:app", "Measure strategies: duels, leagues, probes."),
+)
+"""Commands that have commands of their own; each is an `App` that brings its help along."""
+
+RESEARCH = (
+    "research",
+    "cardsharp_tools.research.commands:app",
+    "Train strategies, and solve what can be solved.",
+)
+"""The same for the folder `cardsharp_tools/research/`, without which everything else works."""
+
+
+def all_commands() -> tuple[Command, ...]:
+    """Every sub-command in the order of the list, those of the first game among them."""
+    commands_by_name = {command.name: command for command in (*COMMANDS, *OF_THE_FIRST_GAME)}
+    return tuple(commands_by_name[name] for name in COMMAND_ORDER.split())
+
+
+def command(name: str) -> Command:
+    """The sub-command of that name."""
+    return next(command for command in COMMANDS if command.name == name)
+
+
+def build_app() -> cyclopts.App:
+    """The command line; a command's module is imported when it is called."""
+    app = cyclopts.App(
+        name="cardsharp",
+        help=ABOUT,
+        help_format="plaintext",
+        help_epilogue=EXIT_CODES,
+        version=lambda: import_module("importlib.metadata").version("cardsharp"),  # slow to import
+        suppress_keyboard_interrupt=False,
+        default_parameter=Parameter(negative=()),
+        config=SettingsFile(SETTINGS_FILE, must_exist=False),
+    )
+    app["--help"].show = False
+    app["--version"].show = False
+    register_commands(app, all_commands())
+    for place, (name, target, summary) in enumerate(group_commands(), len(all_commands())):
+        app.command(target, name=name, help=summary, sort_key=place)
+
+    @app.command(sort_key=place + 1)
+    def completion(shell: Literal["bash", "zsh", "fish"]) -> None:
+        """Print a script with which a shell completes commands and options.
+
+        Write it into a file, which your shell reads when it is needed: for bash
+        cardsharp in ~/.local/share/bash-completion/completions, for zsh _cardsharp in
+        a folder of $fpath, for fish cardsharp.fish in ~/.config/fish/completions.
+        """
+        sys.stdout.write(app.generate_completion(prog_name="cardsharp", shell=shell))
+
+    return app
+
+
+def group_commands() -> Iterator[tuple[str, str, str]]:
+    """The lab, each game, and the folder of cardsharp_tools.research where it is there."""
+    yield from COMMAND_GROUPS
+    for game in all_games():
+        yield game.name, f"cardsharp_tools.cli.game_commands:{game.name}", game.summary
+    if find_spec("cardsharp_tools.research"):
+        yield RESEARCH
+
+
+def usage_error_text(error: cyclopts.CycloptsError) -> str:
+    """Describe what is wrong with a command line, and what it should have been."""
+    error.verbose = False
+    command = " ".join(("cardsharp", *(error.command_chain or ())))
+    if isinstance(error, cyclopts.UnusedCliTokensError) and error.unused_tokens:
+        token = error.unused_tokens[0]
+        options = list(_options(error.app, token))[:_NAMED]
+        meant = f" Is it for {' or '.join(options)}?" if options else ""
+        return f"`{command}` has no place for '{token}'.{meant}"
+    if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
+        argument = _explained(error.app, error.argument)
+        number, _ = argument.token_count()
+        about = f" ({str(argument.parameter.help).rstrip('.')})" if argument.parameter.help else ""
+        if argument.field_info.is_positional:
+            return f"`{command}` needs {argument.name.lstrip('-').upper()}{about}."
+        return f"{argument.name} needs {'a value' if number == 1 else f'{number} values'}{about}."
+    return str(error)
+
+
+def _explained(app: cyclopts.App | None, argument: cyclopts.Argument) -> cyclopts.Argument:
+    """An argument with what its field's docstring says, which is not read to run a command."""
+    documented_arguments = (
+        () if app is None else app.assemble_argument_collection(parse_docstring=True)
+    )
+    return next(
+        (candidate for candidate in documented_arguments if candidate.name == argument.name),
+        argument,
+    )
+
+
+def _options(app: cyclopts.App | None, token: str) -> Iterator[str]:
+    """The options of a command that take this word: of text, or any for a number."""
+    for argument in () if app is None else app.assemble_argument_collection():
+        takes = token.isdigit() or "str" in str(argument.hint)
+        if (
+            takes
+            and argument.show
+            and not argument.field_info.is_positional
+            and argument.token_count()[0] == 1
+        ):
+            yield argument.name
+
+
+_EXAMPLE = re.compile(r"(?m)^  (cardsharp .*)$((?:\n {4,}.*)*)")
+
+
+def narrow_examples(app: cyclopts.App, arguments: Sequence[str]) -> None:
+    """Have a sub-command's help show those examples of its group that are its own."""
+    chain, apps, _ = app.parse_commands(
+        [argument for argument in arguments if argument not in app.help_flags]
+    )
+    group = next((candidate for candidate in apps[::-1] if candidate.help_epilogue), None)
+    if len(chain) < 2 or group is None or group is apps[-1]:  # noqa: PLR2004 - a group's command
+        return
+    start = " ".join(("cardsharp", *chain, ""))
+    every = _EXAMPLE.finditer(str(group.help_epilogue))
+    examples = [match.group() for match in every if f"{match[1]} ".startswith(start)]
+    apps[-1].help_epilogue = "\n".join(("Examples:", *examples)) if examples else " "
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command line; the exit code. With --json a fault is `{"error": ...}` as well."""
+    try:
+        prepare_streams()
+        check_folder()
+    except ConfigError as error:
+        return _failed(str(error), ExitCode.USAGE, arguments)
+    os.environ.update(direct_to_loopback())
+    try:
+        code = _run(arguments)
+        for hint in take_hints():
+            print_error(hint)
+        with suppress(ValueError):  # a stream that whoever calls us has closed
+            sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
+        return ExitCode.OK
+    except OSError as error:
+        return _failed_outside(error, arguments)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        app = build_app()
+        if not {"--help", "-h"}.isdisjoint(arguments):
+            narrow_examples(app, arguments)
+        code = app(
+            [
+                STDIN_PATH if argument == "-" else argument for argument in arguments
+            ],  # it would be taken for an option
+            console=help_console(),
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
+    except cyclopts.CycloptsError as error:
+        command = " ".join(("cardsharp", *(error.command_chain or ())))
+        return _failed(
+            f"{usage_error_text(error)} Try `{command} --help`.", ExitCode.USAGE, arguments
+        )
+    except CardsharpError as error:
+        return _failed(str(error), exit_code_for(error), arguments)
+    except KeyboardInterrupt as stop:
+        with suppress(OSError):  # a terminal that was hung up
+            print_error(f"stopped.{_resume_hint(arguments, stop)}")
+        return exit_of(stop)
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the end of the program
+        return _failed_outside(error, arguments)
+    return code if isinstance(code, int) else ExitCode.OK
+
+
+GO_ON = (
+    *("contest run", "contest practice", "ladder", "bot", "blef bot", "euchre bot", "versus"),
+    *("blef versus", "euchre versus", "lesson", "research blef train"),
+)
+"""The commands that go on where they were stopped; so does a duel with a file for it."""
+
+
+def _resume_hint(arguments: Sequence[str], stop: KeyboardInterrupt) -> str:
+    """A sentence with the command that goes on, or begins again, which Ctrl-C knows by itself."""
+    line, start = shlex.join([program_name(), *arguments]), " ".join((*arguments, ""))
+    has_run_file = "duel" in arguments and not {"--out", "--resume"}.isdisjoint(arguments)
+    if has_run_file or start.startswith(tuple(f"{prefix} " for prefix in GO_ON)):
+        return f" To go on, type: {line}"
+    return f" To begin again, type: {line}" if exit_of(stop) != ExitCode.INTERRUPTED else ""
+
+
+def _failed(message: str, code: ExitCode, arguments: Sequence[str]) -> ExitCode:
+    """Tell people, and the program that asked for JSON; the exit code."""
+    print_error(message)
+    if "--json" in arguments:
+        print_json({"error": message})
+    return code
+
+
+def _failed_outside(error: Exception, arguments: Sequence[str]) -> ExitCode:
+    """Tell of a fault of the machine's or, where it is none, of ours; the exit code."""
+    message = machine_fault(error)
+    if isinstance(error, OSError) and error.filename is None:  # perhaps of the output itself
+        drop_output()
+    if message is None:
+        return _failed(save_traceback(error), ExitCode.FAILED, arguments)
+    return _failed(message, ExitCode.FAILED, arguments)
+
+
+ISSUE_HINT = "under Issues on the project's GitHub page"  # where faults are told
+
+
+def save_traceback(error: Exception) -> str:
+    """One sentence about a bug of ours, which says where its traceback lies."""
+    text = redact("".join(traceback.format_exception(error)))
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="cardsharp-", suffix=".txt", delete=False, encoding="utf-8"
+    ) as file:
+        file.write(text)
+    return (
+        f"This is a fault of Cardsharp itself ({type(error).__name__}). "
+        f"Please report it {ISSUE_HINT}, with {Path(file.name)}."
+    )

@@ -1,0 +1,395 @@
+"""`cardsharp try`: a strategy on the positions of stored matches, beside what was done there."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from math import fsum
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cardsharp.analysis.replay import DecisionPoint, header_of
+from cardsharp.errors import ConfigError, StrategyError
+from cardsharp.play.catalog import get_game as game_named
+from cardsharp.play.game import Game
+from cardsharp.play.guarded_call import TIMEOUT_MESSAGE
+from cardsharp.store.match_log import MatchRecord, MoveRecord
+from cardsharp_tools.cli.console import borderless_table, print_command, print_json, result_console
+from cardsharp_tools.cli.exit_codes import decision_exit_code
+from cardsharp_tools.cli.game_commands import OptionalGame
+from cardsharp_tools.cli.options import CommandOptions, Json, Store
+from cardsharp_tools.executors.strategy_file import display_name
+from cardsharp_tools.lab.backtest import BacktestedDecision, BacktestPlayer
+from cardsharp_tools.match_sources.match_logs import LAST_MATCH, match_game, readable_matches
+from cardsharp_tools.match_sources.sources import find_source, open_match
+from cardsharp_tools.terminal.match_printer import (
+    judge_value_text,
+    option_value_text,
+    print_title,
+    printer_for,
+    signed_amount,
+)
+from cardsharp_tools.terminal.progress import ProgressBar
+
+MAX_LATE_DECISIONS = 3  # so many late decisions stop the trial: the next ones may be late, too
+
+Player = Annotated[str, Parameter(help="FILE.py, FILE.json, a strategy or a 'command'.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchSelection(CommandOptions):
+    """Which stored matches are meant, and of which log."""
+
+    match: Annotated[
+        tuple[str, ...],
+        Parameter(
+            help="An id, a unique beginning or end of one, the word last, a FILE of recorded "
+            "matches, or another source; repeat it for more. Else last."
+        ),
+    ] = ()
+    all: bool = False
+    """All matches of the log, where --match names none."""
+    limit: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 100
+    """With --all: the newest so many."""
+    store: Store = None
+    as_json: Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class BacktestOptions(MatchSelection):
+    """Which decisions are made again."""
+
+    turn: int | None = None
+    """Only this turn, with all that was weighed; counted from 1."""
+
+
+def backtest(
+    player: Player, /, *, options: BacktestOptions = BacktestOptions(), game: OptionalGame = None
+) -> int:
+    """Print where it decides otherwise than was done; with --turn, all that it weighs there."""
+    turn = options.turn
+    if turn is not None and (options.all or len(options.match) > 1):
+        raise ConfigError("--turn is of one match; leave out --all, and name one --match at most.")
+    trials: dict[str, BacktestPlayer] = {}
+    pending = []
+    for record, moves in select_matches(options, game):
+        of = match_game(record)
+        trial = trials.setdefault(of.name, BacktestPlayer(of, player))
+        decision_points = trial.decision_points(record, moves)
+        pending.append(
+            (record, trial, decision_points if turn is None else _in_turn(decision_points, turn))
+        )
+    tried, late = list[BacktestedMatch](), 0
+    with ProgressBar(
+        sum(len(decision_points) for _, _, decision_points in pending), "deciding"
+    ) as bar:
+        for record, trial, decision_points in pending:
+            tried.append(BacktestedMatch(record, trial.game, player, []))
+            for decision in trial.redecide(decision_points):
+                tried[-1].decisions.append(decision)
+                bar.advance()
+                late += (decision.new_decision.error or "").startswith(TIMEOUT_MESSAGE)
+                if late == MAX_LATE_DECISIONS:
+                    fault = f"{late} decisions were late: {decision.new_decision.error}."
+                    raise StrategyError(f"{player}: {fault}")
+    if options.as_json:
+        print_json([backtest_document(match, include_options=turn is not None) for match in tried])
+    elif turn is not None:
+        print_turn(result_console(), tried[0])
+    else:
+        print_all(result_console(), tried)
+    faults = [decision.new_decision.error for match in tried for decision in match.decisions]
+    return decision_exit_code(len(faults), sum(fault is not None for fault in faults))
+
+
+def _in_turn(decision_points: list[DecisionPoint], turn: int) -> list[DecisionPoint]:
+    points_in_turn = [point for point in decision_points if point.step.turn == turn]
+    if not points_in_turn:
+        turns = (
+            ", ".join(map(str, dict.fromkeys(point.step.turn for point in decision_points)))
+            or "no turn"
+        )
+        raise ConfigError(f"Nothing that can be tried was decided in turn {turn}, but in: {turns}.")
+    return points_in_turn
+
+
+def select_matches(
+    selection: MatchSelection, game: Game | None
+) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+    """The matches that are meant, with their moves."""
+    first = game or game_named(None)
+    words = selection.match or (LAST_MATCH,)
+    if selection.all and not selection.match:
+        with find_source(selection.store, first).open_reader() as log:
+            words = tuple(
+                record.match_id for record in readable_matches(log, first)[: selection.limit]
+            )
+    for match_ref in words:
+        match = open_match(match_ref, selection.store, first if match_ref == LAST_MATCH else game)
+        yield match.record, match.moves
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestedMatch:
+    """A match of which a player decided something again."""
+
+    record: MatchRecord
+    game: Game
+    player: str
+    decisions: list[BacktestedDecision]
+
+    @property
+    def player_name(self) -> str:
+        """Display name of the player: a strategy file without its folders."""
+        return display_name(self.player)
+
+    @property
+    def players(self) -> str:
+        """Names of the match's players by seat, joined by " v "."""
+        header = header_of(self.record)
+        return " v ".join(map(header.called, range(max(len(header.names), len(header.players)))))
+
+    def decided_by(self, decision: BacktestedDecision) -> str:
+        """Return the strategy that made the original decision, or the player if unknown."""
+        return decision.original_thought.strategy or header_of(self.record).called(
+            decision.decision_point.step.seat
+        )
+
+
+def print_all(console: Console, matches: Sequence[BacktestedMatch]) -> None:
+    """Print where the player decides otherwise or fails, match by match, and the total effect."""
+    for match in matches:
+        notable = [
+            decision
+            for decision in match.decisions
+            if decision.is_different or decision.new_decision.error
+        ]
+        if notable:
+            console.print(f"match {match.record.match_id}: {match.players}", style="bold")
+            console.print(_differences(match, notable))
+            console.print()
+    tried = [decision for match in matches for decision in match.decisions]
+    if not tried:
+        console.print("There is nothing to decide again: the log tells no position of ours.")
+        return
+    for game in dict.fromkeys(match.game for match in matches):  # each has a judge of its own
+        _print_sum(console, [match for match in matches if match.game == game])
+
+
+def _print_sum(console: Console, matches: Sequence[BacktestedMatch]) -> None:
+    """Print the effect of all differences in one game, and how to open the largest one."""
+    tried = [decision for match in matches for decision in match.decisions]
+    differing = [
+        (match, decision)
+        for match in matches
+        for decision in match.decisions
+        if decision.is_different
+    ]
+    among = f"in {len(matches)} matches" if len(matches) > 1 else "in this match"
+    number = f"{len(differing)} of {len(tried)} decisions"
+    console.print(f"{matches[0].player_name} decides otherwise in {number} {among}", style="bold")
+    for line in _judged([decision for _, decision in differing]):
+        console.print(line, soft_wrap=True)
+    failed = sum(decision.new_decision.error is not None for decision in tried)
+    if failed:
+        console.print(f"It failed in {failed}, where a safe action took its place.", style="red")
+    if not differing:
+        return
+    match, largest = max(differing, key=lambda item: abs(item[1].gain or 0.0))
+    turn, match_id = largest.decision_point.step.turn, match.record.match_id
+    console.print()
+    by = "" if largest.gain is None else f", {_gain(largest)}"
+    console.print(
+        f"The largest difference is in turn {turn} of match {match_id}{by}. All that was weighed "
+        "there:",
+        soft_wrap=True,
+    )
+    print_command(f"try {shlex.quote(match.player)} --match {match_id} --turn {turn}")
+
+
+def _gain(tried: BacktestedDecision) -> str:
+    """By how much the new choice is better, with its sign; empty where nobody knows."""
+    judge, gain = tried.judge, tried.gain
+    return "" if judge is None or gain is None else signed_amount(judge.value_format, gain)
+
+
+def _differences(match: BacktestedMatch, decisions: Sequence[BacktestedDecision]) -> Table:
+    table = borderless_table(
+        "turn", "then", "by", f"now, {match.player_name}", "gain", right_aligned=("turn", "gain")
+    )
+    table.columns[2].style, table.columns[4].no_wrap = "dim", True
+    for decision in decisions:
+        fault = decision.new_decision.error
+        new_action = (
+            Text(decision.new_action) if fault is None else Text(f"fault: {fault}", style="red")
+        )
+        table.add_row(
+            str(decision.decision_point.step.turn),
+            decision.original_thought.action,
+            match.decided_by(decision),
+            new_action,
+            _gain(decision),
+        )
+    return table
+
+
+def _judged(differ: Sequence[BacktestedDecision]) -> Iterator[str]:
+    if not differ:
+        return
+    judge, gains = (
+        differ[0].judge,
+        [decision.gain for decision in differ if decision.gain is not None],
+    )
+    if judge is None or not gains:
+        judge_name = "nobody" if judge is None else judge.name
+        yield f"Whether that is better is not known: {judge_name} values none of these choices."
+        return
+    total = fsum(gains)
+    form = judge.value_format.removeprefix("+")
+    total_text, each = (judge_value_text(form, abs(value)) for value in (total, total / len(gains)))
+    if judge.value_sum:  # chances add up to wins, and not to more than 100 per cent of one
+        total_text = f"{abs(total):.2f} wins"
+    valued = "" if len(gains) == len(differ) else f"{len(gains)} of "
+    yield (
+        f"{judge.name} judges {valued}these choices to be {'better' if total >= 0 else 'worse'} "
+        f"than what was done: by {total_text} together, {each} each ({judge.unit})."
+    )
+    yield "A gain above 0 is a better choice, below 0 a worse one, in the position as it was."
+
+
+def print_turn(console: Console, match: BacktestedMatch) -> None:
+    """Each decision of a turn: the table, all options, both choices with their reasons."""
+    print_title(console, match.record, match.players)
+    count = len(match.decisions)
+    for number, decision in enumerate(match.decisions, 1):
+        console.print()
+        title = f"turn {decision.decision_point.step.turn}, decision {number} of {count}"
+        console.rule(title, align="left", style="dim")
+        seen = printer_for(match.game).position_text(decision.decision_point.step)
+        if seen is not None:
+            console.print(seen)
+            console.print()
+        console.print(_options(match, decision))
+        console.print()
+        for name, text in _rows(match, decision):
+            console.print(Text.assemble((f"{name:<8}", "dim"), text))
+
+
+def _options(match: BacktestedMatch, tried: BacktestedDecision) -> Table:
+    doer, judge = match.decided_by(tried), tried.judge
+    if judge is not None and judge.name == doer:
+        judge = None  # what it thinks of them stands there already
+    new_options = {
+        tried.action_name(option.action): option for option in tried.new_decision.decision.options
+    }
+    then = {option.action: option for option in tried.original_thought.options}
+    weighed = {
+        *new_options,
+        *then,
+        *tried.action_values,
+        tried.new_action,
+        tried.original_thought.action,
+    }
+    deciders = [match.player_name, f"then {doer}", *([] if judge is None else [f"by {judge.name}"])]
+    table = borderless_table("option", "chosen", *deciders, "note", right_aligned=deciders)
+    legal = list(tried.decision_point.option_names.values())
+    for name in (option_name for option_name in legal if option_name in weighed):
+        option = new_options.get(name)
+        judge_value = tried.action_values.get(name)
+        judged = (
+            []
+            if judge is None
+            else ["" if judge_value is None else judge_value_text(judge.value_format, judge_value)]
+        )
+        choices = {"now": tried.new_action, "then": tried.original_thought.action}
+        chosen = " ".join(when for when, action in choices.items() if action == name)
+        values = (
+            option_value_text(candidate.value, candidate.unit) if candidate else ""
+            for candidate in (option, then.get(name))
+        )
+        note = option.note if option else ""
+        table.add_row(name, chosen, *values, *judged, note, style="bold" if chosen else "")
+    rest = [option_name for option_name in legal if option_name not in weighed]
+    if rest:
+        table.add_row(f"and {len(rest)} more", style="dim")
+    return table
+
+
+def _rows(match: BacktestedMatch, tried: BacktestedDecision) -> Iterator[tuple[str, Text]]:
+    decided, then = tried.new_decision, tried.original_thought
+    took = f"{decided.duration / timedelta(milliseconds=1):.1f} ms"
+    yield "now", Text.assemble((tried.new_action, "bold"), "  ", decided.decision.reason)
+    for name, lines, style in (
+        ("fault", decided.error or "", "red"),
+        ("at", decided.traceback, ""),
+        ("printed", decided.stdout, ""),
+    ):
+        for place, line in enumerate(lines.rstrip().splitlines()):
+            yield "" if place else name, Text(line, style=style)
+    yield "by", Text(f"{match.player_name}, {took}", style="dim")
+    yield "then", Text.assemble((then.action, "bold"), "  ", then.because)
+    by = match.decided_by(tried) + (
+        "" if then.decision_ms is None else f", {then.decision_ms:.1f} ms"
+    )
+    yield "by", Text(by, style="dim")
+    if tried.is_different and tried.judge is not None:
+        gain = _gain(tried) or "not valued"
+        yield "gain", Text(f"{gain}, by {tried.judge.name} ({tried.judge.unit})")
+
+
+def backtest_document(match: BacktestedMatch, *, include_options: bool) -> dict[str, object]:
+    """Return the decisions tried in a match as a JSON object.
+
+    With `include_options`, each decision also has the judge's value of every option.
+    """
+    judge = match.decisions[0].judge if match.decisions else None
+    return {
+        "match": match.record.match_id,
+        "game": match.game.name,
+        "player": match.player,
+        "judge": None if judge is None else {"name": judge.name, "unit": judge.unit},
+        "decisions": [
+            {
+                **_decision(match, decision),
+                **({"worth": decision.action_values} if include_options else {}),
+            }
+            for decision in match.decisions
+        ],
+    }
+
+
+def _decision(match: BacktestedMatch, tried: BacktestedDecision) -> dict[str, object]:
+    decided, then = tried.new_decision, tried.original_thought
+    return {
+        "turn": tried.decision_point.step.turn,
+        "move": tried.decision_point.step.sequence,
+        "seat": tried.decision_point.step.seat,
+        "options": list(tried.decision_point.option_names.values()),
+        "then": {
+            "by": match.decided_by(tried),
+            **then.model_dump(mode="json", by_alias=True, include={"action", "reason", "options"}),
+        },
+        "now": {
+            "by": match.player,
+            "action": tried.new_action,
+            "reason": decided.decision.reason,
+            "options": [
+                {
+                    "action": tried.action_name(option.action),
+                    "value": option.value,
+                    "note": option.note,
+                }
+                for option in decided.decision.options
+            ],
+            "fault": decided.error,
+            "trace": decided.traceback,
+            "printed": decided.stdout,
+            "decisionMs": round(decided.duration / timedelta(milliseconds=1), 3),
+        },
+        "differs": tried.is_different,
+        "cost": tried.cost_of_change,
+    }

@@ -1,0 +1,1 @@
+"""`cardsharp cloud` and its sub-commands."""

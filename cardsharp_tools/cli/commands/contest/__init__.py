@@ -1,0 +1,1 @@
+"""`cardsharp contest` and its sub-commands."""

@@ -1,0 +1,265 @@
+"""`cardsharp contest`: found a contest, look at it, decide in it; its other commands lie beside."""
+
+import json
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import cyclopts
+from cyclopts import Parameter
+
+from cardsharp.contest.admin import ContestAdmin
+from cardsharp.contest.freeze import current_freeze
+from cardsharp.contest.models import ContestStage
+from cardsharp.contest.results import ContestRecords
+from cardsharp.contest.view.overview import ContestOverview
+from cardsharp.contest.view.pages import contest_file_page
+from cardsharp.core.clock import utc_now
+from cardsharp_tools.cli.app import command
+from cardsharp_tools.cli.commands.contest.create import (
+    LOCAL_CONTEST,
+    ContestTarget,
+    Folder,
+    new,
+    plan,
+)
+from cardsharp_tools.cli.commands.contest.play import admin, practice, run_
+from cardsharp_tools.cli.commands.contest.teams import teams
+from cardsharp_tools.cli.console import print_json, result_console, write_file
+from cardsharp_tools.cli.options import Json
+from cardsharp_tools.contest import reports
+
+contest = cyclopts.App(name="contest", help_epilogue=command("contest").epilogue)
+contest.command(new)
+contest.command(plan)
+contest.command(teams)
+contest.command(run_, name="run")
+contest.command(practice)
+contest.command(admin, name="organise")
+
+
+def _is_to_come(_kind: object, delay: timedelta | None) -> None:
+    if delay is not None and delay < timedelta():
+        raise ValueError("It must be a time to come, such as 40m.")
+
+
+_STATES = {
+    ContestStage.OPEN: "has not begun",
+    ContestStage.BEGUN: "goes on",
+    ContestStage.OVER: "over",
+}
+
+
+@contest.command
+def status(
+    folder: Folder, /, *, as_json: Json = False, target: ContestTarget = LOCAL_CONTEST
+) -> None:
+    """Say how the contest stands: what runs, the places, the ladder of practice, and faults."""
+    with target.records(folder) as records:
+        results, table = records.results(), records.standings()
+        paused, settings, stage = records.is_paused, records.settings, records.stage
+        freeze, names = current_freeze(records), records.names()
+        rows = reports.ladder_table(records, names) if records.practice_matches() else []
+        standings = [
+            reports.standing_row(line, names) for line in ContestOverview(records).standings()
+        ]
+        failed = [
+            reports.failure_row(names[team], fault) for team, fault in records.faults().items()
+        ]
+    decided = sum(result.decided for result in results)
+    document: reports.Row = {"contest": settings.name, "stage": stage, "paused": paused}
+    if as_json:
+        document |= {"pairings": len(results), "decided": decided, "places": table}
+        print_json({**document, "standings": standings, "practice": rows, "faults": failed})
+        return
+    state = "paused" if paused and stage is not ContestStage.OVER else _STATES[stage]
+    result_console().print(
+        f"contest {settings.name}, {settings.format}: {state}, {decided} decided"
+    )
+    if freeze is not None:
+        result_console().print(
+            f"frozen for spectators from {freeze.at:%H:%M:%S} UTC on; you see all"
+        )
+    for result in (result for result in results if not result.decided):
+        result_console().print(reports.pairing_line(result, names, settings.base_format))
+    reports.print_table(standings)
+    for title, more in (("ladder of practice", rows), ("teams that failed here", failed)):
+        if more:
+            result_console().print(title)
+            reports.print_table(more)
+
+
+@contest.command(name="results")
+def results_(  # noqa: PLR0913 - each is a flag of its own
+    folder: Folder,
+    /,
+    *,
+    practice: Annotated[
+        bool, Parameter(name="--practice", help="Show the practice matches instead.")
+    ] = False,
+    as_json: Json = False,
+    as_csv: Annotated[bool, Parameter(name="--csv", help="Print CSV.")] = False,
+    as_jsonl: Annotated[
+        bool, Parameter(name="--jsonl", help="Print JSON Lines, rows as those of CSV.")
+    ] = False,
+    html: Annotated[
+        Path | None, Parameter(help="Write the contest's page, a file that needs nothing else.")
+    ] = None,
+    target: ContestTarget = LOCAL_CONTEST,
+) -> None:
+    """Print every pairing with its matches, for reading, as JSON or CSV; or write the page.
+
+    CSV and JSON Lines have a row for each match, JSON and the list one for each pairing.
+    """
+    with target.records(folder) as records:
+        if html is not None:
+            write_file(html, contest_file_page(records))
+            result_console().print(f"written to {html}")
+            return
+        rows = _rows(records, practice=practice, by_match=not as_json and (as_csv or as_jsonl))
+    if as_json:
+        print_json(rows)
+    elif as_csv or as_jsonl:
+        lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+        sys.stdout.write(reports.csv_text(rows) if as_csv else lines)
+    elif not rows:
+        result_console().print("Nothing has been played yet.")
+    else:
+        columns = reports.PRACTICE_COLUMNS if practice else reports.RESULT_COLUMNS
+        reports.print_table(rows, columns)
+
+
+def _rows(records: ContestRecords, *, practice: bool, by_match: bool) -> list[reports.Row]:
+    names = records.names()
+    if practice:
+        return [
+            reports.practice_match_row(meeting, names) for meeting in records.practice_matches()
+        ]
+    if by_match:
+        return [
+            row
+            for result in records.results_in_order()
+            for row in reports.match_rows(result, names)
+        ]
+    return [reports.result_row(result, names) for result in records.results_in_order()]
+
+
+@contest.command(name="rule")
+def override_result(  # noqa: PLR0913 - each is a flag of its own
+    folder: Folder,
+    pairing: Annotated[str, Parameter(help="Its number, as `contest results` has it.")],
+    winner: Annotated[str, Parameter(help="The name of one of its two teams.")],
+    /,
+    *,
+    reason: Annotated[str, Parameter(help="Why; shown with the result.")],
+    refuse_replay: Annotated[
+        bool,
+        Parameter(
+            name="--no-replay",
+            help="Refuse it where others would meet by it, in pairings played already.",
+        ),
+    ] = False,
+    target: ContestTarget = LOCAL_CONTEST,
+) -> None:
+    """Decide a pairing as organiser, whatever its matches were; the reason is kept."""
+    with target.records(folder) as records:
+        is_over = records.stage is ContestStage.OVER
+        ContestAdmin(records, utc_now).rule_pairing(
+            pairing, winner, reason, play_again=not refuse_replay
+        )
+    target.wake_director()
+    result_console().print(f"pairing {pairing} goes to {winner}: {reason}")
+    if is_over:
+        command = f"cardsharp contest run {target.arguments(folder)}"
+        result_console().print(
+            f"What follows is played anew by: {command}", style="dim", soft_wrap=True
+        )
+
+
+@contest.command
+def history(
+    folder: Folder, /, *, as_json: Json = False, target: ContestTarget = LOCAL_CONTEST
+) -> None:
+    """List what the organiser has done, such as rulings and renamings, the last one last."""
+    with target.records(folder) as records:
+        acts = ContestAdmin(records, utc_now).history()
+    rows = [
+        {"number": act.number, "at (UTC)": f"{act.at:%Y-%m-%d %H:%M:%S}", "what": act.what,
+         "undone": act.undone}
+        for act in acts
+    ]  # fmt: skip
+    if as_json:
+        print_json(rows)
+    elif not rows:
+        result_console().print("The organiser has done nothing yet.")
+    else:
+        reports.print_table([{**row, "undone": "undone" if row["undone"] else ""} for row in rows])
+
+
+@contest.command
+def undo(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
+    """Take back the last act of `contest history`; what follows is worked out anew."""
+    with target.admin(folder) as desk:
+        act = desk.undo()
+    result_console().print(f"Undone: {act.what}")
+
+
+@contest.command
+def freeze(
+    folder: Folder,
+    /,
+    *,
+    delay: Annotated[
+        timedelta | None,
+        Parameter(
+            name="--in",
+            validator=_is_to_come,
+            help="Not at once but after a while, such as 40m or 1h30m.",
+        ),
+    ] = None,
+    target: ContestTarget = LOCAL_CONTEST,
+) -> None:
+    """Hold the scoreboard back: spectators see the contest as it stands now, while it goes on.
+
+    Teams see their own matches, you and these commands see all. `cardsharp contest
+    reveal` shows it, `undo` takes it back.
+    """
+    with target.admin(folder) as desk:
+        act = desk.freeze(utc_now() + (delay or timedelta()))
+    result_console().print(f"The scoreboard is {act.what}.")
+    command = f"cardsharp contest reveal {target.arguments(folder)}"
+    result_console().print(
+        f"Show it, a round at a time, by: {command}", style="dim", soft_wrap=True
+    )
+
+
+@contest.command
+def reveal(
+    folder: Folder,
+    /,
+    *,
+    all_rounds: Annotated[bool, Parameter(name="--all", help="Show all of it at once.")] = False,
+    target: ContestTarget = LOCAL_CONTEST,
+) -> None:
+    """Show spectators the next round of a frozen scoreboard, or all of it."""
+    with target.admin(folder) as desk:
+        act = desk.reveal_round(everything=all_rounds)
+    result_console().print(f"The scoreboard is {act.what}.")
+
+
+@contest.command
+def pause(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
+    """Start no new matches; running ones finish."""
+    with target.admin(folder) as desk:
+        desk.pause(paused=True)
+    command = f"cardsharp contest resume {target.arguments(folder)}"
+    result_console().print(f"No match begins until: {command}", style="dim", soft_wrap=True)
+
+
+@contest.command
+def resume(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
+    """Start new matches again."""
+    with target.admin(folder) as desk:
+        desk.pause(paused=False)
+    result_console().print("Matches begin again.")

@@ -1,0 +1,218 @@
+"""`cardsharp contest new` and `plan`: where a contest is, found one, and say first what fits."""
+
+import shlex
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter, validators
+
+from cardsharp.analysis.ratings import Rating
+from cardsharp.contest.admin import ContestAdmin
+from cardsharp.contest.contest_file import create_in, open_in
+from cardsharp.contest.formats.base import FORMATS_BY_NAME
+from cardsharp.contest.models import DEFAULT_FORMAT
+from cardsharp.contest.practice import practice_ladder
+from cardsharp.contest.results import ContestRecords
+from cardsharp.core.clock import utc_now
+from cardsharp.errors import ConfigError
+from cardsharp_tools.cli.console import print_json, result_console
+from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.contest.admin_actions import contest_settings
+from cardsharp_tools.contest.format_planner import VARIANT_COUNT, Proposal, proposals
+from cardsharp_tools.contest.reports import Row, print_table
+from cardsharp_tools.lab.plan import DEFAULT_GAME
+from cardsharp_tools.terminal.progress import track
+
+if TYPE_CHECKING:
+    from cardsharp_tools.operations.contests import StackContests
+
+Folder = Annotated[Path, Parameter(help="The contest's folder; with --stack its name there.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContestTarget(CommandOptions):
+    """A deployed stack, or none for a folder."""
+
+    stack: str | None = None
+    """The contest is in this deployed stack, not in a folder."""
+    region: str | None = None
+    """The stack's region; else AWS_DEFAULT_REGION."""
+
+    def stack_contests(self) -> "StackContests | None":
+        """Those of the stack, None for a folder."""
+        if self.stack is None:
+            return None
+        from cardsharp_tools.operations.contests import StackContests  # noqa: PLC0415 - boto3 is slow to import
+        from cardsharp_tools.operations.stack import account_clients, find_stack  # noqa: PLC0415 - as above
+
+        return StackContests(find_stack(self.stack, account_clients(self.region)))
+
+    def arguments(self, folder: Path) -> str:
+        """Return the command-line arguments that name the contest."""
+        stack = "" if self.stack is None else f" --stack {self.stack}"
+        return f"{shlex.quote(str(folder))}{stack}"
+
+    def records(self, folder: Path) -> ContestRecords:
+        """The records of the contest."""
+        stack_contests = self.stack_contests()
+        return (
+            open_in(folder)
+            if stack_contests is None
+            else stack_contests.repository.get(contest_name(folder))
+        )
+
+    @contextmanager
+    def admin(self, folder: Path) -> Iterator[ContestAdmin]:
+        """The organiser's desk of the contest, which then goes on with what was decided there."""
+        with self.records(folder) as records:
+            yield ContestAdmin(records, utc_now)
+        self.wake_director()
+
+    def wake_director(self) -> None:
+        """Have a stack see at once what has changed; at home the contest's process looks itself."""
+        stack_contests = self.stack_contests()
+        if stack_contests is not None:
+            stack_contests.wake_director()
+
+
+LOCAL_CONTEST = ContestTarget()  # in a folder
+
+
+def contest_name(folder: Path) -> str:
+    """A contest's name, its folder's; raises `ConfigError` for one that cannot be part of a tag."""
+    name = folder.resolve().name
+    if not name.replace("-", "").replace("_", "").isalnum():
+        raise ConfigError(f"{name} is no name for a contest; use letters, digits, - and _.")
+    return name
+
+
+DEFAULT_MATCHES = 5  # matches of a pairing unless said
+
+
+def _check_format_name(_kind: object, name: str) -> None:
+    if name not in FORMATS_BY_NAME:
+        raise ValueError(f"It must be one of {', '.join(FORMATS_BY_NAME)}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewOptions(CommandOptions):
+    """Settings of a new contest."""
+
+    game: str = DEFAULT_GAME
+    """Which game is played; the first has an arena."""
+    format: Annotated[
+        str,
+        Parameter(
+            validator=_check_format_name, help=f"Who meets whom: {', '.join(FORMATS_BY_NAME)}."
+        ),
+    ] = DEFAULT_FORMAT
+    seats: Annotated[int | None, Parameter(validator=validators.Number(gte=2, lte=8))] = None
+    """Teams at a table, for the format tables; 4 unless said."""
+    matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=99))] = (
+        DEFAULT_MATCHES
+    )
+    """Matches of a pairing, an odd number but at tables; more only while it is level."""
+    timeout: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 7.0
+    """Seconds that a turn may take."""
+    teams: Annotated[int | None, Parameter(validator=validators.Number(gte=2, lte=64))] = None
+    """Take the format and the matches of a pairing that suit so many teams best."""
+    minutes: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 180
+    """How long it may take, with --teams."""
+
+
+def new(
+    folder: Folder | None = None,
+    /,
+    *,
+    options: NewOptions = NewOptions(),
+    target: ContestTarget = LOCAL_CONTEST,
+) -> None:
+    """Create a contest in a new folder, or in a deployed stack; its name tags its matches.
+
+    With --teams it proposes a format, and creates that one only where a FOLDER is named.
+    """
+    if options.teams is not None:
+        if (options.format, options.matches) != (DEFAULT_FORMAT, DEFAULT_MATCHES):
+            raise ConfigError("--teams takes what suits best; leave --format and --matches out.")
+        best, rows = _proposed(options.minutes, proposals(options.teams, 60, 100))
+        print_table(rows)
+        options = replace(options, format=best.format, matches=best.matches)
+    if folder is None:
+        if options.teams is None:
+            raise ConfigError("Name the contest's folder, as in `cardsharp contest new cup`.")
+        kind = f"--format {options.format} --matches {options.matches}"
+        result_console().print(f"Create it by: cardsharp contest new NAME {kind}", soft_wrap=True)
+        return
+    name = contest_name(folder)
+    settings = contest_settings(
+        name, options.format, options.matches, options.timeout, options.game, options.seats
+    )
+    stack_contests = target.stack_contests()
+    if stack_contests is None:
+        create_in(folder, settings).close()
+    elif not settings.has_arena:
+        raise ConfigError(f"A stack has no arena of {options.game}; hold the contest in a folder.")
+    else:
+        stack_contests.repository.create(settings)
+    number = "1 match" if options.matches == 1 else f"{options.matches} matches"
+    result_console().print(f"contest {name}: {options.format}, {number} a pairing")
+    played = "" if settings.has_arena else " --strategy STRATEGY"
+    command = f"cardsharp contest teams add {target.arguments(folder)} NAME{played}"
+    result_console().print(f"Enter teams by: {command}", style="dim", soft_wrap=True)
+
+
+def plan(  # noqa: PLR0913 - each is a flag of its own
+    folder: Annotated[
+        Path | None, Parameter(help="A contest that has practised: its teams and their ratings.")
+    ] = None,
+    /,
+    *,
+    teams: Annotated[int, Parameter(validator=validators.Number(gte=2, lte=64))] = 8,
+    minutes: Annotated[float, Parameter(help="How long the contest may take.")] = 180,
+    match_seconds: Annotated[float, Parameter(help="How long a match takes.")] = 60,
+    strength_deviation: Annotated[
+        float,
+        Parameter(
+            name="--spread", help="How far apart the teams are: a standard deviation, in Elo."
+        ),
+    ] = 100,
+    as_json: Json = False,
+) -> None:
+    """Say which format fits the time, and how likely the best team wins it.
+
+    Each kind is simulated 200 times. Without a FOLDER the teams' strengths are drawn.
+    """
+    ratings: list[Rating] = []
+    if folder is not None:
+        with open_in(folder) as records:
+            ratings = [row.rating for row in practice_ladder(records) if row.rating is not None]
+        if len(ratings) < 2:  # noqa: PLR2004 - nobody meets anybody
+            raise ConfigError(f"Nobody has practised in {folder}; give --teams instead.")
+    kinds = proposals(len(ratings) or teams, match_seconds, strength_deviation, ratings)
+    (print_json if as_json else print_table)(_proposed(minutes, kinds)[1])
+
+
+def _proposed(minutes: float, kinds: Iterable[Proposal]) -> tuple[Proposal, list[Row]]:
+    """The best kind of contest, and all: first those that fit, of them those the best team wins."""
+    every = track(kinds, "simulating contests", VARIANT_COUNT)
+    ranked = sorted(
+        every,
+        key=lambda proposal: (
+            proposal.minutes > minutes,
+            -proposal.best_team_win_chance,
+            proposal.minutes,
+        ),
+    )
+    return ranked[0], [
+        {
+            "format": proposal.format,
+            "matches a pairing": proposal.matches,
+            "best wins": f"{proposal.best_team_win_chance:.0%}".replace("%", " %"),
+            "minutes": round(proposal.minutes),
+            "fits": "yes" if proposal.minutes <= minutes else "no",
+        }
+        for proposal in ranked
+    ]

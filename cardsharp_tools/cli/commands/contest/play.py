@@ -1,0 +1,236 @@
+"""`cardsharp contest run` and `practice`: the arena, and what is played on it."""
+
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from cardsharp.contest.contest_file import FILE
+from cardsharp.contest.models import ContestStage
+from cardsharp.contest.practice import practice_ladder
+from cardsharp.contest.results import ContestRecords
+from cardsharp.contest.view.overview import ContestOverview
+from cardsharp.core.clock import utc_now
+from cardsharp.core.time_zones import local_zone, next_time_of_day, to_local
+from cardsharp.errors import ConfigError
+from cardsharp_tools.cli.commands.contest.create import (
+    LOCAL_CONTEST,
+    ContestTarget,
+    Folder,
+    contest_name,
+)
+from cardsharp_tools.cli.console import message_console, result_console
+from cardsharp_tools.cli.options import ListenOptions
+from cardsharp_tools.contest.admin_pages import serve_admin_pages
+from cardsharp_tools.contest.contest_arena import DEFAULT_LISTEN_OPTIONS
+from cardsharp_tools.contest.contest_manager import ContestManager
+from cardsharp_tools.contest.contest_process import (
+    ContestProcess,
+    check_team_count,
+    open_contest,
+    pause_between_steps,
+)
+from cardsharp_tools.contest.reports import (
+    ladder_table,
+    pairing_line,
+    practice_match_line,
+    print_table,
+    team_list,
+)
+from cardsharp_tools.terminal.display import DisplayGuard
+
+
+def run_(
+    folder: Folder,
+    /,
+    *,
+    seed_by_practice: Annotated[
+        bool, Parameter(help="Seed the teams by their ratings from practice.")
+    ] = False,
+    keep_serving: Annotated[
+        bool, Parameter(name="--stay", help="Keep the arena running at the end, until Ctrl-C.")
+    ] = False,
+    options: ListenOptions = DEFAULT_LISTEN_OPTIONS,
+    target: ContestTarget = LOCAL_CONTEST,
+) -> None:
+    """Play the contest to its end; started again after whatever stopped it, it goes on.
+
+    Where `contest practice` runs, it is asked to end and hands over; what is left
+    of it is played to its end first. In a stack the contest goes on by itself:
+    this shows how, and Ctrl-C ends only the showing.
+    """
+    if target.stack is not None and keep_serving:
+        raise ConfigError("With --stack the arena is there already; leave --stay out.")
+    with _contest_process(folder, "run", options, target) as process:
+        records = process.records
+        if target.stack is None or records.practice_until is not None:
+            records.set_practice_until(utc_now())
+            target.wake_director()
+        for _ in process.run_until(lambda: records.practice_until is None):
+            pass
+        if seed_by_practice and records.stage is ContestStage.OPEN:
+            if not records.practice_matches():
+                raise ConfigError(
+                    "Nobody has practised, so nothing is there to seed by; leave "
+                    "--seed-by-practice out."
+                )
+            records.set_seeding([row.team for row in practice_ladder(records)])
+        records.start()
+        target.wake_director()
+        _tell(records, process.run_until(lambda: records.stage is ContestStage.OVER))
+        with suppress(KeyboardInterrupt):
+            while keep_serving:
+                pause_between_steps()
+
+
+@contextmanager
+def _contest_process(
+    folder: Path, command: str, options: ListenOptions, target: ContestTarget
+) -> Iterator[ContestProcess]:
+    """The contest while a command directs it here, or looks on where a stack directs it."""
+    stack_contests = target.stack_contests()
+    if stack_contests is None:
+        with open_contest(folder, command, options, message_console().print) as process:
+            yield process
+        return
+    if options != DEFAULT_LISTEN_OPTIONS:
+        raise ConfigError("With --stack the arena is there already; give --region at the most.")
+    name = contest_name(folder)
+    with stack_contests.repository.get(name) as records:
+        check_team_count(records)
+        message_console().print(
+            f"contest {name}: arena at {stack_contests.url}; it goes on after Ctrl-C."
+        )
+        yield ContestProcess(records, lambda: None, records.practice_matches, stack_contests.wait)
+
+
+def _tell(records: ContestRecords, looks: Iterable[None]) -> None:
+    """Tell of each pairing when it is decided, and in the end who has won, and how sure that is."""
+    announced, guard = set[str](), DisplayGuard()
+
+    def tell_pairings() -> None:
+        for result in records.results():
+            if result.decided and result.pairing not in announced:
+                announced.add(result.pairing)
+                result_console().print(
+                    pairing_line(result, records.names(), records.settings.base_format)
+                )
+
+    for _ in looks:
+        guard.run(tell_pairings, "The pairings")
+    status = ContestOverview(records)
+    if (sure := status.winner_confidence) is not None:
+        chance = f"{100 * sure:.0f} %"
+        result_console().print(
+            f"By all matches the winner is the strongest with a chance of {chance}."
+        )
+    result_console().print(f"won by {team_list(status.champions, status.names)}")
+
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+def practice(
+    folder: Folder,
+    /,
+    *,
+    hours: Annotated[
+        float | None,
+        Parameter(
+            validator=validators.Number(gt=0),
+            help="Hours in which matches start; else until Ctrl-C.",
+        ),
+    ] = None,
+    until: Annotated[
+        str | None,
+        Parameter(
+            help="Start matches until this time of day, such as 16:30, where this machine is."
+        ),
+    ] = None,
+    options: ListenOptions = DEFAULT_LISTEN_OPTIONS,
+    target: ContestTarget = LOCAL_CONTEST,
+) -> None:
+    """Have the teams that are there play each other and rate them, before the contest.
+
+    A team is there while its client waits for matches, in the folder cup by the
+    tag cup-practice. Everybody plays as often, with teams of like rating more.
+    After Ctrl-C, or whatever else stopped it, the same command goes on; in a stack
+    practice itself goes on. It ends at its time, or for `cardsharp contest run`.
+    """
+    end = _end_of(hours, until)
+    with _contest_process(folder, "practice", options, target) as process:
+        if end < _NEVER:
+            message_console().print(f"Matches start until {to_local(end):%Y-%m-%d %H:%M %Z}.")
+        records = process.records
+        names, announced = (
+            records.names(),
+            {meeting.number for meeting in process.practice_matches()},
+        )
+        if target.stack is not None and records.stage is not ContestStage.OPEN:
+            raise ConfigError("The contest has begun; teams practise before that.")
+        records.set_practice_until(end)
+        target.wake_director()
+        guard = DisplayGuard()
+
+        def tell_meetings() -> None:
+            for meeting in process.practice_matches():
+                if meeting.number not in announced:
+                    announced.add(meeting.number)
+                    result_console().print(practice_match_line(meeting, names))
+
+        for _ in process.run_practice_until(end):
+            guard.run(tell_meetings, "The matches of practice")
+        print_table(ladder_table(records, names))
+        if heir := process.next_lock():
+            message_console().print(f"handed over to `contest run` in process {heir.pid}")
+
+
+def _end_of(hours: float | None, until: str | None) -> datetime:
+    if hours is not None and until is not None:
+        raise ConfigError("Give --hours or --until, not both.")
+    if hours is not None:
+        return utc_now() + timedelta(hours=hours)
+    if until is None:
+        return _NEVER
+    try:
+        moment = datetime.strptime(until, "%H:%M").time()  # noqa: DTZ007 - an hour, not a moment
+    except ValueError:
+        raise ConfigError(f"--until takes a time of the day such as 16:30, not {until}.") from None
+    return next_time_of_day(moment, utc_now(), local_zone())
+
+
+def admin(
+    folder: Annotated[Path, Parameter(help="Where the contests' folders lie.")] = Path(),
+    /,
+    *,
+    page_port: Annotated[
+        int,
+        Parameter(
+            name="--page", validator=validators.Number(gte=0, lte=65535), help="The page's port."
+        ),
+    ] = 8090,
+    options: ListenOptions = DEFAULT_LISTEN_OPTIONS,
+) -> None:
+    """Serve the organiser's page until Ctrl-C: what the other commands do, in a browser.
+
+    It is for this machine alone, behind the name admin and the password of
+    ARENA_ADMIN_PASSWORD or, without that, a new one, which is printed. The other
+    options are those of the arenas that it opens. Contests go on without it.
+    """
+    configured_password = os.environ.get("ARENA_ADMIN_PASSWORD")
+    password = configured_password or secrets.token_urlsafe(18)
+    root = folder.absolute().parent if (folder / FILE).exists() else folder
+    with serve_admin_pages(ContestManager(root, options), password, page_port) as url:
+        password_text = "of ARENA_ADMIN_PASSWORD" if configured_password else password
+        result_console().print(
+            f"organiser's page at {url}: user admin, password {password_text}", soft_wrap=True
+        )
+        message_console().print("Ctrl-C stops the page, and no contest.", style="dim")
+        with suppress(KeyboardInterrupt):
+            while True:
+                pause_between_steps()

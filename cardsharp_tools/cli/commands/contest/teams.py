@@ -1,0 +1,227 @@
+"""`cardsharp contest teams`: enter teams, list and remove them, give new passwords."""
+
+import secrets
+import shutil
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import cyclopts
+from cyclopts import Parameter
+
+from cardsharp.contest.contest_file import open_in
+from cardsharp.contest.models import TeamEntry
+from cardsharp.errors import ConfigError
+from cardsharp.play.catalog import get_game
+from cardsharp.play.game import Game
+from cardsharp_tools.cli.commands.contest.create import LOCAL_CONTEST, ContestTarget, Folder
+from cardsharp_tools.cli.console import message_console, print_json, print_result, result_console
+from cardsharp_tools.cli.options import Json
+from cardsharp_tools.contest.admin_actions import check_teams, enter_teams
+from cardsharp_tools.contest.teams_file import read_teams
+from cardsharp_tools.executors.sandbox import check_sandbox
+from cardsharp_tools.executors.strategy_file import display_name
+from cardsharp_tools.executors.submission import (
+    SANDBOXED,
+    TRUSTED,
+    TeamSubmissions,
+    read_submission,
+    submissions_of,
+)
+
+teams = cyclopts.App(name="teams", help="Enter teams, list and remove them, give new passwords.")
+
+
+@teams.command
+def add(  # noqa: PLR0913 - each is a flag of its own
+    folder: Folder,
+    name: str,
+    /,
+    *,
+    strategy: Annotated[
+        str | None, Parameter(help="Played here: a strategy's name, a FILE.py or a 'command'.")
+    ] = None,
+    submission: Annotated[
+        Path | None, Parameter(help="Played here in a sandbox: bot.py, bot.js, a folder or a .zip.")
+    ] = None,
+    no_sandbox: Annotated[
+        bool,
+        Parameter(
+            name="--trust", help="Play the submission without a sandbox: it may do what you may."
+        ),
+    ] = False,
+    as_json: Json = False,
+    target: ContestTarget = LOCAL_CONTEST,
+) -> None:
+    """Enter a team and print its id and password, which nobody can read again.
+
+    Teams are seeded in the order of their entries. In a contest that has begun it
+    plays from the next round on, but for double elimination. With --strategy its
+    matches are played here, or by the stack, which knows strategies of ours by
+    name. A team with `--strategy submission` submits at the page `/submit` of the
+    contest's arena, and so may one with --submission again.
+    """
+    if strategy is not None and submission is not None:
+        raise ConfigError("A team has a strategy or a submission; leave one of them out.")
+    if no_sandbox and submission is None:
+        raise ConfigError("--trust is for a --submission; leave it out, or give one.")
+    kind = strategy if submission is None else TRUSTED if no_sandbox else SANDBOXED
+    _enter(folder, [(name, kind)], target, as_json=as_json, submission=submission)
+
+
+@teams.command
+def submit(folder: Folder, name: str, file: Path, /) -> None:
+    """Give a team's submission another version, which plays from its next match on."""
+    with open_in(folder) as records:
+        team = records.find_team(name)
+        if team.strategy not in {SANDBOXED, TRUSTED}:
+            raise ConfigError(f"{team.name} has no submission; enter it with --submission.")
+        of = get_game(records.settings.game)
+    _submit(submissions_of(folder, team.id, team.strategy), file, of)
+
+
+def _submit(versions: TeamSubmissions, file: Path, of: Game) -> None:
+    """Keep a version of a team's, and say how it is played."""
+    if versions.is_sandboxed:
+        check_sandbox()
+        isolation = "in a sandbox"
+    else:
+        isolation = "WITHOUT a sandbox, as you trust it: its code may do whatever you may"
+    number = versions.add_version(read_submission(file), of)
+    message_console().print(f"Version {number} has answered once; it is played {isolation}.")
+
+
+@teams.command(name="import")
+def import_(
+    folder: Folder, file: Path, /, *, as_json: Json = False, target: ContestTarget = LOCAL_CONTEST
+) -> None:
+    """Enter the teams of a CSV file: its column name, and strategy where one is played here.
+
+    Cells are separated by commas, semicolons or tabs. All teams are entered or, where
+    something is wrong with one, none.
+    """
+    rows, encoding = read_teams(file)
+    with target.records(folder) as records:
+        for row in rows:
+            try:
+                check_teams(records, [(row.name, row.strategy)], is_local=target.stack is None)
+            except ConfigError as error:
+                raise ConfigError(f"{file}, line {row.line}: {error}") from error
+    if encoding is not None:
+        message_console().print(
+            f"{file} is not in UTF-8 and was read as {encoding}; where names look wrong, remove "
+            "the teams, save the file as UTF-8 and import it again."
+        )
+    _enter(folder, [(row.name, row.strategy) for row in rows], target, as_json=as_json)
+
+
+def _enter(
+    folder: Path,
+    names_and_strategies: list[tuple[str, str | None]],
+    target: ContestTarget,
+    *,
+    as_json: bool,
+    submission: Path | None = None,
+) -> None:
+    """Enter teams, each with its strategy where it is played here; all of them or none."""
+    with target.records(folder) as records:
+        of = check_teams(records, names_and_strategies, is_local=target.stack is None)
+    first = submissions_of(folder, f"new-{secrets.token_hex(8)}", names_and_strategies[0][1])
+    with target.records(folder) as records, ExitStack() as stack:
+        if submission is not None:
+            stack.callback(shutil.rmtree, first.folder, ignore_errors=True)
+            _submit(first, submission, of)
+        entered = []
+        for team, password in enter_teams(records, names_and_strategies):
+            if submission is not None:
+                first.folder.rename(first.folder.with_name(team.id))
+            entry = {"id": team.id, "name": team.name, "password": password, "since": team.since}
+            entered.append(entry)
+            if not as_json:
+                _print_entered(team, password)
+        is_late = any(entry["since"] != 1 for entry in entered)
+    if is_late:
+        target.wake_director()
+    if as_json:
+        print_json(entered)
+
+
+@teams.command(name="list")
+def list_(
+    folder: Folder, /, *, as_json: Json = False, target: ContestTarget = LOCAL_CONTEST
+) -> None:
+    """List the teams in the order of their seeds."""
+    with target.records(folder) as records:
+        team_entries = records.teams()
+    documents = [
+        {"id": team.id, "name": team.name, "strategy": team.strategy} for team in team_entries
+    ]
+    strategy_suffixes = (
+        f", played here by {display_name(team.strategy)}" if team.strategy else ""
+        for team in team_entries
+    )
+    listed = (
+        f"{team.name} ({team.id}){by}"
+        for team, by in zip(team_entries, strategy_suffixes, strict=True)
+    )
+    print_result(
+        documents, *(f"{place:3}. {line}" for place, line in enumerate(listed, 1)), as_json=as_json
+    )
+
+
+@teams.command
+def remove(folder: Folder, name: str, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
+    """Remove a team before the contest has begun."""
+    with target.admin(folder) as desk:
+        desk.remove_team(name)
+    result_console().print(f"Removed {name}.")
+
+
+@teams.command
+def rename(
+    folder: Folder,
+    name: str,
+    new_name: Annotated[str, Parameter(name="NEW")],
+    /,
+    *,
+    target: ContestTarget = LOCAL_CONTEST,
+) -> None:
+    """Give a team another name, also in a running contest; its id and password stay."""
+    with target.admin(folder) as desk:
+        act = desk.rename_team(name, new_name)
+    result_console().print(act.what)
+
+
+@teams.command
+def withdraw(
+    folder: Folder,
+    name: str,
+    /,
+    *,
+    reason: Annotated[str, Parameter(help="Why; shown with the pairings.")] = "has left",
+    target: ContestTarget = LOCAL_CONTEST,
+) -> None:
+    """Take a team out of a contest that has begun: it loses what is not decided.
+
+    `cardsharp contest undo` takes it back.
+    """
+    with target.admin(folder) as desk:
+        act = desk.withdraw_team(name, reason)
+    result_console().print(act.what)
+
+
+@teams.command
+def credentials(folder: Folder, name: str, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
+    """Give a team a new password and print it.
+
+    It counts within seconds, and the old one no more.
+    """
+    with target.admin(folder) as desk:
+        team, password = desk.reset_password(name)
+    _print_entered(team, password)
+
+
+def _print_entered(team: TeamEntry, password: str | None) -> None:
+    access = "played here" if password is None else f"password {password}"
+    late = f", from round {team.since} on" if team.since > 1 else ""
+    result_console().print(f"team {team.name}: id {team.id}, {access}{late}", soft_wrap=True)

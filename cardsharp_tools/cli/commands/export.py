@@ -1,0 +1,86 @@
+"""`cardsharp export`: decisions of stored or fresh matches as a data set for learners."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from cardsharp.play.catalog import get_game as game_named
+from cardsharp_tools.cli.commands.backtest import MatchSelection, select_matches
+from cardsharp_tools.cli.console import print_result
+from cardsharp_tools.lab.options import Positive
+from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.players import check_players
+from cardsharp_tools.match_sources.match_logs import match_game
+from cardsharp_tools.project_files import missing_extra_error
+from cardsharp_tools.terminal.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from cardsharp_tools.environments.dataset import DecisionRow
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions(MatchSelection):
+    """Which decisions are told, and how."""
+
+    game: str | None = None
+    """For which game; Dead Man's Draw if you do not say."""
+    pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = 100
+    """Fresh deals, played from every side."""
+    seed: int = 1
+    """The same seed plays the same matches."""
+    value: bool = False
+    """Have the game's judge value each action: slow."""
+    dense: bool = False
+    """JSON Lines with every 0 of observation and mask: four times as large."""
+
+
+def export(
+    file: Annotated[Path, Parameter(help="Where to write it: FILE.jsonl or FILE.parquet.")],
+    first: Annotated[
+        str | None, Parameter(help="Who plays fresh matches; without it stored ones are told.")
+    ] = None,
+    second: Annotated[str | None, Parameter(help="Against whom; else against itself.")] = None,
+    *,
+    options: ExportOptions = ExportOptions(),
+) -> None:
+    """Write each decision as a row: what was seen, allowed and done, and what came of it."""
+    try:
+        from cardsharp_tools.environments import dataset  # noqa: PLC0415 - an optional group
+    except ImportError as error:
+        raise missing_extra_error("export", str(error.name), "env") from None
+    of = game_named(options.game)
+    if first is None:  # stored ones
+        stored = list(select_matches(options, of if options.game else None))
+        tellers = (
+            (
+                dataset.DatasetBuilder(match_game(stored_match[0]), include_value=options.value),
+                stored_match,
+            )
+            for stored_match in stored
+        )
+        rows: Iterator[DecisionRow] = (
+            row for builder, stored_match in tellers for row in builder.rows_of_match(*stored_match)
+        )
+        matches = len(stored)
+    else:
+        second, pairs = second or first, options.pairs
+        plan = DuelPlan(game=of.name, first=first, second=second, pairs=pairs, seed=options.seed)
+        check_players(plan)
+        rows = dataset.DatasetBuilder(of, include_value=options.value).rows_of_plan(plan)
+        matches = pairs * plan.matches_per_pair
+    number = dataset.write_rows(_counted(rows, matches), file, dense=options.dense)
+    line = f"wrote {number:,} decisions into {file}"
+    print_result({"file": str(file), "rows": number}, line, as_json=options.as_json)
+
+
+def _counted(rows: Iterator["DecisionRow"], matches: int) -> Iterator["DecisionRow"]:
+    match = None
+    with ProgressBar(matches, "matches") as bar:
+        for row in rows:
+            if row["match"] != match:
+                bar.advance(match is not None)
+                match = row["match"]
+            yield row

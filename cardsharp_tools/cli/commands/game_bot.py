@@ -1,0 +1,179 @@
+"""`cardsharp GAME bot`: our bot takes a seat at a service of any game and plays it to the end.
+
+Without a game it takes a seat in each public one that comes, until Ctrl-C.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from cardsharp.analysis.replay import UNKNOWN, header_of, step_json
+from cardsharp.bot.service_seats import SeatDependencies
+from cardsharp.errors import ConfigError, Unreachable
+from cardsharp.play.game import Game, ListOpenGames
+from cardsharp.store.match_log import Body, MatchLog
+from cardsharp_tools.cli.console import print_json, print_notice, print_result, result_console
+from cardsharp_tools.cli.exit_codes import ExitCode
+from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
+from cardsharp_tools.cli.options import CommandOptions, ProxyAddress, StoreFile
+from cardsharp_tools.executors.strategy_file import load_strategy
+from cardsharp_tools.http_session import proxy_option
+from cardsharp_tools.local_play.handler_environment import redirect_telemetry
+from cardsharp_tools.local_play.seat_orders import (
+    POLL_INTERVAL,
+    match_outcome,
+    order_match,
+    run_workers,
+)
+from cardsharp_tools.match_sources.match_logs import data_folder
+from cardsharp_tools.terminal.display import DisplayGuard
+from cardsharp_tools.terminal.match_printer import step_row
+
+_PAUSE = timedelta(seconds=2)  # how often the list of public games is looked at
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinGameOptions(CommandOptions):
+    """Which game to join, and how to play it."""
+
+    url: str
+    """The service's address, e.g. http://127.0.0.1:8000."""
+    game: str | None = None
+    """The game's id there; else it takes a seat in public games as they come, until Ctrl-C."""
+    concurrency: Annotated[
+        int, Parameter(name="--at-once", validator=validators.Number(gte=1, lte=100))
+    ] = 4
+    """Without --game: how many games it plays at once."""
+    proxy: ProxyAddress = None
+    rooms: Annotated[
+        tuple[int, ...],
+        Parameter(negative=(), help="Without --game: only games in this room; repeatable."),
+    ] = ()
+    nickname: str = "Cardsharp"
+    """What the bot is called there."""
+    strategy: str | None = None
+    """A strategy, FILE.py, or 'command'; else the game's best."""
+    store: StoreFile = None
+    as_json: Annotated[bool, Parameter(name="--json")] = False
+    """Print one JSON document a line."""
+
+    def seat_order(self, game: Game, match: str | None) -> Mapping[str, object]:
+        """Return the seat order for a game; raise `ConfigError` for an unknown strategy."""
+        strategy = load_strategy(self.strategy or game.default_strategy, game)
+        return {"url": self.url, "game": match, "nickname": self.nickname, "strategy": strategy}
+
+
+def bot(*, options: JoinGameOptions, game: RequiredGame = FIRST_GAME) -> int:
+    """Join a game and play it, each step explained; the same again takes it up."""
+    with proxy_option(options.proxy):
+        return _played(game, options)
+
+
+def _played(game: Game, options: JoinGameOptions) -> int:
+    """Play one game, or public ones; the exit code."""
+    store_name = "matches" if game.open_archive is None else game.name
+    store = options.store or data_folder() / f"{store_name}.db"
+    if options.game is None:
+        _attend_public(game, options, store)
+        return ExitCode.OK
+    order = options.seat_order(game, options.game)
+    if game.check_order is not None:
+        game.check_order.load()(order)
+    with (
+        redirect_telemetry(data_folder() / "bot.log"),
+        run_workers(store, print_notice, 1) as places,
+    ):
+        match = order_match(game, order)
+        location = f"in game {options.game} at {options.url}"
+        print_notice(f"{options.nickname} plays {location}; Ctrl-C stops it.")
+        steps = _Steps(game, places.dispatcher.match_log, match, as_json=options.as_json)
+        outcome = None
+        while outcome is None:
+            places.dispatcher.clock.sleep(POLL_INTERVAL)
+            outcome = match_outcome(places, match)  # before the steps, so that the last is told
+            steps.tell()
+        print_result(outcome, _ending(outcome), as_json=options.as_json, style="bold")
+        return ExitCode.FAILED if outcome["result"] == UNKNOWN else ExitCode.OK
+
+
+def _attend_public(game: Game, options: JoinGameOptions, store: Path) -> None:
+    if game.list_open_games is None:
+        raise ConfigError(f"No service lists public games of {game.title}; give one by --game.")
+    lobby = game.list_open_games.load()
+    options.seat_order(game, None)
+    lobby(options.url)  # before anybody waits for what is none
+    print_notice(f"{options.nickname} plays in public games at {options.url}; Ctrl-C stops it.")
+    seats = run_workers(store, print_notice, options.concurrency)
+    with redirect_telemetry(data_folder() / "bot.log"), seats as places:
+        for _ in join_public_games(game, options, places, lobby):
+            places.dispatcher.clock.sleep(_PAUSE)
+
+
+def join_public_games(
+    game: Game, options: JoinGameOptions, clients: SeatDependencies, list_games: ListOpenGames
+) -> Iterator[None]:
+    """Take seats in public games, no more than so many at once, each game once; look by look."""
+    playing, taken, guard = dict[str, str](), set[str](), DisplayGuard()
+    while True:
+        for name, match in [*playing.items()]:
+            if (outcome := match_outcome(clients, match)) is not None:
+                del playing[name]
+                line, document = f"{name}: {_ending(outcome)}", {"game": name, **outcome}
+                guard.run(
+                    partial(print_result, document, line, as_json=options.as_json), f"Game {name}"
+                )
+        try:
+            open_games = list_games(options.url)
+        except Unreachable as error:
+            print_notice(f"{error} It is asked again.")
+            open_games = []
+        for open_game in open_games:
+            is_eligible = open_game.game_id not in taken and (
+                not options.rooms or open_game.room_number in options.rooms
+            )
+            if is_eligible and len(playing) < options.concurrency:
+                print_notice(
+                    f"Joins {open_game.game_id}, where "
+                    f"{', '.join(open_game.players) or 'nobody'} is."
+                )
+                playing[open_game.game_id] = order_match(
+                    game, options.seat_order(game, open_game.game_id)
+                )
+                taken.add(open_game.game_id)
+        yield
+
+
+def _ending(outcome: Body) -> str:
+    if outcome["result"] == UNKNOWN:
+        return f"No seat for us: {outcome.get('reason')}."
+    return f"We have {outcome['result']}."
+
+
+class _Steps:
+    """Tells each step of a match once; what cannot be told is reported, and playing goes on."""
+
+    def __init__(self, game: Game, log: MatchLog, match: str, *, as_json: bool) -> None:
+        self._game, self._log, self._match, self._as_json = game, log, match, as_json
+        self._count = 0
+        self._guard = DisplayGuard()
+
+    def tell(self) -> None:
+        """Tell what is new."""
+        self._guard.run(self._tell, f"Match {self._match}")
+
+    def _tell(self) -> None:
+        record = self._log.match(self._match)
+        if record is None or self._game.replay is None:
+            return
+        moves = [move for move in self._log.moves(self._match) if move.facts is not None]
+        for step in [*self._game.replay.load()(record, moves)][self._count :]:
+            self._count += 1
+            if self._as_json:
+                print_json(step_json(step))
+            else:
+                result_console().print(step_row(step, header_of(record)))

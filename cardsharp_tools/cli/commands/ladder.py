@@ -1,0 +1,162 @@
+"""`cardsharp ladder`: how far up a game's own players a strategy comes."""
+
+import shlex
+from dataclasses import dataclass, replace
+from random import SystemRandom
+from time import monotonic
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from cardsharp.analysis.ratings import MEAN_RATING
+from cardsharp.errors import ConfigError
+from cardsharp.play.catalog import get_game as game_named
+from cardsharp_tools.cli.console import message_console, print_json, program_name, result_console
+from cardsharp_tools.cli.exit_codes import ExitCode
+from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.executors.strategy_file import is_file
+from cardsharp_tools.lab.duel_result import DuelResult
+from cardsharp_tools.lab.ladder import MAX_PAIRS, MIN_ELO_GAIN, Climb, load_ladder
+from cardsharp_tools.lab.options import MAX_SEED, LuckAdjusted, Player, Positive, Workers
+from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
+from cardsharp_tools.lab.players import fingerprint
+from cardsharp_tools.lab.run_file import run_with_progress, warn_nondeterministic
+from cardsharp_tools.lab.runner import core_count, make_executor
+from cardsharp_tools.lab.sprt import SequentialTest
+from cardsharp_tools.match_sources.match_logs import data_folder
+
+
+@dataclass(frozen=True, kw_only=True)
+class LadderOptions(CommandOptions):
+    """Which ladder is climbed, how far and how."""
+
+    game: str | None = None
+    """Whose ladder; Dead Man's Draw's if you do not say."""
+    lowest: Annotated[str | None, Parameter(name="--from")] = None
+    """Start at this rung instead of the weakest."""
+    highest: Annotated[str | None, Parameter(name="--to")] = None
+    """Stop at this rung; exits with 1 if it is not beaten."""
+    pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = MAX_PAIRS
+    """Most deals before a rung counts as undecided."""
+    rerun: Annotated[bool, Parameter(name="--anew")] = False
+    """Ignore stored results; play all rungs on new deals."""
+    luck_adjusted: LuckAdjusted = False
+    workers: Workers = None
+    as_json: Json = False
+
+    @property
+    def selected_rungs(self) -> tuple[str, ...]:
+        """Names of the rungs to climb, the weakest first.
+
+        Raises `ConfigError` for a name that is not a rung, or if the first is above the last.
+        """
+        names = tuple(load_ladder(self.game).players)
+        first, last = self.lowest or names[0], self.highest or names[-1]
+        for option, name in (("--from", first), ("--to", last)):
+            if name not in names:
+                raise ConfigError(f"{option} {name} is no rung of this ladder: {', '.join(names)}.")
+        if names.index(first) > names.index(last):
+            raise ConfigError(f"--from {first} is above --to {last}: {', '.join(names)}.")
+        return names[names.index(first) : names.index(last) + 1]
+
+    def plan(self, player: str) -> DuelPlan:
+        """The plan of the lowest rung, dealt as no other version of the player was."""
+        of = load_ladder(self.game).game
+        pairs, less = self.pairs, self.luck_adjusted
+        plan = DuelPlan(
+            game=of, first=player, second=self.selected_rungs[0], pairs=pairs, luck_adjusted=less
+        )
+        seed = SystemRandom().randrange(MAX_SEED) if self.rerun else int(fingerprint(plan), 16)
+        return replace(plan, seed=1 + seed % MAX_SEED)
+
+
+def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
+    """Let PLAYER meet a game's own players, the weakest first, until one is not beaten."""
+    began, processes = monotonic(), options.workers or core_count()
+    plan = options.plan(player)
+    message_console().print(
+        f"{player} climbs the ladder of {game_named(plan.game).title} (seed {plan.seed}): each "
+        f"rung {SequentialTest(elo1=MIN_ELO_GAIN).stop_rule_text()}, at most "
+        f"{plan.pairs:,} pairs of matches.",
+        soft_wrap=True,
+    )
+    with make_executor(processes, isolate_strategies=is_file(player)) as pool:
+
+        def play(plan: DuelPlan, tested: SequentialTest) -> DuelResult:
+            return run_with_progress(plan, pool, sprt=tested)
+
+        climb = Climb(plan, data_folder() / "ladder.jsonl", play, rerun=options.rerun)
+        for step in climb.climb(options.selected_rungs):
+            if (
+                step.duel is not None
+                and sum(climb_step.duel is not None for climb_step in climb.steps) == 1
+            ):
+                warn_nondeterministic(step.duel)
+            if not options.as_json:
+                rung = step.rung
+                took = "known" if step.duel is None else f"{step.seconds:.1f} s"
+                result_console().print(
+                    f"  {rung.name:<14}{step.rating!s:>13}   {rung.verdict:<12}"
+                    f"{rung.percent:5.1f} % of {2 * rung.pairs:>5,} matches {took:>9}"
+                )
+    seconds = monotonic() - began
+    if options.as_json:
+        print_json(_document(climb, seconds))
+    else:
+        _print(climb, seconds, processes)
+    return (
+        ExitCode.FAILED
+        if options.highest is not None and climb.first_unbeaten is not None
+        else ExitCode.OK
+    )
+
+
+def _print(climb: Climb, seconds: float, processes: int) -> None:
+    console, plan, highest, barrier = (
+        result_console(),
+        climb.plan,
+        climb.highest_beaten,
+        climb.first_unbeaten,
+    )
+    beaten = "no rung yet" if highest is None else str(highest)
+    then = "that was the last one." if barrier is None else f"{barrier} is next."
+    number = sum(2 * step.rung.pairs for step in climb.steps)
+    console.print()
+    console.print(f"You beat {beaten}; {then}", soft_wrap=True)
+    console.print(
+        f"{plan.first} has the rating {climb.rating} (95 %), where the ladder's mean is "
+        f"{MEAN_RATING:,.0f}: {number:,} matches, {seconds:.0f} s on {processes} processes now.",
+        soft_wrap=True,
+    )
+    if barrier is not None:
+        game = "" if plan.game == DEFAULT_GAME else f" --game {plan.game}"
+        command = f"lab duel {shlex.quote(plan.first)} {barrier.rung.name}{game} -n 20 --keep 5"
+        console.print(
+            f"Matches to learn from: {program_name()} {command}", style="dim", soft_wrap=True
+        )
+
+
+def _document(climb: Climb, seconds: float) -> dict[str, object]:
+    plan, highest, barrier = climb.plan, climb.highest_beaten, climb.first_unbeaten
+    return {
+        "game": plan.game,
+        "player": plan.first,
+        "seed": plan.seed,
+        "beaten": None if highest is None else highest.rung.name,
+        "next": None if barrier is None else barrier.rung.name,
+        "rating": round(climb.rating.value),
+        "margin": round(climb.rating.margin),
+        "seconds": round(seconds, 1),
+        "rungs": [
+            {
+                "name": step.rung.name,
+                "rating": step.rating.value,
+                "margin": step.rating.margin,
+                "verdict": step.rung.verdict,
+                "points": round(step.rung.percent, 1),
+                "matches": 2 * step.rung.pairs,
+                "known": step.duel is None,
+            }
+            for step in climb.steps
+        ],
+    }

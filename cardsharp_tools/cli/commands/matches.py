@@ -1,0 +1,146 @@
+"""`cardsharp matches`: what is in the match log, and what need not be any longer."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import cyclopts
+from cyclopts import Parameter, validators
+
+from cardsharp.analysis.replay import header_of, outcome_of, read_error_of
+from cardsharp.errors import ConfigError
+from cardsharp.store.match_log import MatchRecord, MatchStatus
+from cardsharp_tools.cli.app import command
+from cardsharp_tools.cli.console import (
+    borderless_table,
+    message_console,
+    print_json,
+    print_result,
+    result_console,
+)
+from cardsharp_tools.cli.options import CommandOptions, Json, MatchSourceName, Store, parse_duration
+from cardsharp_tools.games.deadmansdraw.turn_text import PlayerLabels
+from cardsharp_tools.match_sources.match_logs import open_log_for_writing, store_or_default
+from cardsharp_tools.match_sources.sources import find_source
+from cardsharp_tools.terminal.match_printer import match_document
+
+_LONG = 20  # characters of an id, as an arena gives them; those of the lab are words to type
+_NARROW = 100  # columns that a line with everything takes
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchesOptions(CommandOptions):
+    """Which matches to list."""
+
+    day: datetime | None = None
+    """Only matches that started on this day (UTC)."""
+    status: MatchStatus | None = None
+    """Only announced, running or finished matches."""
+    limit: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 20
+    """How many at most."""
+    store: Store = None
+    as_json: Json = False
+
+
+matches = cyclopts.App(name="matches", help_epilogue=command("matches").epilogue)
+
+
+@matches.default
+def list_matches(
+    source: MatchSourceName = None, /, *, options: MatchesOptions = MatchesOptions()
+) -> None:
+    """Print matches, the last started first."""
+    with find_source(source or options.store).open_reader() as log:
+        records = log.matches(options.day and options.day.date(), options.status, options.limit)
+    print_matches(records, source or store_or_default(options.store), as_json=options.as_json)
+
+
+def print_matches(matches: Sequence[MatchRecord], source: str, *, as_json: bool) -> None:
+    """Print what was found in a source."""
+    if as_json:
+        print_json(
+            [
+                {
+                    **match_document(record),
+                    "started": record.started_at.isoformat(),
+                    "finished": record.finished_at and record.finished_at.isoformat(),
+                    "fault": read_error_of(record),
+                }
+                for record in matches
+            ]
+        )
+        return
+    console = result_console()
+    if not matches:
+        console.print(f"no such match in {source}")
+        return
+    narrow = console.width < _NARROW
+    names = ("match", "started (UTC)", "players", "result", "score", "turns")[: 6 - narrow]
+    table = borderless_table(*names, right_aligned=("score", "turns"), column_gap=2 - narrow)
+    for column in table.columns:
+        column.no_wrap, column.overflow = column.header != "players", "fold"
+    for record in matches:
+        match_id, started, *cells = _cells(record)
+        if narrow:  # the end of a long id is enough for show and why; nobody needs the year
+            end = match_id[-12:] if len(match_id) > _LONG else match_id
+            match_id, started, cells = end, started[5:16], cells[:-1]
+        table.add_row(match_id, started, *cells)
+    console.print(table)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PruneOptions(CommandOptions):
+    """Which matches to delete, and whether to ask first."""
+
+    older_than: Annotated[timedelta, Parameter(converter=parse_duration)]
+    """Ended longer ago than this, e.g. 30d or 12h."""
+    dry_run: bool = False
+    """Only say what would be deleted."""
+    yes: bool = False
+    """Do not ask."""
+    store: Store = None
+    as_json: Json = False
+
+
+@matches.command
+def prune(*, options: PruneOptions) -> None:
+    """Delete matches that ended long ago from a SQLite match log; running ones are kept."""
+    current_time = datetime.now(UTC)
+    with open_log_for_writing(options.store) as log:
+        ids = log.ids_finished_earlier_than(current_time - options.older_than)
+        number = f"{len(ids)} {'match' if len(ids) == 1 else 'matches'}"
+        deleted = bool(ids) and not options.dry_run and (options.yes or _agreed(number))
+        if deleted:
+            for match_id in ids:
+                log.delete_match(match_id)
+            if all(record.ttl is None for record in log.running_matches()):
+                log.vacuum()
+    done = "deleted" if deleted else "would be deleted" if options.dry_run else "kept"
+    line = f"{number} {done}" if ids else "no match ended so long ago"
+    print_result({"matches": ids, "deleted": deleted}, line, as_json=options.as_json)
+
+
+def _agreed(number: str) -> bool:
+    if not sys.stdin.isatty():
+        raise ConfigError(f"{number} would be deleted; say --yes, or --dry-run to look.")
+    message_console().print(f"Delete {number} for good? [y/N] ", end="")
+    return input().strip().lower() in {"y", "yes"}
+
+
+def _cells(record: MatchRecord) -> tuple[str, ...]:
+    if read_error_of(record) is not None:
+        return record.match_id, "", "", "cannot be read", "", ""
+    header, outcome = header_of(record), outcome_of(record)
+    labels = PlayerLabels.of(header)
+    started = record.started_at.strftime("%Y-%m-%d %H:%M:%S")
+    players = labels.title() if header.players else ""
+    if not header.players and header.names:  # a table, of which all are known once it is over
+        players = " v ".join((outcome and outcome.names) or (*header.names, "?"))
+    if len(seated := dict.fromkeys(header.players)) > 2:  # noqa: PLR2004 - who is not against two
+        players = " v ".join((labels.names[0], *[*seated][1:]))
+    if outcome is None:
+        return record.match_id, started, players, record.status.value, "", ""
+    score = labels.score(outcome.scores) if outcome.scores and len(outcome.scores) > 1 else ""
+    return record.match_id, started, players, outcome.result, score, str(outcome.turns)

@@ -1,0 +1,37 @@
+"""`cardsharp GAME serve`: a game's HTTP service on this machine."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+from rich.text import Text
+
+from cardsharp_tools.cli.console import print_result, result_console
+from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
+from cardsharp_tools.cli.options import Json, Port
+from cardsharp_tools.local_play import game_service
+from cardsharp_tools.local_server.http_server import HOST
+
+Host = Annotated[str, Parameter(help="The address to listen on; 0.0.0.0 for all.")]
+StoreName = Annotated[
+    str, Parameter(help="sqlite:FILE keeps the games; emulator: DynamoDB of an AWS emulator.")
+]
+
+
+def serve(
+    *,
+    port: Port = 8000,
+    host: Host = HOST,
+    store: StoreName = game_service.IN_MEMORY,
+    as_json: Json = False,
+    game: RequiredGame = FIRST_GAME,
+) -> None:
+    """Serve games through the handler that the cloud runs, until Ctrl-C."""
+
+    def announce(url: str) -> None:
+        document = {"url": url, "openapi": f"{url}/openapi.json", "docs": f"{url}/docs"}
+        lines = (f"{game.title} at {url}, its API at {url}/docs", Text("Ctrl-C stops it.", "dim"))
+        print_result(document, *lines, as_json=as_json)
+
+    game_service.serve(game, announce, store, (host, port))
+    if not as_json:
+        result_console().print(f"{game.title} is closed")

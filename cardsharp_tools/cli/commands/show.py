@@ -1,0 +1,102 @@
+"""`cardsharp show`, `why` and `analyse`: a match turn by turn, our decisions, what they cost."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from cardsharp.analysis.match_analysis import analyse as analysis_of
+from cardsharp.analysis.replay import header_of, outcome_of
+from cardsharp.pages.rendered_match import side_names
+from cardsharp_tools.cli.console import message_console, print_json, result_console
+from cardsharp_tools.cli.game_commands import OptionalGame
+from cardsharp_tools.cli.options import Json, MatchRef, Store
+from cardsharp_tools.game_rooms.match_branch import branches_in_log
+from cardsharp_tools.match_sources.match_logs import LAST_MATCH, match_game
+from cardsharp_tools.match_sources.sources import open_match
+from cardsharp_tools.terminal.analysis_report import AnalysisReport, print_analysis
+from cardsharp_tools.terminal.match_printer import match_document, print_title, printer_for
+from cardsharp_tools.terminal.progress import track
+
+TurnNumber = Annotated[int | None, Parameter(help="Only this turn, counted from 1.")]
+RequiredTurnNumber = Annotated[int, Parameter(help="The turn's number, counted from 1.")]
+
+
+def show(
+    match: MatchRef = LAST_MATCH,
+    /,
+    *,
+    turn: TurnNumber = None,
+    store: Store = None,
+    as_json: Json = False,
+    game: OptionalGame = None,
+) -> None:
+    """Print a match from its log: who did what, why, and the score after each turn."""
+    record, moves, withdrawn = open_match(match, store, game)
+    drawing, branches = printer_for(match_game(record)), branches_in_log(record.match_id)
+    if as_json:
+        document = {
+            "branches": [*map(match_document, branches)],
+            **drawing.turn_documents(record, moves, turn),
+        }
+        print_json({**match_document(record), **document})
+    else:
+        drawing.show(record, moves, turn)
+        for branch in branches:
+            header, outcome = header_of(branch), outcome_of(branch)
+            step = 0 if header.branch is None else header.branch.step
+            scores = " : ".join(map(str, (outcome and outcome.scores) or ()))
+            outcome_text = "" if outcome is None else f", {outcome.result} {scores}".rstrip()
+            line = (
+                f"other course from step {step}: {branch.match_id}, "
+                f"{' v '.join(side_names(header))}"
+            )
+            result_console().print(f"{line}{outcome_text}", soft_wrap=True)
+    if withdrawn:
+        numbers = ", ".join(map(str, withdrawn))
+        message_console().print(
+            f"the arena went back: the moves {numbers} were lost and played anew"
+        )
+
+
+def why(
+    match: MatchRef,
+    turn: RequiredTurnNumber,
+    /,
+    *,
+    store: Store = None,
+    as_json: Json = False,
+    game: OptionalGame = None,
+) -> None:
+    """Print what we saw, weighed and chose at each decision of a turn."""
+    record, moves, _ = open_match(match, store, game)
+    printer_for(match_game(record)).why(record, moves, turn, as_json=as_json)
+
+
+_SWING = ("sequence", "turn", "seat", "happened", "change", "luck")
+_SWING_FIELDS = {"change": "value_change"}
+
+
+def analyse(
+    match: MatchRef = LAST_MATCH,
+    /,
+    *,
+    store: Store = None,
+    as_json: Json = False,
+    game: OptionalGame = None,
+) -> None:
+    """Print who decided how well, what the cards brought, and the worst decisions."""
+    record, moves, _ = open_match(match, store, game)
+    match_analysis = analysis_of(match_game(record), record, moves, track)
+    report = AnalysisReport.from_header(match_analysis, header_of(record))
+    if as_json:  # worth is the first seat's side's, `players` are in that order
+        swings = [
+            {name: getattr(swing, _SWING_FIELDS.get(name, name)) for name in _SWING}
+            for swing in match_analysis.largest_swings()
+        ]
+        analysis = match_analysis.model_dump(mode="json", by_alias=True)
+        document = {"names": report.names, "analysis": analysis, "swings": swings}
+        print_json({**match_document(record), **document})
+        return
+    console = result_console()
+    print_title(console, record, f"{report.first_name} v {report.names[report.side_order[1]]}")
+    print_analysis(console, report)

@@ -1,0 +1,319 @@
+"""`cardsharp versus`: you at the table, in the terminal or a browser, against any player."""
+
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from signal import SIGINT, SIGTERM
+from threading import Thread
+from types import FrameType
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+from rich.console import Console
+
+from cardsharp.errors import ConfigError, MalformedResponse, RateLimited, Unreachable
+from cardsharp.play.game import Game, OpenGame
+from cardsharp_tools.cli.commands.watch import open_page
+from cardsharp_tools.cli.console import (
+    message_console,
+    print_command,
+    print_error,
+    print_json,
+    print_result,
+    result_console,
+)
+from cardsharp_tools.cli.exit_codes import ExitCode, handle_signals
+from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
+from cardsharp_tools.cli.options import CommandOptions, OpenBrowser, ProxyAddress
+from cardsharp_tools.game_rooms.game_room import FinishedRoomMatch, GameRoom
+from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, screen_class
+from cardsharp_tools.game_rooms.match_branch import parse_branch_point
+from cardsharp_tools.game_rooms.match_config import MatchConfig, result_text, store_match
+from cardsharp_tools.game_rooms.room_server import is_local, serve_room
+from cardsharp_tools.http_session import proxy_option
+from cardsharp_tools.local_play.handler_environment import redirect_telemetry
+from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
+from cardsharp_tools.match_sources.match_logs import LAST_MATCH, data_folder
+from cardsharp_tools.terminal.human_player import PlayerQuit, ReadLine, TerminalPlayer
+from cardsharp_tools.terminal.screen import Invitation
+
+_REJOIN_HINT = "You have left; the same command takes your seat again."
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrowserOptions(CommandOptions):
+    """Options of a match in a browser: invited people, address and port of the page."""
+
+    browser: bool = False
+    """Play in a browser instead of this terminal."""
+    invite: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=7))] = 0
+    """In a browser: how many people you invite; each gets a link to a seat."""
+    host: Annotated[
+        str | None,
+        Parameter(
+            help="In a browser: the address to listen on, so that people in your network reach "
+            "it; 0.0.0.0 for any. Else only this machine does."
+        ),
+    ] = None
+    port: Annotated[int | None, Parameter(validator=validators.Number(gte=0, lte=65535))] = None
+    """In a browser: the page's port."""
+    open: OpenBrowser = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersusOptions(CommandOptions):
+    """Options of a match: the other players, the hints and explanations, and the deal."""
+
+    bots: Annotated[int | None, Parameter(validator=validators.Number(gte=1, lte=7))] = None
+    """How many play against you, where a game leaves that open."""
+    partner: str | None = None
+    """Who plays with you, in a game of partners: the same."""
+    hints: bool = False
+    """Say at each turn what our best player would do."""
+    explain: Annotated[bool, Parameter(name="--why")] = False
+    """Tell the bots' reasons when a round is over."""
+    teach: bool = False
+    """Your first match? Explain the rules, and each card or bet when it first comes up."""
+    seed: str | None = None
+    """The same seed deals the same cards; without it, chance."""
+    from_position: Annotated[
+        str | None,
+        Parameter(
+            name="--from",
+            help="Take another option in a stored match, and play on: MATCH@STEP, as watch counts "
+            "steps. What you did not know then is dealt anew.",
+        ),
+    ] = None
+    same_cards: bool = False
+    """With --from, of a match that is over: the cards come as they came there."""
+    url: str | None = None
+    """Join a game at the service of that address, with --game; else list the public ones there."""
+    game: str | None = None
+    """That game's uuid; it must not have started."""
+    proxy: ProxyAddress = None
+    nickname: str = "Guest"
+    """What you are called there."""
+    as_json: Annotated[bool, Parameter(name="--json")] = False
+    """Talk on stderr; the result as JSON at last."""
+
+    @property
+    def changes_match(self) -> bool:
+        """True if an option is set that applies only to a match hosted here, not at a service."""
+        values = (self.bots, self.partner, self.explain, self.teach, self.seed, self.from_position)
+        return any(values) or self.same_cards
+
+
+Opponent = Annotated[
+    str | None,
+    Parameter(
+        name=("--opponent", "--opponents", "--strategy"),
+        help="Who plays against you: a strategy, FILE.py, or 'command'; else our best.",
+    ),
+]
+
+
+def versus(
+    opponent: Opponent = None,
+    *,
+    options: VersusOptions = VersusOptions(),
+    browser: BrowserOptions = BrowserOptions(),
+    game: RequiredGame = FIRST_GAME,
+) -> int:
+    """Play yourself, in this terminal or a browser, against any player."""
+    if not browser.browser and browser != BrowserOptions():
+        raise ConfigError("Only a page is served and has links; add --browser.")
+    if options.url is None and options.game is None:
+        setting = _setting(opponent, options, browser.invite, game)
+        return serve(setting, options, browser) if browser.browser else play(setting, options)
+    if opponent or options.changes_match:
+        raise ConfigError("Who plays at a service, and what is dealt, is decided there.")
+    with proxy_option(options.proxy):
+        return _play_at_service(game, options, browser)
+
+
+def _play_at_service(game: Game, options: VersusOptions, page: BrowserOptions) -> int:
+    """Play in a browser, list the public games, or join one; the exit code."""
+    if page.browser:
+        return serve_remote(game, options, page)
+    if options.game is None and options.url is not None and game.list_open_games is not None:
+        list_public_games(game.list_open_games.load()(options.url), options)
+    else:
+        join(game, options)
+    return ExitCode.OK
+
+
+def _setting(opponent: str | None, options: VersusOptions, invited: int, game: Game) -> MatchConfig:
+    if options.from_position is None:
+        if options.same_cards:
+            raise ConfigError("Which cards came is known of a stored match; add --from.")
+        return MatchConfig(game, opponent, options.partner, options.bots, 1 + invited, options.seed)
+    if options.bots or invited:
+        raise ConfigError("Who plays is decided with --from; leave out --bots and --invite.")
+    is_last = options.from_position.partition("@")[0] == LAST_MATCH
+    of = None if game == FIRST_GAME and not is_last else game
+    point = parse_branch_point(options.from_position, of, same_cards=options.same_cards)
+    return MatchConfig(point.game, opponent, options.partner, seed=options.seed, branch_point=point)
+
+
+def list_public_games(games: Sequence[OpenGame], options: VersusOptions) -> None:
+    """List the games at a service that can be joined."""
+    lines = []
+    for game in games:
+        room = "" if game.room_number is None else f"  room {game.room_number}"
+        players = (
+            f"{len(game.players)} of {game.max_players}: {', '.join(game.players) or 'nobody yet'}"
+        )
+        lines.append(f"{game.game_id}{room}  {players}")
+    none = f"No public game at {options.url} can be joined now."
+    documents = [
+        {
+            "game": game.game_id,
+            "players": game.players,
+            "most": game.max_players,
+            "room": game.room_number,
+        }
+        for game in games
+    ]
+    print_result(documents, *(lines or [none]), as_json=options.as_json)
+    if lines and not options.as_json:
+        message_console().print("Join one by --game and its id; --nickname says who you are.")
+
+
+def join(game: Game, options: VersusOptions) -> None:
+    """Take a seat in a match at a service, and play it to its end."""
+    screens = screen_class(game)
+    if options.url is None or options.game is None:
+        raise ConfigError("A game at a service is named by both --url and --game; give both.")
+    invitation = Invitation(options.url, options.game, options.nickname)
+    advisor = MatchConfig(game).advisor()
+    console = message_console() if options.as_json else result_console()
+    ask, winner = _ask(console, options), None
+    try:
+        with redirect_telemetry(data_folder() / "bot.log"):
+            winner = screens.join(
+                invitation,
+                lambda screen: TerminalPlayer(screen, ask, console, advisor, options.hints),
+            )
+    except (PlayerQuit, Unreachable, MalformedResponse, RateLimited) as error:
+        console.print(_REJOIN_HINT)
+        if not isinstance(error, PlayerQuit):
+            raise
+    else:
+        console.print()
+        console.print(result_text([winner], player_quit=False))
+    if options.as_json:
+        _print_outcome([winner] if winner else [], winner == HUMAN_NAME, winner is None, None)
+
+
+def play(config: MatchConfig, options: VersusOptions) -> int:
+    """Play with a person here, and keep it; 1 or 4 where all or some decisions of a bot failed."""
+    sitting = config.make_match()
+    console, you = message_console() if options.as_json else result_console(), sitting.host
+    screen = sitting.screen(you)
+    ask, advisor = _ask(console, options), config.advisor()
+    person = TerminalPlayer(
+        screen, ask, console, advisor, options.hints, config.decision_class, can_undo=True
+    )
+    sitting.play({you: person}, show_reasons=options.explain, explain_rules=options.teach)
+    match_id = store_match(sitting.stored_parts())
+    names = [screen.names[seat] for seat in sitting.winners]
+    console.print()
+    console.print(result_text(names, player_quit=sitting.player_quit))
+    if options.as_json:
+        _print_outcome(names, you in sitting.winners, sitting.player_quit, match_id)
+    elif match_id is not None:
+        for command in (f"show {match_id}", f"why {match_id} 1", f"versus --from {match_id}@1"):
+            print_command(command, console=console)
+    return _exit(sitting.failing_bots, sitting.faults)
+
+
+def _print_outcome(
+    winners: Sequence[str], won: bool, player_quit: bool, match_id: str | None
+) -> None:
+    winner = " and ".join(winners) or None
+    print_json({"winner": winner, "won": won, "left": player_quit, "match": match_id})
+
+
+def _exit(useless: set[str], faults: Mapping[str, int]) -> ExitCode:
+    """Say which bots failed, in all their decisions or in some, and return the exit code."""
+    for name in sorted(useless):
+        print_error(f"Every decision of {name} failed.")
+    for name, number in faults.items():
+        if name not in useless:
+            decisions = "A decision" if number == 1 else f"{number} decisions"
+            print_error(f"{decisions} of {name} failed; a safe action was played instead.")
+    if useless:
+        return ExitCode.FAILED
+    return ExitCode.REPLACED if faults else ExitCode.OK
+
+
+def serve(config: MatchConfig, options: VersusOptions, browser: BrowserOptions) -> int:
+    """Let people play in browsers until Ctrl-C; 1 or 4 as `play`, also of one match of many."""
+    console = message_console() if options.as_json else result_console()
+
+    def on_match_end(match: FinishedRoomMatch, names: list[str]) -> None:
+        if options.as_json:
+            _print_outcome(names, HUMAN_NAME in names, match.match.player_quit, match.stored_id)
+        else:
+            console.print(result_text(names, player_quit=match.match.player_quit))
+
+    host = browser.host or HOST
+    room = GameRoom(
+        config, options.nickname, options.hints, options.explain, on_match_end, teach=options.teach
+    )
+    with serve_room(room, host, browser.port or 0) as links:
+        host_link, *guest_links = links
+        lines = [host_link, *(f"For somebody you invite: {link}" for link in guest_links)]
+        if not is_local(host):
+            lines += [
+                "Whoever in your network has a link can play on its seat; nothing is encrypted."
+            ]
+        elif guest_links:
+            lines.append("Only this machine reaches them; with --host 0.0.0.0 your network does.")
+        for line in (*lines, "Ctrl-C closes the table."):
+            console.print(line, soft_wrap=True)
+        open_page(host_link, browser.open)
+        run_room(room)
+    return _exit(room.failing_bots, room.faults)
+
+
+def serve_remote(game: Game, options: VersusOptions, browser: BrowserOptions) -> int:
+    """Let people play a service's matches in a browser here, until Ctrl-C."""
+    if game.browser_client is None or options.url is None or browser.invite or browser.host:
+        raise ConfigError(
+            "Only games of Blef at the service that --url names are played in a browser, and by "
+            "one person; leave --browser out, or --invite and --host."
+        )
+    app = game.browser_client.load()(options.url)
+    server = BackgroundServer("The page", app, port=browser.port or 0)
+    link = f"{server.url}/#{options.game or ''}"
+    result_console().print(f"Play at {link} (Ctrl-C ends).", soft_wrap=True)
+
+    server.run(lambda: open_page(link, browser.open))
+    return ExitCode.OK
+
+
+def run_room(room: GameRoom) -> None:
+    """Play in this thread, in which alone a file's decision can be cut short, until Ctrl-C.
+
+    An exception may arise just after a lock was taken, which nobody then gives back. So only a
+    second signal raises; the first has the room stopped by another thread.
+    """
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        signal.signal(number, signal.default_int_handler)
+        Thread(target=room.stop, name="stopping").start()
+
+    stop_signals = [
+        signal_number
+        for signal_number in (SIGINT, SIGTERM)
+        if signal.getsignal(signal_number) is not signal.SIG_IGN
+    ]
+    with handle_signals(stop, *stop_signals), suppress(KeyboardInterrupt):
+        room.run()
+
+
+def _ask(console: Console, options: VersusOptions) -> ReadLine:
+    return partial(console.input, markup=False) if options.as_json else input

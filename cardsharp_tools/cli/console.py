@@ -1,0 +1,234 @@
+"""Console output of the commands: results to stdout, progress and errors to stderr."""
+
+import json
+import os
+import re
+import shutil
+import sys
+import unicodedata
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, Literal, cast
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.table import Column, Table
+from rich.text import Text
+
+from cardsharp.core.redaction import redact
+from cardsharp.errors import ConfigError
+
+DEFAULT_WIDTH = 80  # columns where the output is no terminal and nothing says how wide it is
+MAX_WIDTH = 120  # columns beyond which lines are hard to read
+_PICTURES = 0x2400  # where Unicode has the pictures of the control characters, in their order
+
+
+def result_console() -> Console:
+    """The console of results: plain, without colour, where stdout is no terminal."""
+    return _console(sys.stdout)
+
+
+def message_console() -> Console:
+    """The console of progress and errors; where nobody can read them, nothing else fails."""
+    return _console(cast("IO[str]", _Unfailing(sys.stderr)))
+
+
+def help_console() -> Console:
+    """The console of what --help says, in lines of our own."""
+    return Console(file=_trimmed(sys.stdout))
+
+
+def print_json(document: object) -> None:
+    """Print one JSON document, in lines where somebody looks; strangers' control codes escaped."""
+    indent = 2 if sys.stdout.isatty() else None
+    text = json.dumps(document, indent=indent, ensure_ascii=False, default=str)
+    if not text.isascii() and not _is_encodable(text):
+        text = json.dumps(document, indent=indent, default=str)  # escapes, which any program reads
+    if not text.isprintable():
+        text = "".join(c if _is_seen(c) or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def _is_encodable(text: str) -> bool:
+    """Return True if stdout can encode every character of the text."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def print_text(text: str) -> None:
+    """Print a text of our own that has several lines."""
+    for line in text.split("\n"):
+        result_console().print(line, soft_wrap=True)
+
+
+def print_error(message: str) -> None:
+    """Print an error's sentences, each on a line of its own."""
+    console = message_console()
+    for line in message.splitlines():
+        console.print(Text.assemble(("cardsharp: ", "bold red"), line), soft_wrap=True)
+
+
+def print_notice(sentence: str) -> None:
+    """Print what is said beside the result, without secrets."""
+    message_console().print(redact(sentence), style="dim", soft_wrap=True)
+
+
+def write_file(file: Path, text: str, mode: Literal["w", "x"] = "w") -> None:
+    """Write a text into a file, with the mode x a new one; or raise `ConfigError`.
+
+    Half a character, as a stranger's JSON may have, becomes a question mark.
+    """
+    try:
+        with file.open(mode, encoding="utf-8", errors="replace") as target:
+            target.write(text)
+    except FileExistsError:
+        raise ConfigError(f"{file} is there already; choose another name.") from None
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be written: {error.strerror}.") from None
+
+
+def borderless_table(
+    *columns: str, right_aligned: Collection[str] = (), column_gap: int = 2
+) -> Table:
+    """Return a table without a frame.
+
+    The columns in `right_aligned` are for figures; `column_gap` is the number of spaces on
+    either side of each column.
+    """
+    headers = (
+        Column(name, justify="right" if name in right_aligned else "left") for name in columns
+    )
+    return Table(*headers, box=None, padding=(0, column_gap), pad_edge=False)
+
+
+def program_name() -> str:
+    """Return the command that runs this program: its name if the shell finds it, else its path."""
+    called = Path(sys.argv[0])
+    if shutil.which("cardsharp") or called.name != "cardsharp":
+        return "cardsharp"
+    with suppress(ValueError):
+        return str(called.resolve().relative_to(Path.cwd()))
+    return str(called)
+
+
+def print_result(document: object, *lines: object, as_json: bool, style: str = "") -> None:
+    """Print the document where JSON is asked for, else whole lines, or tables."""
+    if as_json:
+        print_json(document)
+        return
+    for line in lines:
+        result_console().print(line, style=style or None, soft_wrap=isinstance(line, str))
+
+
+def print_command(command: str, purpose: str = "", console: Console | None = None) -> None:
+    """Print a command of this program, ready to be copied, and what it is for."""
+    line = f"  {program_name()} {command}{purpose and f'   # {purpose}'}"
+    (console or result_console()).print(
+        line, style="dim", no_wrap=True, overflow="ignore", crop=False
+    )
+
+
+class _SafeConsole(Console):
+    """Console for untrusted text, whose reader may go away before the end, as `head` does.
+
+    Any printed text may contain a name that a stranger chose. So no text may control the
+    terminal or begin a new line: characters that would are replaced by visible symbols, and
+    each text stays on one line.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """The segments of anything that is printed, and of every text in it."""
+        if isinstance(renderable, str):
+            renderable = self.render_str(renderable, markup=False)
+        if isinstance(renderable, Text) and not renderable.plain.isprintable():
+            renderable = renderable.copy()
+            renderable.plain = "".join(map(visible_char, renderable.plain))
+        return super().render(renderable, options)
+
+    def print(self, *objects: Any, **options: Any) -> None:  # noqa: ANN401 - as rich has it
+        """Print; on a terminal a long sentence (`soft_wrap`) is broken between its words."""
+        if options.get("soft_wrap") and self.is_terminal:
+            options |= {"soft_wrap": False, "crop": False}
+        super().print(*objects, **options)
+
+    def on_broken_pipe(self) -> None:
+        """Leave the end of the program to whoever started it; rich would exit with 1."""
+        raise BrokenPipeError
+
+
+class _Trimmed:
+    """A stream that is no terminal: tables' lines reach it without the spaces at their ends."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write the text; how many characters it has."""
+        self._stream.write(_AT_END.sub("\n", text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the stream has it
+        return getattr(self._stream, name)
+
+
+class _Unfailing:
+    """A stream of what is said beside something else: what cannot be written is lost."""
+
+    def __init__(self, stream: IO[str] | None) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write the text where that is possible; how many characters it has."""
+        with suppress(OSError, ValueError):  # it may be closed, too
+            if self._stream is not None:
+                self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what is still in memory, where that is possible."""
+        with suppress(OSError, ValueError):
+            if self._stream is not None:
+                self._stream.flush()
+
+    def isatty(self) -> bool:
+        """Return True if the stream is a terminal."""
+        with suppress(ValueError):
+            return self._stream is not None and self._stream.isatty()
+        return False
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the stream has it
+        return getattr(self._stream, name)
+
+
+_AT_END = re.compile(" +\n")
+
+
+def _trimmed(stream: IO[str]) -> IO[str]:
+    return stream if stream.isatty() else cast("IO[str]", _Trimmed(stream))
+
+
+def _console(stream: IO[str]) -> Console:
+    console = _SafeConsole(file=_trimmed(stream), highlight=False, markup=False, emoji=False)
+    if "COLUMNS" not in os.environ:
+        width = console.width if console.is_terminal else DEFAULT_WIDTH
+        console.width = min(width, MAX_WIDTH)
+    return console
+
+
+def _is_seen(character: str) -> bool:
+    """Return True if a character is displayed as it is and has no other effect."""
+    return character.isprintable() or unicodedata.category(character) == "Zs"
+
+
+def visible_char(character: str) -> str:
+    """The character, or one that shows it and does nothing."""
+    if _is_seen(character):
+        return character
+    return chr(_PICTURES + ord(character)) if character < " " else "\N{REPLACEMENT CHARACTER}"

@@ -1,0 +1,106 @@
+"""Exit codes of the command, the same everywhere (docs/cli.md), and signals to it."""
+
+import os
+import signal
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from threading import Timer
+from types import FrameType
+
+from cardsharp import errors
+
+
+class ExitCode(IntEnum):
+    """Exit code of a command."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    UNREACHABLE = 3
+    LATE = 3
+    REPLACED = 4
+    HUNG_UP = 129
+    INTERRUPTED = 130
+    TERMINATED = 143
+
+
+END_LIMIT = 8.0  # seconds in which a command ends in order; most kill it after ten
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal has stopped the command, which ends as at Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+def exit_of(stop: KeyboardInterrupt) -> ExitCode:
+    """The exit code that tells by which signal a command was stopped, Ctrl-C unless it is told."""
+    return ExitCode(128 + stop.number) if isinstance(stop, Stopped) else ExitCode.INTERRUPTED
+
+
+def stop_by(those: Collection[int]) -> None:
+    """Have the first of those signals raise `Stopped` from now on, and Ctrl-C as Python does.
+
+    What has not ended `END_LIMIT` later is cut off, unless it was Ctrl-C, also where it is the end
+    of the process that takes so long. Further signals change nothing, so that they break into no
+    end that is under way.
+    """
+    alarms: list[Timer] = []
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        if not alarms:
+            alarm = Timer(END_LIMIT, _cut_off, (number,))
+            alarm.daemon = True
+            alarms.append(alarm)
+            alarm.start()
+            raise Stopped(number)
+
+    for signal_number in those:
+        signal.signal(
+            signal_number, signal.default_int_handler if signal_number == signal.SIGINT else stop
+        )
+
+
+def _cut_off(number: int) -> None:
+    os.write(2, f"cardsharp: not ended in order within {END_LIMIT:g} s, so cut off.\n".encode())
+    os._exit(128 + number)
+
+
+def decision_exit_code(decisions: int, faults: int) -> ExitCode:
+    """The exit code after so many decisions of a strategy, of which some failed.
+
+    A strategy of which every decision failed has not played at all.
+    """
+    if not faults:
+        return ExitCode.OK
+    return ExitCode.FAILED if faults == decisions else ExitCode.REPLACED
+
+
+@contextmanager
+def handle_signals(
+    handler: Callable[[int, FrameType | None], object], *signals: int
+) -> Iterator[None]:
+    """Have those signals handled so while the block runs."""
+    previous_handlers = {
+        signal_number: signal.signal(signal_number, handler) for signal_number in signals
+    }
+    try:
+        yield
+    finally:
+        for signal_number, then in previous_handlers.items():
+            signal.signal(signal_number, then)
+
+
+def exit_code_for(error: errors.CardsharpError) -> ExitCode:
+    """The exit code that tells of an error."""
+    wrong = (
+        errors.ConfigError | errors.RulesError | errors.Unauthorized | errors.UntrustedCertificate
+    )
+    if isinstance(error, wrong):
+        return ExitCode.USAGE
+    if isinstance(error, errors.Unreachable | errors.MalformedResponse | errors.RateLimited):
+        return ExitCode.UNREACHABLE
+    return ExitCode.FAILED

@@ -1,0 +1,111 @@
+"""The commands of each game: its own, and those that every game with such a part has.
+
+`cardsharp_tools.cli.game_commands:GAME` are all of a game's,
+`cardsharp_tools.cli.game_commands:GAME_COMMAND` is one that games
+have alike. So a command's module is imported when the command is called, and not before.
+"""
+
+from functools import partial
+from importlib import import_module
+from typing import Annotated, Any
+
+import cyclopts
+from cyclopts import Parameter
+
+from cardsharp.errors import InvalidInput
+from cardsharp.play.catalog import get_game
+from cardsharp.play.game import Game
+from cardsharp.play.strategy_registry import registry_for
+from cardsharp_tools.cli.console import borderless_table, print_json, result_console
+from cardsharp_tools.cli.options import Json
+
+RequiredGame = Annotated[Game, Parameter(parse=False)]  # whose command it is: nothing that is typed
+OptionalGame = Annotated[Game | None, Parameter(parse=False)]  # or None, for matches of any game
+FIRST_GAME = get_game(None)  # whose commands go without a game's name too
+
+_OLD = {"versus": ("play",)}  # what a command was called before
+_PLACES = {  # else as they are called
+    "bot": "commands.game_bot:bot",
+    "strategies": "game_commands:strategies",
+    "try": "commands.backtest:backtest",
+    "stats": "commands.stats:print_game_stats",
+    "why": "commands.show:why",
+    "analyse": "commands.show:analyse",
+}
+
+_ALIKE = {
+    "strategies": ("", "List the strategies; each name works wherever one is asked for."),
+    "show": ("replay", "Show a match turn by turn, and why we did what we did."),
+    "why": ("replay", "Explain our decisions in one turn."),
+    "watch": ("replay board_renderer", "Look at a match in the browser, step by step or live."),
+    "try": ("list_decisions", "Let a strategy decide again what was decided in stored matches."),
+    "analyse": (
+        "judge list_decisions replay",
+        "Show what each decision of a match cost, and what was luck.",
+    ),
+    "stats": (
+        "judge list_decisions replay",
+        "Measure how well we decided and how lucky we were, over many matches.",
+    ),
+    "lesson": (
+        "judge list_decisions terminal_ui",
+        "Answer again where you lost most in your matches, with answers and reasons.",
+    ),
+    "duel": ("simulation", "Let two strategies play each deal from every side."),
+    "versus": ("terminal_ui", "Play yourself, in this terminal or a browser, against any player."),
+    "serve": ("http_service", "Serve games through the handler that the cloud runs, until Ctrl-C."),
+    "bot": (
+        "place_order",
+        "Join a game and play it, each step explained; the same again takes it up.",
+    ),
+}
+"""Commands that games have alike: the parts of a game that each takes, and its line in the list."""
+
+
+def strategies(*, as_json: Json = False, game: OptionalGame = None) -> None:
+    """Print each strategy's name with a line about it; for programs a game has the names alone."""
+    registry = registry_for((game or FIRST_GAME).strategy_package)
+    lines = {name: registry.summary(name) for name in registry.names()}
+    if as_json:
+        documents = [{"name": name, "about": line} for name, line in lines.items()]
+        print_json(documents if game is None else list(lines))
+        return
+    table = borderless_table("", "")
+    table.show_header = False
+    for name, line in lines.items():
+        table.add_row(name, line)
+    result_console().print(table)
+    if game is None:
+        result_console().print()
+        result_console().print(
+            "Your own: FILE.py, or a command in quotes; `cardsharp new` writes one.", style="dim"
+        )
+
+
+def game_app(game: Game) -> cyclopts.App:
+    """All commands of a game; its own go before those that are alike for all games."""
+    if game.cli_app is None:
+        app = cyclopts.App(name=game.name, help=game.summary, help_format="plaintext")
+    else:
+        app = game.cli_app.load()
+    for name, (parts, summary) in _ALIKE.items():
+        names = [alias for alias in (name, *_OLD.get(name, ())) if alias not in app]
+        lacks = any(getattr(game, part) is None for part in parts.split())
+        if name in names and not lacks and (name != "bot" or game.run_poller is None):
+            app.command(
+                f"cardsharp_tools.cli.game_commands:{game.name}_{name}", name=names, help=summary
+            )
+    return app
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - an app, or the function of a command
+    """The commands of the game of that name, or one of them."""
+    of, _, command = name.partition("_")
+    try:
+        game = get_game(of)
+    except InvalidInput as error:
+        raise AttributeError(str(error)) from None
+    if not command:
+        return game_app(game)
+    module, _, function = _PLACES.get(command, f"commands.{command}:{command}").partition(":")
+    return partial(getattr(import_module(f"cardsharp_tools.cli.{module}"), function), game=game)

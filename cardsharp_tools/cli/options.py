@@ -1,0 +1,122 @@
+"""Options that several commands take."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter, Token, validators
+
+
+@Parameter(name="*")
+class CommandOptions:
+    """Base class of command options: each option is named after its field."""
+
+
+Json = Annotated[bool, Parameter(name="--json", help="Print one JSON document.")]
+
+STDIN_PATH = "/dev/stdin"  # the word that means the standard input; `-` on a command line
+
+ProxyAddress = Annotated[
+    str | None,
+    Parameter(
+        name="--proxy",
+        help="An HTTP proxy on the way there, http://HOST:PORT or https://USER:PASSWORD@HOST:PORT; "
+        "else CARDSHARP_PROXY.",
+    ),
+]
+
+Store = Annotated[
+    str | None,
+    Parameter(
+        help="The match log: sqlite:FILE, dynamodb:TABLE or any SOURCE of `stats`; else "
+        "CARDSHARP_STORE, else our own."
+    ),
+]
+
+MatchSourceName = Annotated[
+    str | None,
+    Parameter(
+        help="A contest's folder, an arena's address (with ?tag=TAG), a FILE or folder of recorded "
+        "matches, - for the standard input, or what --store takes; else --store."
+    ),
+]
+
+MatchRef = Annotated[
+    str,
+    Parameter(
+        help="An id, a unique beginning or end of one, the word last, the URL of a match, "
+        "final-2023, which comes with the program, or a SOURCE of `stats`, whose last match is "
+        "meant."
+    ),
+]
+
+
+OpenBrowser = Annotated[
+    bool | None,
+    Parameter(negative="--no-open", help="Open a browser; else only where this is a terminal."),
+]
+
+
+Port = Annotated[
+    int,
+    Parameter(validator=validators.Number(gte=0, lte=65535), help="The port; 0 for a free one."),
+]
+
+
+def parse_duration(_kind: object, tokens: Sequence[Token]) -> timedelta:
+    """The duration that "30d" or "12h" means; raises ValueError for anything else."""
+    match = re.fullmatch(r"(\d{1,6})([dh])", tokens[0].value)
+    if match is None:
+        raise ValueError("It must be a number of days or hours, e.g. 30d or 12h.")
+    return int(match[1]) * {"d": timedelta(days=1), "h": timedelta(hours=1)}[match[2]]
+
+
+def _file(_kind: object, tokens: Sequence[Token]) -> Path:
+    """The file that "sqlite:FILE" or FILE names; raises ValueError for another kind of store."""
+    kind, _, rest = tokens[0].value.rpartition(":")
+    if kind not in {"", "sqlite"}:
+        raise ValueError("What is played from here is kept in a file: sqlite:FILE.")
+    return Path(rest).expanduser()
+
+
+StoreFile = Annotated[
+    Path | None,
+    Parameter(
+        name=("--store", "--data"),
+        converter=_file,
+        help="The match log to write: sqlite:FILE; else our own.",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListenOptions(CommandOptions):
+    """Address, encryption and access options of an arena's server."""
+
+    host: str = "127.0.0.1"
+    """The address to listen on; 0.0.0.0 for all."""
+    port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8080
+    """The port; 0 for a free one."""
+    tls: tuple[Path, Path] | None = None
+    """Serve https: the files CERT and KEY, in PEM."""
+    insecure: bool = False
+    """Serve http, to a private network only."""
+    public: bool = False
+    """Let spectators look on without a password."""
+    min_move_interval: Annotated[timedelta, Parameter(name="--pace")] = timedelta()
+    """Show moves on the page of a match no sooner than this one after the other, such as 1s."""
+
+    @property
+    def arena_config_fields(self) -> dict[str, Any]:
+        """The same for an arena's configuration."""
+        return {
+            "host": self.host,
+            "port": self.port,
+            "tls_files": self.tls,
+            "allow_plain_http": self.insecure,
+            "is_public": self.public,
+            "min_page_interval": self.min_move_interval,
+        }

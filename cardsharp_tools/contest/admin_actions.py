@@ -1,0 +1,210 @@
+"""Validation of new contests and teams, and the page's actions with their confirmations.
+
+The actions call the same functions as the commands, so the page rejects what a command rejects.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+
+from cardsharp.contest.admin import ContestAdmin
+from cardsharp.contest.formats.base import FORMATS_BY_NAME
+from cardsharp.contest.models import ContestSettings, TeamEntry
+from cardsharp.contest.results import ContestRecords
+from cardsharp.core.clock import utc_now
+from cardsharp.errors import ConfigError
+from cardsharp.play.catalog import get_game
+from cardsharp.play.game import Game
+from cardsharp_tools.contest.contest_manager import ContestManager
+from cardsharp_tools.contest.match_worker import game_for_sides
+from cardsharp_tools.executors.sandbox import check_sandbox
+from cardsharp_tools.executors.strategy_file import (
+    is_user_strategy,
+    load_strategy,
+    with_absolute_paths,
+)
+from cardsharp_tools.executors.submission import SANDBOXED, TRUSTED
+
+TeamRequests = Sequence[tuple[str, str | None]]  # teams to enter, and who plays them here
+REMOTE_STRATEGIES = (None, SANDBOXED, TRUSTED)  # of teams that sign in, to play or to submit
+
+
+def contest_settings(  # noqa: PLR0913, PLR0917 - what a contest is founded with
+    name: str,
+    format_name: str,
+    matches: int,
+    timeout: float,
+    game_name: str,
+    seats: int | None = None,
+) -> ContestSettings:
+    """Return valid settings of a contest; raise `ConfigError` if it cannot be held."""
+    contest_format = FORMATS_BY_NAME[format_name]
+    if (
+        seats is not None
+        and contest_format.with_context(max_teams_per_match=seats).max_teams_per_match != seats
+    ):
+        raise ConfigError(f"In {format_name} two meet; give --format tables for more at a table.")
+    if matches % 2 == 0 and not contest_format.by_points:
+        raise ConfigError("An odd number of matches decides a pairing, such as --matches 5.")
+    settings = ContestSettings(
+        name=name,
+        format=format_name,
+        matches=matches,
+        most=3 * matches,
+        timeout=timeout,
+        game=game_name,
+        seats=seats or contest_format.max_teams_per_match,
+    )
+    for teams_at_table in range(settings.seats, 1, -1):
+        game_for_sides(settings.game, teams_at_table)
+    return settings
+
+
+def check_teams(
+    records: ContestRecords, team_requests: TeamRequests, *, is_local: bool = True
+) -> Game:
+    """The game of a contest that those teams can enter; `here` is whether it can play any itself.
+
+    Raises:
+        ConfigError: one cannot be played, or must be and has no strategy, or a name is taken.
+    """
+    of = get_game(records.settings.game)
+    for name, strategy in team_requests:
+        if strategy is None and not records.settings.has_arena:
+            raise ConfigError(
+                f"{of.title} has no arena where {name} could play: give its --strategy, a name of "
+                "ours, a FILE.py or a 'command'."
+            )
+        if strategy is not None and is_user_strategy(strategy) and not is_local:
+            raise ConfigError(
+                f"A stack plays strategies of ours by name. Enter {name} without a strategy, and "
+                "play it on any machine: cardsharp bot --url URL --user ID --strategy STRATEGY"
+            )
+        if strategy == SANDBOXED:
+            check_sandbox()
+        elif strategy not in {None, TRUSTED}:
+            load_strategy(str(strategy), of)
+    taken = Counter([team.name for team in records.teams()] + [name for name, _ in team_requests])
+    twice = next((name for name, times in taken.items() if times > 1), None)
+    if twice is not None:
+        raise ConfigError(f"There is a team called {twice} already.")
+    return of
+
+
+def enter_teams(
+    records: ContestRecords, team_requests: TeamRequests
+) -> Iterator[tuple[TeamEntry, str | None]]:
+    """Enter teams that were checked; yields each with its password where it needs one."""
+    desk = ContestAdmin(records, utc_now)
+    for name, strategy in team_requests:
+        team, password = desk.add_team(
+            name, None if strategy is None else with_absolute_paths(strategy)
+        )
+        yield team, password if strategy in REMOTE_STRATEGIES else None
+
+
+TeamCredentials = list[tuple[TeamEntry, str | None]]  # teams with the passwords that are told once
+AdminHandler = Callable[
+    ..., TeamCredentials | None
+]  # of a venue, the contest's name, and a form's fields
+
+
+def _new(venue: ContestManager, _contest: str, **form: str) -> None:
+    if form["format"] not in FORMATS_BY_NAME:
+        raise ConfigError(f"There is no format {form['format']}.")
+    matches, timeout = int(_number(form["count"])), _number(form["timeout"])
+    of = get_game(form["of"]).name
+    venue.create_contest(contest_settings(form["name"], form["format"], matches, timeout, of))
+
+
+def _enter(venue: ContestManager, contest: str, *, teams: str) -> TeamCredentials:
+    """Enter a team for each line, its name and perhaps a comma and its strategy."""
+    lines = [line.partition(",") for line in teams.splitlines() if line.strip()]
+    entries = [(name.strip(), strategy.strip() or None) for name, _, strategy in lines]
+    with venue.records(contest) as records:
+        check_teams(records, entries)
+        return list(enter_teams(records, entries))
+
+
+def _passwords(venue: ContestManager, contest: str, *, name: str = "") -> TeamCredentials:
+    """Give a new password to a team, or to all teams that play remotely."""
+    with venue.records(contest) as records:
+        outside = [team.id for team in records.teams() if team.strategy in REMOTE_STRATEGIES]
+        desk = ContestAdmin(records, utc_now)
+        return [desk.reset_password(team) for team in ([name] if name else outside)]
+
+
+def _run(venue: ContestManager, contest: str, *, seeding: str) -> None:
+    by_practice = ["--seed-by-practice"] if seeding == "practice" else []
+    venue.start(contest, "run", "--stay", *by_practice)
+
+
+def _stop(venue: ContestManager, contest: str) -> None:
+    venue.stop(contest)
+    _at_desk(partial(ContestAdmin.add_note, text="stopped"))(venue, contest)
+
+
+def _at_desk(does: Callable[..., object]) -> AdminHandler:
+    """Wrap a function of `ContestAdmin` as a handler; form fields are passed by parameter name."""
+
+    def done(venue: ContestManager, contest: str, **fields: str) -> None:
+        with venue.records(contest) as records:
+            does(ContestAdmin(records, utc_now), **fields)
+
+    return done
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 10**6:
+        raise ConfigError(f"{text} is no number of that kind.")
+    return number
+
+
+ADMIN_ACTIONS: Mapping[str, tuple[str, AdminHandler]] = {
+    "new": (
+        "Create {name}: {format} of {of}, {count} matches a pairing, {timeout} s a turn?",
+        _new,
+    ),
+    "enter": ("Enter these teams, and show their passwords once?\n{teams}", _enter),
+    "password": ("Give {name} a new password? The old one counts no more in seconds.", _passwords),
+    "passwords": ("Give all teams from outside new passwords? The old count no more.", _passwords),
+    "rename": ("Give {name} the name {new}?", _at_desk(ContestAdmin.rename_team)),
+    "remove": ("Remove {name}?", _at_desk(ContestAdmin.remove_team)),
+    "withdraw": (
+        "Take {name} out? It loses what is not decided. The reason is shown: {reason}",
+        _at_desk(ContestAdmin.withdraw_team),
+    ),
+    "rule": (
+        "Give pairing {pairing} to {winner}? What follows is played anew. Shown is: {reason}",
+        _at_desk(ContestAdmin.rule_pairing),
+    ),
+    "undo": ("Take back: {what}?", _at_desk(lambda desk, what: desk.undo())),  # noqa: ARG005
+    "freeze": (
+        "Hold the scoreboard back for spectators, in {minutes} minutes?",
+        _at_desk(
+            lambda desk, minutes: desk.freeze(utc_now() + timedelta(minutes=_number(minutes)))
+        ),
+    ),
+    "reveal": ("Show spectators the next round?", _at_desk(ContestAdmin.reveal_round)),
+    "reveal-all": (
+        "Show spectators everything, and end the freeze?",
+        _at_desk(partial(ContestAdmin.reveal_round, everything=True)),
+    ),
+    "pause": (
+        "Start no new matches? Running ones finish.",
+        _at_desk(partial(ContestAdmin.pause, paused=True)),
+    ),
+    "resume": ("Let matches begin again?", _at_desk(partial(ContestAdmin.pause, paused=False))),
+    "practice": (
+        "Open the arena, and have teams practise until you stop it?",
+        lambda venue, contest: venue.start(contest, "practice"),
+    ),
+    "run": ("Begin or go on? Teams are seeded by {seeding}, and practice ends.", _run),
+    "stop": ("Close the arena? Matches stand still until you start it again.", _stop),
+}
+"""The acts by their names; their questions name the fields of their forms."""

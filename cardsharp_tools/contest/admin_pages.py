@@ -1,0 +1,268 @@
+"""The organiser's page: behind a password, for this machine alone, and without any script.
+
+Every act is asked for by a form, confirmed on a page of its own, and then done. What is confirmed
+is sealed with the number of acts that there were: so nobody else's page can send it, it can be sent
+once, and it is refused where somebody has acted meanwhile.
+"""
+
+import base64
+import hmac
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+from string import Formatter
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, FileSystemLoader
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from cardsharp.client.config import DIGEST_REALM
+from cardsharp.contest.admin import ContestAdmin
+from cardsharp.contest.formats.base import FORMATS_BY_NAME
+from cardsharp.contest.freeze import current_freeze
+from cardsharp.contest.view.overview import ContestOverview
+from cardsharp.contest.view.pages import contest_file_page
+from cardsharp.core.clock import utc_now
+from cardsharp.core.time_zones import to_local
+from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.games.deadmansdraw.arena.access.throttling import (
+    LoginThrottle,
+    MemoryWindowCounter,
+)
+from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
+from cardsharp.pages.assets import ASSETS, HEADERS, read_asset
+from cardsharp.pages.templates import SiteInfo, template_environment
+from cardsharp.play.catalog import all_games
+from cardsharp.server.routing import HttpError
+from cardsharp_tools.contest.admin_actions import ADMIN_ACTIONS, AdminHandler
+from cardsharp_tools.contest.contest_manager import ContestManager
+from cardsharp_tools.contest.reports import csv_text, match_rows
+from cardsharp_tools.game_rooms.seat_pages import Form, read_form
+from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
+
+MAX_FORM_BYTES = 20_000  # bytes of a form: the names of 64 teams have room in it
+
+_NEW = {**HEADERS, "Cache-Control": "no-store"}
+_SITE = SiteInfo("Cardsharp", matches_path="/", links=(("Contests", "/"),))
+_FOLDER = Path(__file__).with_name("templates")
+_STYLE, _SEAT = "organiser.css", "seat"
+
+
+class AdminPages:
+    """Organiser's pages over a `ContestManager`, protected by a password."""
+
+    def __init__(
+        self, manager: ContestManager, password: str, clock: Callable[[], datetime]
+    ) -> None:
+        self._venue, self._password = manager, password
+        self._seal, self._seats = secrets.token_bytes(32), set[str]()
+        # A browser that was let in is known by a seat: all others here have the same address.
+        self._guesses = LoginThrottle(MemoryWindowCounter(clock), clock, delays_response=False)
+
+    def application(self) -> Starlette:
+        """The pages as an application that answers to this machine's names alone."""
+        routes = [
+            Route("/", self._with_authorization(self._contests)),
+            Route("/contests/{name}", self._with_authorization(self._contest)),
+            Route("/contests/{name}/results.csv", self._with_authorization(self._csv)),
+            Route("/contests/{name}/page", self._with_authorization(self._page)),
+            Route("/ask", self._with_authorization(self._ask)),
+            Route("/do", self._with_authorization(self._do), methods=["POST"]),
+            *(Route(f"/page/{name}", _asset) for name in (*ASSETS, _STYLE)),
+        ]
+        # A page of somebody else's whose name leads here is not answered.
+        hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
+        return Starlette(routes=routes, middleware=[hosts])
+
+    def _with_authorization(
+        self, handler: Callable[[Request, Form], Response]
+    ) -> Callable[[Request], object]:
+        async def endpoint(request: Request) -> Response:
+            refused = self._refused(request)
+            if refused is not None:
+                return refused
+            form: Form = {}
+            try:
+                form = await _form(request)
+                answer = await run_in_threadpool(handler, request, form)
+            except CardsharpError as error:
+                text = _render("refused.html", message=str(error), back=_back(form))
+                answer = HTMLResponse(text, HTTPStatus.CONFLICT, headers=_NEW)
+            if request.cookies.get(_SEAT) not in self._seats:
+                seat = secrets.token_urlsafe(18)
+                self._seats.add(seat)
+                self._guesses.record_success(seat, ADMIN)
+                answer.set_cookie(_SEAT, seat, httponly=True, samesite="strict")
+            return answer
+
+        return endpoint
+
+    def _refused(self, request: Request) -> Response | None:
+        """Return a rejection if the request is forged or not from the organiser, else None."""
+        authorization, seat = (
+            request.headers.get("authorization", ""),
+            request.cookies.get(_SEAT, ""),
+        )
+        seat = seat if seat in self._seats else ""
+        status, more, message = HTTPStatus.UNAUTHORIZED, {}, "This page is the organiser's."
+        try:
+            self._guesses.check(seat, ADMIN)
+        except HttpError as error:
+            status, message = HTTPStatus(error.status), str(error)
+        else:
+            scheme, _, token = authorization.partition(" ")
+            right = base64.b64encode(f"{ADMIN}:{self._password}".encode())
+            if hmac.compare_digest(token.strip().encode(), right) and scheme.lower() == "basic":
+                return None
+            more = {"WWW-Authenticate": f'Basic realm="{DIGEST_REALM}", charset="UTF-8"'}
+            if authorization:
+                self._guesses.record_failure(seat, ADMIN)
+        text = _render("refused.html", message=message, back="/")
+        return HTMLResponse(text, status, {**_NEW, **more})
+
+    def _contests(self, _request: Request, _form: Form) -> Response:
+        """GET /."""
+        contests = []
+        for name in self._venue.contest_names():
+            with self._venue.records(name) as records:
+                contests.append((name, ContestOverview(records), self._venue.running_command(name)))
+        names = [game.name for game in all_games()]
+        return _html_response(
+            "contests.html", contests=contests, formats=list(FORMATS_BY_NAME), games=names
+        )
+
+    def _contest(self, request: Request, _form: Form) -> Response:
+        """GET /contests/{name}."""
+        name = request.path_params["name"]
+        with self._venue.records(name) as records:
+            acts = ContestAdmin(records, utc_now).history()
+            last = next((act for act in acts[::-1] if act.changes and not act.undone), None)
+            context = {
+                "contest": name,
+                "records": records,
+                "status": ContestOverview(records),
+                "last": last,
+            }
+            context |= {
+                "holder": self._venue.running_command(name),
+                "freeze": current_freeze(records),
+            }
+            return _html_response("organiser.html", **context, acts=acts[::-1])
+
+    def _csv(self, request: Request, _form: Form) -> Response:
+        """GET /contests/{name}/results.csv: a row for each match."""
+        with self._venue.records(request.path_params["name"]) as records:
+            names = records.names()
+            rows = [
+                row for result in records.results_in_order() for row in match_rows(result, names)
+            ]
+        return Response(csv_text(rows), headers=_NEW, media_type="text/csv")
+
+    def _page(self, request: Request, _form: Form) -> Response:
+        """GET /contests/{name}/page: the contest's page as one file."""
+        with self._venue.records(request.path_params["name"]) as records:
+            text = contest_file_page(records)
+        # What it may load and do it says itself, being one file.
+        return HTMLResponse(text, headers={"X-Content-Type-Options": "nosniff"})
+
+    def _ask(self, _request: Request, form: Form) -> Response:
+        """GET /ask: the confirmation of an action."""
+        question, _, fields = _deed(form)
+        seal = self._sealed(form)
+        text = question.format(**fields)
+        return _html_response("ask.html", question=text, form=form, back=_back(form), seal=seal)
+
+    def _do(self, request: Request, form: Form) -> Response:
+        """POST /do: do what was confirmed; then its contest's page, or sheets to be printed."""
+        sent = {name: value for name, value in form.items() if name != "seal"}
+        same_site = request.headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
+        if not same_site or not hmac.compare_digest(form.get("seal", ""), self._sealed(sent)):
+            raise ConfigError("The contest has gone on since that was asked; look again, please.")
+        _, does, fields = _deed(sent)
+        sheets = does(self._venue, sent.get("contest", ""), **fields)
+        contest = sent.get("contest") or fields["name"]
+        if sheets:
+            holder = self._venue.running_command(contest)
+            url = "" if holder is None else holder.url
+            return _html_response("sheets.html", contest=contest, sheets=sheets, url=url)
+        return RedirectResponse(f"/contests/{quote(contest)}", HTTPStatus.SEE_OTHER, headers=_NEW)
+
+    def _sealed(self, form: Form) -> str:
+        """Return the token that proves that our page offered this action in the current state."""
+        acts = 0
+        if contest := form.get("contest"):
+            with self._venue.records(contest) as records:
+                acts = records.ruling_count
+        text = json.dumps([sorted(form.items()), acts])
+        return hmac.digest(self._seal, text.encode(), "sha256").hex()
+
+
+@contextmanager
+def serve_admin_pages(
+    manager: ContestManager, password: str, port: int, clock: Callable[[], datetime] = utc_now
+) -> Iterator[str]:
+    """The address of the organiser's page, served while the block runs; raises `ConfigError`."""
+    app = AdminPages(manager, password, clock).application()
+    with BackgroundServer("The organiser's page", app, port=port) as server:
+        yield server.url
+
+
+async def _form(request: Request) -> Form:
+    """The fields of a form, or of a query."""
+    is_sent = request.method == "POST"
+    form = await read_form(request, MAX_FORM_BYTES, 16) if is_sent else request.query_params
+    return {name: value.replace("\r\n", "\n") for name, value in form.items() if value}
+
+
+def _deed(form: Form) -> tuple[str, AdminHandler, Form]:
+    """Return the question of the requested action, its handler, and the fields that it uses."""
+    if form.get("act") not in ADMIN_ACTIONS:
+        raise ConfigError("There is no such act.")
+    question, does = ADMIN_ACTIONS[form["act"]]
+    names = [name for _, name, _, _ in Formatter().parse(question) if name]
+    fields = {name: form.get(name, "").strip() for name in names}
+    for name, value in fields.items():
+        if not value:
+            raise ConfigError(f"Fill in the field {name}, please.")
+    return question, does, fields
+
+
+def _back(form: Form) -> str:
+    contest = form.get("contest", "")
+    return f"/contests/{quote(contest, safe='')}" if contest else "/"
+
+
+def _asset(request: Request) -> Response:
+    name = request.url.path.rpartition("/")[2]
+    is_stylesheet = name == _STYLE
+    text = (_FOLDER / name).read_text(encoding="utf-8") if is_stylesheet else read_asset(name)
+    return Response(text, headers=HEADERS, media_type="text/css" if is_stylesheet else ASSETS[name])
+
+
+def _html_response(template: str, **content: object) -> Response:
+    return HTMLResponse(_render(template, **content), headers=_NEW)
+
+
+def _render(template: str, **content: object) -> str:
+    return _templates().get_template(template).render(site=_SITE, alone=None, **content)
+
+
+@cache
+def _templates() -> Environment:
+    environment = template_environment(FileSystemLoader(_FOLDER))
+    environment.filters["local"] = to_local
+    environment.globals["asked"] = lambda act, contest="", **fields: (
+        "/ask?" + urlencode({"contest": contest, "act": act, **fields})
+    )
+    return environment

@@ -1,0 +1,238 @@
+"""A contest on this machine: its arena and the teams that are played here.
+
+All of it is one process. Whatever kills it, the next start goes on from the arena's file.
+"""
+
+import logging
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from time import monotonic
+
+from pydantic import SecretStr
+
+from cardsharp.client.config import Credentials, ServiceAddress, digest_ha1
+from cardsharp.contest.formats.pairing import TeamId
+from cardsharp.contest.models import TeamEntry
+from cardsharp.contest.results import ContestRecords
+from cardsharp.errors import CardsharpError, InvalidInput, StoreError
+from cardsharp.games.deadmansdraw.arena.access.throttling import (
+    CLOUD_QUOTAS,
+    MAX_PER_ADDRESS,
+)
+from cardsharp.games.deadmansdraw.arena.access.users import ADMIN, DUMMY_ID, PlayerAccount
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
+from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost
+from cardsharp.games.deadmansdraw.history.arena_import import match_from_view
+from cardsharp_tools.cli.options import ListenOptions
+from cardsharp_tools.contest.local_match_host import MATCH_LOG_FILE, FailureReporter
+from cardsharp_tools.contest.submission_pages import LocalContestPages
+from cardsharp_tools.executors.strategy_file import is_user_strategy, load_strategy
+from cardsharp_tools.executors.submission import is_missing_submission, submission_strategy_name
+from cardsharp_tools.local_play.opponent import OpponentClient, OpponentConfig, OpponentProcess
+from cardsharp_tools.local_server.arena_server import ArenaServer
+from cardsharp_tools.match_sources.match_logs import import_match, open_log
+
+TEAM_CACHE_SECONDS = 2.0  # seconds until a new password counts
+LOCAL_PLAYER_SUFFIX = (
+    "-here"  # ends the user name of who plays for a team here, whose own stays its own
+)
+RETRY_INTERVAL = timedelta(seconds=1)  # until a team that fell over plays on
+
+HOUSE_TEAM = TeamEntry(DUMMY_ID, "House", secrets.token_hex(16), "captain")
+"""Plays whoever begins a match with the dummy player, as every arena has it; it enters nothing."""
+
+_log = logging.getLogger(__name__)
+
+
+DEFAULT_LISTEN_OPTIONS = ListenOptions()  # on this machine alone
+
+
+class LoggingMatchHost(ArenaMatchHost):
+    """Match host of the arena that also stores each finished match in the contest's log."""
+
+    def __init__(self, arena: ArenaClient, folder: Path) -> None:
+        super().__init__(arena)
+        self._log = folder / MATCH_LOG_FILE
+
+    def get_match(self, match: str) -> MatchView:
+        """A match with all its moves."""
+        view = super().get_match(match)
+        if view.finished:
+            try:
+                with open_log(f"sqlite:{self._log}") as log:
+                    import_match(*match_from_view(view), log)
+            except (StoreError, InvalidInput) as error:  # the contest goes on without it
+                _log.warning("Match %s could not be kept in %s: %s", match, self._log, error)
+        return view
+
+
+class TeamPlayers(Mapping[str, PlayerAccount]):
+    """Teams and house as the arena's players, read after `FRESH`; who plays here is `ID-here`."""
+
+    def __init__(
+        self,
+        records: ContestRecords,
+        passwords: Mapping[TeamId, str],
+        monotonic: Callable[[], float] = monotonic,
+    ) -> None:
+        self._records, self._words, self._seconds = records, passwords, monotonic
+        self._until, self._players = 0.0, dict[str, PlayerAccount]()
+
+    def __getitem__(self, team: str) -> PlayerAccount:
+        account = self._accounts()[team.removesuffix(LOCAL_PLAYER_SUFFIX)]
+        if not team.endswith(LOCAL_PLAYER_SUFFIX):
+            return account
+        return account.model_copy(
+            update={"ha1": SecretStr(digest_ha1(team, self._words[account.id]))}
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._accounts())
+
+    def __len__(self) -> int:
+        return len(self._accounts())
+
+    def reload(self) -> None:
+        """Read them again at once."""
+        self._until = 0.0
+
+    def _accounts(self) -> dict[str, PlayerAccount]:
+        if self._seconds() > self._until:
+            self._until = self._seconds() + TEAM_CACHE_SECONDS
+            with suppress(StoreError):  # a busy store: it is tried again
+                teams, names = self._records.teams(), self._records.announced_players()
+                renamed_teams = [
+                    replace(team, name=names.get(team.id, team.name)) for team in teams
+                ]
+                self._players = {
+                    team.id: PlayerAccount.model_validate(
+                        {"_id": team.id, "name": team.name, "ha1": team.ha1}
+                    )
+                    for team in (*renamed_teams, HOUSE_TEAM)
+                }
+        return self._players
+
+
+@contextmanager
+def open_arena(
+    records: ContestRecords, folder: Path, listen_options: ListenOptions
+) -> Iterator[tuple[str, ArenaClient]]:
+    """The contest's arena with the teams that are played here: its address, and its organiser.
+
+    What the arena keeps lies in `folder`, beside the records. Raises `ConfigError` if it cannot be
+    run as it was told.
+    """
+    teams, organiser = records.teams(), secrets.token_urlsafe(18)
+    for strategy in (team.strategy for team in teams):
+        if strategy is not None and not is_user_strategy(strategy):
+            load_strategy(strategy)  # what is wrong with it is said before anything begins
+    words = dict[TeamId, str]()
+    entered, tell = TeamPlayers(records, words), FailureReporter(records)
+    config = _config(folder, listen_options, len(teams))
+    config = replace(
+        config,
+        load_players=lambda: entered,
+        unthrottled_users=words.keys(),
+        admin_password=organiser,
+    )
+    pages = LocalContestPages(records, folder)
+    with ExitStack() as stack:
+        arena = stack.enter_context(ArenaServer(config, pages))
+        url = arena.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
+        over = threading.Event()
+        stack.callback(over.set)
+        certificate = None if listen_options.tls is None else listen_options.tls[0]
+        ca = None if certificate is None else str(certificate)
+
+        def enlist() -> None:
+            """Start players for the local teams, also for teams that have joined since."""
+            for team in (*records.teams(), HOUSE_TEAM):
+                if team.strategy is not None and team.id not in words:
+                    words[team.id] = secrets.token_urlsafe(18)
+                    entered.reload()
+                    played = submission_strategy_name(team.strategy, folder, team.id)
+                    order = OpponentConfig(
+                        url,
+                        f"{team.id}{LOCAL_PLAYER_SUFFIX}",
+                        words[team.id],
+                        played,
+                        team.name,
+                        ca,
+                    )
+                    play_team_matches(order, tell, folder, over)
+
+        hear = partial(tell.report_sandbox_violations, folder, None)
+        enlist()
+        stack.callback(hear)
+        threading.Thread(target=_look_out, args=(enlist, hear, over), daemon=True).start()
+        address = ServiceAddress(url, certificate)
+        client = stack.enter_context(ArenaClient(address, Credentials(ADMIN, organiser)))
+        yield arena.url, client
+
+
+def _look_out(enlist: Callable[[], None], hear: Callable[[], None], over: threading.Event) -> None:
+    while not over.wait(TEAM_CACHE_SECONDS):
+        with suppress(StoreError):  # a busy store: it is tried again
+            enlist()
+            hear()
+
+
+def _config(folder: Path, place: ListenOptions, teams: int) -> ArenaConfig:
+    """Return the arena configuration for a contest of `teams` teams, without its players."""
+    return ArenaConfig(
+        **place.arena_config_fields,
+        data_file=folder / "arena.db",
+        watchdog_grace=timedelta(seconds=1),
+        quotas=CLOUD_QUOTAS,
+        throttle=True,
+        # The original's 100 would slow teams whose programs answer at once, and cost them turns.
+        max_per_user=MAX_PER_ADDRESS,
+        # A whole contest may come from one address, and an attack on it, too.
+        max_per_address=MAX_PER_ADDRESS * teams,
+        is_shared_address=True,
+    )
+
+
+ReportFault = Callable[[TeamId, object], None]  # is told of a team's fault
+
+
+def play_team_matches(
+    order: OpponentConfig, report_fault: ReportFault, folder: Path, stop_event: threading.Event
+) -> None:
+    """Play a team's matches until the contest is over; its code runs in a separate process."""
+
+    def play() -> None:
+        is_user_code = is_user_strategy(order.strategy)
+        while not stop_event.is_set():
+            try:
+                if not is_user_code:
+                    _play(order)
+                elif not is_missing_submission(order.strategy):
+                    _watch(order, folder, stop_event)
+            except CardsharpError as error:
+                if is_user_code or not stop_event.is_set():  # else the arena has closed
+                    report_fault(order.player_id, error)
+            stop_event.wait(RETRY_INTERVAL.total_seconds())
+
+    threading.Thread(target=play, name=f"team {order.user}", daemon=True).start()
+
+
+def _play(order: OpponentConfig) -> None:
+    credentials = Credentials(order.user, order.password)
+    with ArenaClient(order.address, credentials) as client:
+        OpponentClient(client, order).play_forever()
+
+
+def _watch(order: OpponentConfig, folder: Path, over: threading.Event) -> None:
+    with OpponentProcess(order, folder / f"{order.player_id}.log") as process:
+        process.wait_for_invitation()
+        while not over.wait(RETRY_INTERVAL.total_seconds()):
+            process.check()

@@ -1,0 +1,149 @@
+"""Contests of this machine as their organiser has them: which there are, and what runs for them."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from cardsharp.contest.contest_file import FILE, create_in, open_in
+from cardsharp.contest.models import ContestSettings
+from cardsharp.contest.results import ContestRecords
+from cardsharp.core.private_files import create_private_file
+from cardsharp.errors import ConfigError
+from cardsharp_tools.cli.options import ListenOptions
+from cardsharp_tools.contest.contest_arena import DEFAULT_LISTEN_OPTIONS
+from cardsharp_tools.contest.contest_process import HANDOVER_SECONDS, LockHolder, lock_holder
+
+CONSOLE_LOG = "console.log"  # what a command says that was started from the page
+POLL_SECONDS = 0.05  # seconds between two looks whether a command has begun, or has ended
+START_TIMEOUT_SECONDS = 120.0  # seconds in which a command must begin, or end
+STOP_TIMEOUT_SECONDS = 10.0  # seconds after which a command is killed that was asked to end
+
+
+@dataclass(frozen=True, slots=True)
+class ContestManager:
+    """The contests in the folders under `root`; their arenas listen at `place`, one at a time."""
+
+    root: Path
+    listen_options: ListenOptions = DEFAULT_LISTEN_OPTIONS
+
+    def contest_names(self) -> list[str]:
+        """The names of the folders that have a contest."""
+        return sorted(path.parent.name for path in self.root.glob(f"*/{FILE}"))
+
+    def folder(self, name: str) -> Path:
+        """Return a contest's folder; raise `ConfigError` if no contest has that name."""
+        if name not in self.contest_names():
+            raise ConfigError(f"There is no contest {name} in {self.root.absolute()}.")
+        return self.root / name
+
+    def records(self, name: str) -> ContestRecords:
+        """The records of a contest."""
+        return open_in(self.folder(name))
+
+    def create_contest(self, settings: ContestSettings) -> None:
+        """Create a contest in a folder of its own."""
+        if not settings.name.replace("-", "").replace("_", "").isalnum():
+            raise ConfigError(f"{settings.name} is no name; use letters, digits, - and _.")
+        create_in(self.root / settings.name, settings).close()
+
+    def running_command(self, name: str) -> LockHolder | None:
+        """Which command runs for a contest."""
+        return lock_holder(self.folder(name))
+
+    def start(self, name: str, command: str, *options: str) -> None:
+        """Run `contest run` or `practice` for a contest, replacing a command that runs.
+
+        Practice hands over to the contest, which may take as long as a turn. The command goes on
+        when the page ends, and whatever kills it, a start anew goes on. Raises `ConfigError` if it
+        did not begin; says why.
+        """
+        holder = self.running_command(name)
+        if (command, holder and holder.command) == ("run", "practice"):
+            with self.records(name) as records:
+                patience = records.settings.timeout + HANDOVER_SECONDS
+            with suppress(ConfigError):  # a practice that hangs is ended as all else
+                return self._started(name, command, options, START_TIMEOUT_SECONDS + patience)
+        self.stop(name)
+        return self._started(name, command, options, START_TIMEOUT_SECONDS)
+
+    def _started(self, name: str, command: str, options: Sequence[str], limit: float) -> None:
+        """Start a command for a contest; raises as `start`."""
+        folder = self.folder(name)
+        console = folder / CONSOLE_LOG
+        create_private_file(console)
+        with console.open("ab") as output:  # a practice that hands over writes to it as well
+            output.truncate(0)
+            line = ["contest", command, str(folder.absolute()), *options, *self._placed(name)]
+            process = subprocess.Popen(  # noqa: S603 - our own command
+                [sys.executable, "-m", "cardsharp_tools.cli", *line],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        # Nobody else waits for its end, without which its number would stay taken.
+        threading.Thread(target=process.wait, daemon=True).start()
+        if not _within(lambda: self._is_up(name, process.pid) or process.poll() is not None, limit):
+            raise ConfigError(f"contest {command} has not begun in {limit:.0f} s; see {console}.")
+        if process.poll():
+            raise ConfigError(console.read_text(encoding="utf-8").strip() or "It has ended.")
+
+    def stop(self, name: str) -> None:
+        """Stop a contest's command as Ctrl-C would, or kill it, which loses nothing."""
+        for sign, limit in (
+            (signal.SIGINT, STOP_TIMEOUT_SECONDS),
+            (signal.SIGKILL, START_TIMEOUT_SECONDS),
+        ):
+            holder = self.running_command(name)
+            if holder is None:
+                return
+            with suppress(ProcessLookupError):
+                os.kill(holder.pid, sign)
+            if _within(lambda: self.running_command(name) is None, limit):
+                return
+        raise ConfigError(f"What runs for {name} cannot be ended.")
+
+    def _is_up(self, name: str, process: int) -> bool:
+        holder = self.running_command(name)
+        if holder is None or holder.pid != process:
+            return False
+        return bool(holder.url or not self._has_arena(name))
+
+    def _has_arena(self, name: str) -> bool:
+        with self.records(name) as records:
+            return records.settings.has_arena
+
+    def _placed(self, name: str) -> list[str]:
+        """Return the options with the arena's listen address; empty without an arena."""
+        if not self._has_arena(name):
+            return []
+        tls = (
+            [] if self.listen_options.tls is None else ["--tls", *map(str, self.listen_options.tls)]
+        )
+        flags = {"--insecure": self.listen_options.insecure, "--public": self.listen_options.public}
+        pace = f"{self.listen_options.min_move_interval.total_seconds()}s"
+        place = [
+            "--host",
+            self.listen_options.host,
+            "--port",
+            str(self.listen_options.port),
+            "--pace",
+            pace,
+        ]
+        return [*place, *tls, *(flag for flag, on in flags.items() if on)]
+
+
+def _within(happened: Callable[[], bool], limit: float) -> bool:
+    end = time.monotonic() + limit
+    while not happened():
+        if time.monotonic() > end:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True

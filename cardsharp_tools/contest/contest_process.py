@@ -1,0 +1,267 @@
+"""A contest's folder while a command has it: its records, and the tables where it is played.
+
+Who has it has locked a file, and who waits for it another one, at which a practice looks: so it
+hands the folder over to the contest. The death of a process gives its locks free.
+"""
+
+import fcntl
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import IO, Annotated
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from cardsharp.contest.admin import ContestAdmin
+from cardsharp.contest.contest_file import open_in
+from cardsharp.contest.director import ContestRunner
+from cardsharp.contest.match_host import MatchHost
+from cardsharp.contest.models import PracticeMatch
+from cardsharp.contest.results import ContestRecords
+from cardsharp.core.clock import utc_now
+from cardsharp.core.private_files import create_private_file
+from cardsharp.core.time_zones import to_local
+from cardsharp.errors import ArenaError, ConfigError
+from cardsharp_tools.cli.options import ListenOptions
+from cardsharp_tools.contest.contest_arena import (
+    DEFAULT_LISTEN_OPTIONS,
+    LoggingMatchHost,
+    open_arena,
+)
+from cardsharp_tools.contest.local_match_host import STEP_INTERVAL_SECONDS, LocalMatchHost
+from cardsharp_tools.local_play.handler_environment import (
+    Notify,
+    forward_warnings,
+    redirect_telemetry,
+)
+
+FORWARDED_LOGGERS = ("cardsharp.games.deadmansdraw.arena", "cardsharp_tools.contest")
+"""Whose warnings are said while a contest is under way."""
+
+_log = logging.getLogger(__name__)
+
+
+DIRECTOR, NEXT_LOCK = "director", "heir"  # the files that the two have locked
+HANDOVER_SECONDS = (
+    15.0  # seconds, beside those of a turn, in which a practice has handed its folder over
+)
+POLL_SECONDS, REMINDER_SECONDS = (
+    0.05,
+    5.0,
+)  # seconds between looks whether it has, and between words about that
+
+
+@dataclass(frozen=True, slots=True)
+class LockHolder:
+    """Holder of a contest's folder: command, start time, process and arena."""
+
+    command: str
+    since: datetime
+    pid: Annotated[int, Field(alias="process")]
+    url: str = ""
+
+    def __str__(self) -> str:
+        since = f"{to_local(self.since):%H:%M} in process {self.pid}"
+        return f"`contest {self.command}` has run since {since}"
+
+
+_HOLDER = TypeAdapter(LockHolder)
+
+
+@dataclass(frozen=True, slots=True)
+class ContestProcess:
+    """A contest under way: `step` takes it further, where that is ours to do; `pause` waits.
+
+    `meetings` are the matches of practice that have ended, and `heir` is who waits to take over.
+    """
+
+    records: ContestRecords
+    step: Callable[[], object]
+    practice_matches: Callable[[], Iterable[PracticeMatch]]
+    pause: Callable[[], None]
+    next_lock: Callable[[], LockHolder | None] = lambda: None
+
+    def run_until(self, is_over: Callable[[], bool]) -> Iterator[None]:
+        """Take steps until it is over; yields after each."""
+        return run_steps(self.step, is_over, self.pause)
+
+    def run_practice_until(self, end: datetime) -> Iterator[None]:
+        """Take steps until practice ends by time, or because `contest run` waits for the folder.
+
+        Then the matches that are played have as long as a turn to end; the contest plays the others
+        on. Should who waits go away, practice goes on until `end`.
+        """
+        last_heir: LockHolder | None = None
+        limit = timedelta(seconds=self.records.settings.timeout)
+
+        def is_over() -> bool:
+            nonlocal last_heir
+            if self.records.practice_until is None:
+                return True
+            if (heir := self.next_lock()) != last_heir:
+                last_heir = heir
+                self.records.set_practice_until(end if heir is None else heir.since)
+            return heir is not None and utc_now() > heir.since + limit
+
+        return self.run_until(is_over)
+
+
+def pause_between_steps() -> None:
+    """Wait between two steps of an observer of a contest."""
+    time.sleep(STEP_INTERVAL_SECONDS)
+
+
+def run_steps(
+    step: Callable[[], object], is_finished: Callable[[], bool], pause: Callable[[], None]
+) -> Iterator[None]:
+    """Take steps until it is over; yields after each, then waits."""
+    while True:
+        try:
+            step()
+            is_over = is_finished()
+        except ArenaError as error:
+            _log.warning("The arena failed the director: %s", error)
+            is_over = False
+        yield
+        if is_over:
+            return
+        pause()
+
+
+def check_team_count(records: ContestRecords) -> None:
+    """Raise `ConfigError` where a contest has too few teams to begin."""
+    if len(records.teams()) < 2:  # noqa: PLR2004 - nobody meets anybody
+        raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
+
+
+@contextmanager
+def open_contest(
+    folder: Path, command: str, listen_options: ListenOptions, notify: Notify
+) -> Iterator[ContestProcess]:
+    """Lock a contest's folder and start its arena or match host; raises `ConfigError`."""
+    with (
+        open_in(folder) as records,
+        lock_contest(folder, command, records.settings.timeout + HANDOVER_SECONDS, notify) as at,
+        redirect_telemetry(folder / "contest.log"),
+        forward_warnings(notify, *FORWARDED_LOGGERS),
+        ExitStack() as stack,
+    ):
+        name, game = records.settings.name, records.settings.game
+        ContestAdmin(records, utc_now).add_note(f"contest {command} begins")
+        check_team_count(records)
+        tables: MatchHost
+        if records.settings.has_arena:
+            url, arena = stack.enter_context(open_arena(records, folder, listen_options))
+            at(url)
+            notify(f"contest {name}: arena at {url}; Ctrl-C stops it.")
+            tables, pause = LoggingMatchHost(arena, folder), pause_between_steps
+        elif listen_options != DEFAULT_LISTEN_OPTIONS:
+            raise ConfigError(f"A contest of {game} has no arena: leave its options out.")
+        else:
+            tables = local_host = stack.enter_context(LocalMatchHost(records, folder, utc_now))
+            notify(f"contest {name}: {game}, played here; Ctrl-C stops it.")
+            pause = local_host.pause
+        course, heir = (
+            ContestRunner(records, tables, utc_now),
+            partial(lock_holder, folder, NEXT_LOCK),
+        )
+        yield ContestProcess(records, course.step, lambda: course.practice_matches, pause, heir)
+
+
+@contextmanager
+def lock_contest(
+    folder: Path, command: str, handover_timeout: float = 0, notify: Notify = print
+) -> Iterator[Callable[[str], None]]:
+    """Lock a contest's folder for this process; the lock ends with the process.
+
+    Where practice has it, `contest run` waits so many seconds until it is handed over. Yields what
+    tells others where the arena is. Raises `ConfigError` if another process has it; says which, and
+    how to stop it.
+    """
+    holder = LockHolder(command, utc_now(), os.getpid())
+    with _opened(folder / DIRECTOR) as file:
+        if not _is_taken(file):
+            _await_end(file, folder / NEXT_LOCK, holder, handover_timeout, notify)
+
+        def at(url: str) -> None:
+            _write(file, replace(holder, url=url))
+
+        at("")
+        yield at
+
+
+def lock_holder(folder: Path, file: str = DIRECTOR) -> LockHolder | None:
+    """Return the command that holds a contest's folder or waits for it, else None."""
+    with suppress(FileNotFoundError), (folder / file).open("r+", encoding="utf-8") as lock_file:
+        return None if _is_taken(lock_file, tries=1) else _read(lock_file)
+    return None
+
+
+def _await_end(file: IO[str], heir: Path, holder: LockHolder, patience: float, say: Notify) -> None:
+    """Wait until practice releases the file, and lock it; raises as `lock_contest`."""
+    other = _read(file)
+    if other is None or (holder.command, other.command) != ("run", "practice") or not patience:
+        raise _busy(other)
+    with _opened(heir) as waiting:
+        if not _is_taken(waiting):
+            raise _busy(_read(waiting))
+        _write(waiting, holder)
+        began = last_reminder = time.monotonic()
+        say(f"{other}: it ends the matches that are played, and hands over.")
+        while not _is_taken(file, tries=1):
+            current_time = time.monotonic()
+            if current_time - began > patience:
+                raise _busy(other, f", and has not handed over within {patience:.0f} s")
+            if current_time - last_reminder > REMINDER_SECONDS:
+                last_reminder = current_time
+                say(
+                    "waiting for practice to end, for "
+                    f"{began + patience - current_time:.0f} s at most ..."
+                )
+            time.sleep(POLL_SECONDS)
+
+
+def _busy(holder: LockHolder | None, more: str = "") -> ConfigError:
+    owner = "Another command has the contest" if holder is None else holder
+    return ConfigError(f"{owner}{more}: stop it there with Ctrl-C, and try again.")
+
+
+def _opened(path: Path) -> IO[str]:
+    create_private_file(path)
+    return path.open("r+", encoding="utf-8")
+
+
+def _is_taken(file: IO[str], tries: int = 3) -> bool:
+    """Return True if this process has the file.
+
+    It is tried several times, because a process that only reads the lock holds it for a moment.
+    """
+    for remaining in reversed(range(tries)):
+        with suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        if remaining:
+            time.sleep(POLL_SECONDS / 5)
+    return False
+
+
+def _read(file: IO[str]) -> LockHolder | None:
+    file.seek(0)
+    with suppress(ValidationError):
+        return _HOLDER.validate_json(file.read())
+    return None
+
+
+def _write(file: IO[str], holder: LockHolder) -> None:
+    """Write the lock's holder, so that the file is never empty."""
+    text = _HOLDER.dump_json(holder, by_alias=True).decode()
+    file.seek(0)
+    file.write(text)
+    file.flush()
+    file.truncate(len(text))

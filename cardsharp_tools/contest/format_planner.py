@@ -1,0 +1,102 @@
+"""Forecast of a contest's length and of how likely the best team is to win it.
+
+It is simulated from strengths in Elo points: the ratings of practice with their margins, or a
+guess of how far apart the teams are.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from statistics import fmean
+
+from cardsharp.analysis.ratings import Z_95, Rating, expected_score
+from cardsharp.contest import models  # noqa: F401 - with it the formats enter themselves
+from cardsharp.contest.formats.base import FORMATS_BY_NAME, Format
+from cardsharp.contest.formats.pairing import MatchScore, PairingOutcome, SeriesRules, TeamId
+
+MATCH_COUNTS = (1, 3, 5, 7)  # matches a pairing that are tried
+SIMULATION_RUNS = 200  # contests simulated of each kind: a chance is right to some 3 in a hundred
+
+PLANNED_FORMATS = {
+    name: form for name, form in sorted(FORMATS_BY_NAME.items()) if form.is_simulated
+}
+"""The formats that are tried."""
+
+VARIANT_COUNT = len(PLANNED_FORMATS) * len(MATCH_COUNTS)  # how many kinds of contest are tried
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A kind of contest: the chance that the best team wins, and the minutes that it takes."""
+
+    format: str
+    matches: int
+    best_team_win_chance: float
+    minutes: float
+
+
+def proposals(
+    teams: int, seconds: float, strength_deviation: float, ratings: Sequence[Rating] = ()
+) -> Iterator[Proposal]:
+    """Yield contest formats; strengths are drawn by a deviation of `spread` or round ratings."""
+    for name, form in PLANNED_FORMATS.items():
+        for matches in MATCH_COUNTS:
+            rules = form.series_rules(matches, 3 * matches)
+            runs = [
+                _run(form, rules, teams, strength_deviation, ratings, seed)
+                for seed in range(SIMULATION_RUNS)
+            ]
+            minutes = fmean(slots for _, slots in runs) * seconds / 60
+            yield Proposal(name, matches, fmean(won for won, _ in runs), minutes)
+
+
+def _run(  # noqa: PLR0913, PLR0917 - what a contest is made of
+    form: Format,
+    rules: SeriesRules,
+    teams: int,
+    spread: float,
+    ratings: Sequence[Rating],
+    seed: int,
+) -> tuple[float, int]:
+    """Simulate a contest; return the best team's share of first place and the match slots."""
+    dice = Random(seed)
+    strengths = {
+        str(place): dice.gauss(rating.value, rating.margin / Z_95)
+        for place, rating in enumerate(sorted(ratings, key=lambda rating: -rating.value))
+    } or {str(place): dice.gauss(0, spread) for place in range(teams)}
+    champions, slots = simulate_contest(form, rules, strengths, dice)
+    best = max(strengths, key=strengths.__getitem__)
+    return (best in champions) / len(champions), slots
+
+
+def simulate_contest(
+    contest_format: Format, rules: SeriesRules, strengths: Mapping[TeamId, float], rng: Random
+) -> tuple[list[TeamId], int]:
+    """Simulate a contest seeded in the order of `strengths`.
+
+    Returns the winners, several if first place is shared, and the number of consecutive match
+    slots.
+    """
+    order, slots = list(strengths), 0
+    decided: dict[str, PairingOutcome] = {}
+    while True:
+        waiting = [
+            pairing
+            for pairing in contest_format.pairings(order, decided)
+            if pairing.key not in decided
+        ]
+        if not waiting:
+            return contest_format.standings(order, decided)[0], slots
+        busy: set[TeamId] = set()
+        longest = 0
+        for pairing in waiting:
+            if not busy.isdisjoint(pairing.teams):
+                continue
+            busy.update(pairing.teams)
+            share = expected_score(strengths[pairing.teams[0]] - strengths[pairing.teams[1]])
+            scores: list[MatchScore] = []
+            while (decision := rules.outcome(pairing, scores)) is None:
+                scores.append(MatchScore((0, 0), int(rng.random() >= share)))
+            decided[pairing.key] = decision
+            longest = max(longest, len(scores))
+        slots += longest

@@ -1,0 +1,181 @@
+"""A match of a contest in a process of its own, so that no team can end or hold up the contest.
+
+Its orders are a `TableTask` in JSON. Before each decision of a team's own code it prints `turn` and
+whose it is, and at the end a `TableEnd`; both are numbers of the task's teams.
+"""
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
+
+from cardsharp.errors import CardsharpError, ConfigError, StrategyError
+from cardsharp.play.catalog import get_game
+from cardsharp_tools.child_process import read_parameters, signal_ready
+from cardsharp_tools.executors.strategy_file import is_user_strategy, source_version
+from cardsharp_tools.lab.game_adapter import LabMatch, LabPlayer, PlayedAction, lab_adapter
+from cardsharp_tools.lab.match_runner import StrategyPlayer, play_match
+from cardsharp_tools.lab.plan import AnySimulation, AnyStrategy, DuelPlan, lab_simulation
+from cardsharp_tools.lab.players import build_player
+from cardsharp_tools.match_sources.match_logs import import_match, open_log
+
+TURN_MESSAGE = "turn"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchTask:
+    """A match to be played; `names` and `strategies` are in the order of its sides."""
+
+    match: str
+    game: str
+    seed: int
+    names: tuple[str, ...]
+    strategies: tuple[str, ...]
+    started_at: datetime
+    tag: str
+    log: Path
+
+
+@dataclass(frozen=True, slots=True)
+class MatchEnd:
+    """Result of a match: points of each side, number of turns, and the side that failed, if any."""
+
+    points: tuple[float, ...]
+    turns: int
+    failed_side: Annotated[int | None, Field(alias="failed")] = None
+    failure: Annotated[str, Field(alias="fault")] = ""
+
+
+TASK, END = TypeAdapter(MatchTask), TypeAdapter(MatchEnd)
+
+
+class _Failed(Exception):
+    """Failure of a side's code."""
+
+    def __init__(self, side: int, fault: CardsharpError) -> None:
+        super().__init__(str(fault))
+        self.side = side
+
+
+def game_for_sides(game_name: str, sides: int) -> AnySimulation:
+    """The game for so many sides; raises `ConfigError` if it is not played by so many."""
+    simulation = usual = lab_simulation(game_name)
+    with suppress(ConfigError):
+        simulation = lab_simulation(game_name, sides - 1)
+    if len(simulation.sides) != sides:
+        title, sit = get_game(game_name).title, len(usual.sides)
+        raise ConfigError(
+            f"{title} is not played by {sides} teams at a table, but by {sit}: give --seats {sit}."
+        )
+    return simulation
+
+
+def forfeit(task: MatchTask, side: int, failure: str, turns: int = 0) -> MatchEnd:
+    """Return the result of a match that a side lost by its failure; the others share the points."""
+    min_return, max_return = game_for_sides(task.game, len(task.names)).returns_range
+    other_count = len(task.names) - 1
+    points = tuple(
+        min_return if at == side else max_return / other_count for at in range(len(task.names))
+    )
+    return MatchEnd(points, turns, side, failure)
+
+
+class _Announced(StrategyPlayer):
+    """A team's own code, which is said to decide before it does."""
+
+    def __init__(
+        self,
+        side: int,
+        say: Callable[[str], None],
+        simulation: AnySimulation,
+        strategy: AnyStrategy,
+    ) -> None:
+        super().__init__(simulation, strategy)
+        self._side, self._say = side, say
+
+    def decide(self, state: Any) -> Any:  # noqa: ANN401 - any game's state and action
+        """The player's action."""
+        self._say(f"{TURN_MESSAGE} {self._side}")
+        try:
+            return super().decide(state)
+        except StrategyError as fault:
+            raise _Failed(self._side, fault) from None
+
+
+def play_hosted_match(task: MatchTask, announce_turn: Callable[[str], None]) -> MatchEnd:
+    """Play a match and store it in its log; a side whose code fails loses."""
+    simulation, dice = (
+        game_for_sides(task.game, len(task.names)),
+        lab_adapter(task.game).match_rngs(task.seed, 0),
+    )
+    more = (Random(f"{task.seed}/{n}") for n in range(2, len(task.names)))
+    rngs = [dice.first, dice.second, *more]
+    notes: list[PlayedAction] = []
+    seated: dict[int, LabPlayer] = {}
+    try:
+        for side, seats in enumerate(simulation.sides):
+            player = _player(task, side, rngs[side], announce_turn)
+            seated |= dict.fromkeys(seats, player)
+        opening = simulation.initial_state(dice.deal)
+        players = [seated[seat] for seat in sorted(seated)]
+        end = play_match(simulation, opening, players, dice.chance, notes)
+    except _Failed as failed:
+        return forfeit(task, failed.side, str(failed), len(notes))
+    seat_returns = simulation.returns(end)
+    _keep(task, simulation.sides, notes, end)
+    points = tuple(sum(seat_returns[seat] for seat in side) for side in simulation.sides)
+    return MatchEnd(points, len(notes))
+
+
+def _player(task: MatchTask, side: int, dice: Random, say: Callable[[str], None]) -> LabPlayer:
+    """The player of a side; a team's own code is imported, for which it has a limit of its own."""
+    name, copies = task.strategies[side], len(task.strategies) - 1
+    plan = DuelPlan(first=name, second=name, pairs=1, game=task.game, opponent_copies=copies)
+    try:
+        strategy = build_player(plan, name, dice)
+    except (ConfigError, StrategyError) as error:
+        raise _Failed(side, error) from None
+    if is_user_strategy(name):
+        return _Announced(side, say, plan.simulation, strategy)
+    return StrategyPlayer(plan.simulation, strategy)
+
+
+def _keep(task: MatchTask, sides: Any, notes: list[PlayedAction], end: object) -> None:  # noqa: ANN401
+    """Write the match into the contest's log, where `watch`, `show` and `analyse` find it."""
+    extras = lab_adapter(task.game)
+    if not extras.can_store_matches:
+        return
+    names = {seat: name for name, side in zip(task.names, sides, strict=True) for seat in side}
+    lab_match = LabMatch(
+        match_id=task.match,
+        started_at=task.started_at,
+        seats=sides[0],
+        names=tuple(names[seat] for seat in sorted(names)),
+        actions=tuple(notes),
+        final_state=end,
+        tag=task.tag,
+        version=source_version(task.strategies[0], get_game(task.game)),
+    )
+    with open_log(f"sqlite:{task.log}") as log:
+        for record, moves in extras.stored_matches(lab_match):
+            import_match(record, moves, log)
+
+
+def main() -> None:
+    """Play the match that was ordered."""
+    logging.disable()
+    task = TASK.validate_json(read_parameters())
+    signal_ready()
+    say = partial(print, flush=True)  # what the parent reads
+    say(END.dump_json(play_hosted_match(task, say), by_alias=True).decode())
+
+
+if __name__ == "__main__":
+    main()

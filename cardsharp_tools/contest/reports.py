@@ -1,0 +1,185 @@
+"""Console output about a contest: lines, tables and rows."""
+
+import csv
+import io
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from cardsharp.contest.formats.base import Format
+from cardsharp.contest.match_host import MatchFacts, format_points
+from cardsharp.contest.models import PairingResult, PracticeMatch, TeamFaults
+from cardsharp.contest.practice import practice_ladder
+from cardsharp.contest.results import ContestRecords
+from cardsharp.contest.view.overview import StandingsRow
+from cardsharp_tools.cli.console import result_console
+
+TeamNames = dict[str, str]  # of the teams, by their ids
+Row = dict[str, object]  # a row by its columns; lists are joined where it is not printed as JSON
+RESULT_COLUMNS, PRACTICE_COLUMNS = 8, 7  # as many of the columns have room on a terminal
+
+
+def pairing_line(result: PairingResult, names: TeamNames, contest_format: Format) -> str:
+    """Return a line with the current state of a pairing."""
+    pair = " - ".join(names[team] for team in result.teams)
+    start = f"pairing {result.pairing}, {result.part}: {pair}"
+    if not result.decided:
+        return f"{start}, {len(result.points)} played"
+    won = "level" if result.winner is None else names[result.winner]
+    ruled = f", by decision: {result.ruled}" if result.ruled else ""
+    return f"{start} {_ratio(result.tally(contest_format))}, {won}{ruled}"
+
+
+def practice_match_line(match: PracticeMatch, names: TeamNames) -> str:
+    """Return a line with the result of a practice match."""
+    row = practice_match_row(match, names)
+    pair, departed = " - ".join(_named(match.teams, names)), _named(match.gone, names)
+    outcome = f"left by {' and '.join(departed)}" if departed else row["winner"] or "drawn"
+    return f"practice {match.number}: {pair} {row['points']}, {outcome}"
+
+
+def result_row(result: PairingResult, names: TeamNames) -> Row:
+    """A pairing."""
+    return {
+        "pairing": result.pairing,
+        "round": result.round,
+        "part": result.part,
+        "teams": _named(result.teams, names),
+        "wins": _ratio(result.current_outcome.wins),
+        "winner": None if result.winner is None else names[result.winner],
+        "points": [_ratio(points) for points in result.points],
+        "ruled": _ruled(result),
+        "decided": result.decided,
+        "matches": list(result.matches),
+    }
+
+
+def _ruled(result: PairingResult) -> str | None:
+    return result.ruled if result.counts else "does not count"
+
+
+def match_rows(result: PairingResult, names: TeamNames) -> list[Row]:
+    """A pairing's matches as rows, at tables one a team; a single row where it has none."""
+    called, facts = _named(result.teams, names), dict(result.finished_matches)
+    return [
+        {
+            "pairing": result.pairing,
+            "round": result.round,
+            "part": result.part,
+            "team": called[side],
+            "opponent": _rest(called, side),
+            "pairing won by": None if result.winner is None else names[result.winner],
+            "ruled": _ruled(result),
+            "decided": result.decided,
+            **_match_cells(match, facts.get(match or ""), called, side),
+        }
+        for match in result.matches or (None,)
+        for side in range(len(called) if len(called) > 2 else 1)  # noqa: PLR2004
+    ]
+
+
+def _match_cells(match: str | None, facts: MatchFacts | None, called: list[str], side: int) -> Row:
+    """Return the cells of a match's result.
+
+    A running match has only its id; without a match all cells are empty.
+    """
+    if facts is None:
+        return dict.fromkeys(("match", "points", "opponent's points", "won by")) | {"match": match}
+    points = list(map(format_points, facts.points))
+    won = "drawn" if facts.winner is None else called[facts.winner]
+    row = {"match": match, "points": points[side], "opponent's points": _rest(points, side)}
+    return {**row, "won by": won}
+
+
+def _rest(every: list[str], side: int) -> str:
+    return ", ".join(every[:side] + every[side + 1 :])
+
+
+def _ratio(numbers: Sequence[float]) -> str:
+    return ":".join(map(format_points, numbers))
+
+
+def practice_match_row(match: PracticeMatch, names: TeamNames) -> Row:
+    """A match of practice."""
+    return {
+        "number": match.number,
+        "teams": _named(match.teams, names),
+        "points": _ratio(match.facts.points),
+        "winner": None if match.winner is None else names.get(match.winner, match.winner),
+        "left by": _named(match.gone, names),
+        "seconds": round(match.facts.seconds, 1),
+        "ended": match.at.isoformat(timespec="seconds"),
+        "match": match.match,
+    }
+
+
+def ladder_table(records: ContestRecords, names: TeamNames) -> list[Row]:
+    """The ladder of practice; a rating's margin is of 95 % confidence."""
+    return [
+        {
+            "place": place,
+            "team": names[row.team],
+            "rating": None if row.rating is None else int(row.rating.rounded.value),
+            "margin": None if row.rating is None else int(row.rating.rounded.margin),
+            "matches": row.played,
+            "won": row.wins,
+            "drawn": row.ties,
+            "lost": row.losses,
+            "left": row.missed_matches,
+        }
+        for place, row in enumerate(practice_ladder(records), 1)
+    ]
+
+
+def standing_row(standing: StandingsRow, names: TeamNames) -> Row:
+    """A team's line in the standings: the places that it can have, and its pairings so far."""
+    won, lost = standing.pairings
+    row = {"place": standing.place_range, "team": names[standing.team], "won": won, "lost": lost}
+    score = {} if standing.score is None else {"points": format_points(round(standing.score, 2))}
+    return {**row, **score, "state": standing.outlook}
+
+
+def failure_row(name: str, failed: TeamFaults) -> Row:
+    """Return a row with a local team's number of failures and the last of them."""
+    last = failed.last[0]
+    at = f"{last.at:%H:%M:%S}"
+    return {"team": name, "faults": failed.count, "at (UTC)": at, "last": last.what}
+
+
+def team_list(ids: Sequence[str], names: TeamNames) -> str:
+    """The names of teams, one after the other."""
+    return ", ".join(_named(ids, names))
+
+
+def csv_text(rows: Sequence[Row]) -> str:
+    """Rows as CSV, the columns first."""
+    text = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({title: _cell(value) for title, value in row.items()} for row in rows)
+    return text.getvalue()
+
+
+def print_table(rows: Sequence[Row], columns: int | None = None) -> None:
+    """Print rows for reading, as many columns of them."""
+    table = Table(box=None, padding=(0, 1), pad_edge=False)
+    for title in list(rows[0] if rows else ())[:columns]:
+        numbers = all(isinstance(row[title], int | None) for row in rows)
+        table.add_column(title, justify="right" if numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(value) for value in list(row.values())[:columns]))
+    result_console().print(table)
+
+
+def _named(teams: Sequence[str], names: TeamNames) -> list[str]:
+    """Return the teams' names, or the id of a removed team."""
+    return [names.get(team, team) for team in teams]
+
+
+def _cell(value: object) -> str:
+    """A value as a text that no spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"'{text}" if text[:1] in {"=", "+", "-", "@"} else text

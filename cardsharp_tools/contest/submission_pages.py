@@ -1,0 +1,208 @@
+"""The page `/submit`, where a team submits what is played for it, and reads how that goes."""
+
+import hmac
+import logging
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from email.parser import BytesParser
+from email.policy import HTTP
+from pathlib import Path
+
+from jinja2 import FileSystemLoader
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from cardsharp.contest.formats.pairing import TeamId
+from cardsharp.contest.match_host import format_points
+from cardsharp.contest.models import TeamEntry, TeamFaults
+from cardsharp.contest.repository import ContestRepository
+from cardsharp.contest.results import ContestRecords
+from cardsharp.core.clock import utc_now
+from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.arena.access.request_guard import (
+    CaseInsensitiveRoute,
+    RequestGuard,
+    not_found,
+)
+from cardsharp.games.deadmansdraw.arena.access.users import User
+from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
+from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages
+from cardsharp.pages.assets import HEADERS
+from cardsharp.pages.templates import SiteInfo, template_environment
+from cardsharp.play.catalog import get_game
+from cardsharp.server.routing import HttpError
+from cardsharp_tools.executors.sandbox import check_sandbox
+from cardsharp_tools.executors.sandbox_supervisor import MAX_MEMORY_BYTES, escape_control_chars
+from cardsharp_tools.executors.submission import LARGEST, SANDBOXED, submissions_of, unpack_upload
+
+_ROOM = 10_000  # bytes that a form has beside its file
+_LAST = 20  # matches that are shown
+
+_log = logging.getLogger(__name__)
+_PAGES = template_environment(FileSystemLoader(Path(__file__).with_name("templates")))
+
+
+class LocalContestPages(ContestPages):
+    """The pages of a contest on this machine: those of all contests, and `/submit`."""
+
+    def __init__(self, records: ContestRecords, folder: Path) -> None:
+        super().__init__(lambda: ContestRepository(records.documents))
+        self._records, self._folder = records, folder
+        self._busy = set[TeamId]()
+
+    def routes(
+        self, site: Callable[[], SiteInfo], matches: MatchRepository, guard: RequestGuard
+    ) -> list[Route]:
+        """The routes of the pages and of what they load."""
+
+        async def look(request: Request, user: User) -> Response:
+            team = self._team(user)
+            if team is None:
+                return not_found(request)
+            return await run_in_threadpool(self._page, site(), team)
+
+        async def submit(request: Request, user: User) -> Response:
+            team = self._team(user)
+            if team is None:
+                return not_found(request)
+            name, raw = await run_in_threadpool(_uploaded, request, await _read(request), team)
+            message = "What you submitted before is still being tried; wait a moment."
+            if team.id not in self._busy:
+                self._busy.add(team.id)
+                try:
+                    message = await run_in_threadpool(self._submit, team, name, raw)
+                finally:
+                    self._busy.discard(team.id)
+            if message:
+                return await run_in_threadpool(self._page, site(), team, message)
+            return RedirectResponse("/submit", 303)
+
+        return [
+            *super().routes(site, matches, guard),
+            CaseInsensitiveRoute("/submit", guard.authenticated(look), "GET"),
+            CaseInsensitiveRoute("/submit", guard.authenticated(submit, reads=False), "POST"),
+        ]
+
+    def _team(self, user: User) -> TeamEntry | None:
+        return next((team for team in self._records.teams() if team.id == user.id), None)
+
+    def _submit(self, team: TeamEntry, name: str, raw: bytes) -> str:
+        """Store a version; return an error message, or an empty text."""
+        closed = _closed(team)
+        try:
+            if not closed:
+                versions = submissions_of(self._folder, team.id, team.strategy)
+                versions.add_version(
+                    unpack_upload(name, raw), get_game(self._records.settings.game)
+                )
+        except ConfigError as error:
+            closed = f"Not taken: {error}"
+            message = escape_control_chars(closed.splitlines()[0])
+            self._records.add_fault(team.id, message, utc_now())
+            _log.warning("%s has submitted something. %s", team.name, message)
+        return closed
+
+    def _page(self, site: SiteInfo, team: TeamEntry, message: str = "") -> Response:
+        closed = _closed(team)
+        versions = [
+            {
+                "number": version.name,
+                "at": f"{datetime.fromtimestamp(version.stat().st_mtime, UTC):%d %b %H:%M:%S} UTC",
+                "files": ", ".join(sorted(file.name for file in version.iterdir())),
+            }
+            for version in reversed(submissions_of(self._folder, team.id, team.strategy).versions)
+        ]
+        text = _PAGES.get_template("submit.jinja").render(
+            site=site,
+            alone=None,
+            team=team,
+            said=message,
+            open=not closed,
+            closed=closed,
+            token=_token(team),
+            largest=LARGEST // 10**6,
+            memory=MAX_MEMORY_BYTES >> 20,
+            versions=versions,
+            matches=list(_matches(self._records, team.id))[:_LAST],
+            faults=self._records.faults().get(team.id, TeamFaults()),
+        )
+        return HTMLResponse(text, 400 if message else 200, {**HEADERS, "Cache-Control": "no-store"})
+
+
+def _closed(team: TeamEntry) -> str:
+    """Return the reason why a team cannot submit here, or an empty text."""
+    if team.strategy != SANDBOXED:
+        return "Your team plays in another way. To submit here, ask your organiser to enter it so."
+    try:
+        check_sandbox()
+    except ConfigError:
+        return "Nothing can be submitted here: this arena has no sandbox. Tell your organiser."
+    return ""
+
+
+def _token(team: TeamEntry) -> str:
+    """Return the form token that only our pages can send.
+
+    It protects against forged requests from a browser that has stored the password.
+    """
+    return hmac.digest(team.ha1.encode(), b"submit", "sha256").hex()
+
+
+async def _read(request: Request) -> bytes:
+    """The body of a form; raises `Refused` where it is too large."""
+    raw = bytearray()
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > LARGEST + _ROOM:
+            raise HttpError(413, f"A submission has {LARGEST // 10**6} MB at most.")
+    return bytes(raw)
+
+
+def _uploaded(request: Request, raw: bytes, team: TeamEntry) -> tuple[str, bytes]:
+    """Name and content of the file in a form; raises `Refused` if another site sends it."""
+    kind = request.headers.get("content-type", "").encode("latin-1", "replace")
+    try:
+        form = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + kind + b"\r\n\r\n" + raw)
+    except (ValueError, LookupError, RecursionError):
+        raise HttpError(400, "The form cannot be read.") from None
+    parts = {
+        str(part.get_param("name", "", "content-disposition")): part
+        for part in (form.iter_parts() if form.is_multipart() else ())
+    }
+    token = parts["token"].get_payload(decode=True) if "token" in parts else b""
+    # A browser names where a form comes from, and then it must be our page; curl has none.
+    if "origin" in request.headers and token != _token(team).encode():
+        raise HttpError(403, "Another site may not ask for this.")
+    if "file" not in parts:
+        raise HttpError(
+            400, "A form with a `file` is expected, as `curl -F file=@bot.py` sends it."
+        )
+    content = parts["file"].get_payload(decode=True)
+    return parts["file"].get_filename() or "", content if isinstance(content, bytes) else b""
+
+
+def _matches(records: ContestRecords, team: TeamId) -> Iterator[tuple[str, ...]]:
+    """Yield a team's matches that have ended, the last first: id, part, others, points, end."""
+    names = records.names()
+    played = [
+        (match, f"pairing {result.pairing}", result.teams, facts)
+        for result in reversed(records.results())
+        for match, facts in reversed(result.finished_matches)
+    ]
+    met = reversed(records.practice_matches())
+    played += [
+        (practice_match.match, "practice", practice_match.teams, practice_match.facts)
+        for practice_match in met
+    ]
+    for match, part, teams, facts in played:
+        if team in teams:
+            team_index = teams.index(team)
+            end = (
+                "drawn" if facts.winner is None else "won" if facts.winner == team_index else "lost"
+            )
+            opponents = ", ".join(names.get(other, other) for other in teams if other != team)
+            theirs = (*facts.points[:team_index], *facts.points[team_index + 1 :])
+            points = ":".join(map(format_points, (facts.points[team_index], *theirs)))
+            yield match, part, opponents, points, end

@@ -1,0 +1,127 @@
+"""Files of teams, as spreadsheets and editors save them: CSV with a line of titles."""
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from cardsharp.core.text_files import read_text
+from cardsharp.errors import ConfigError
+
+NAME, STRATEGY = "name", "strategy"
+EXAMPLE = f"{NAME},{STRATEGY}"
+
+_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
+_SEPARATOR_LINE = re.compile(r"sep=([,;\t])")  # a first line by which Excel is told
+
+
+class TeamRow(NamedTuple):
+    """A team of a file: its name, the strategy that plays it here, if any, and its line."""
+
+    name: str
+    strategy: str | None
+    line: int
+
+
+class TeamsFile(NamedTuple):
+    """The teams of a file; `encoding` is the one that it was supposed to be in, if any was."""
+
+    rows: tuple[TeamRow, ...]
+    encoding: str | None
+
+
+class _Line(NamedTuple):
+    number: int
+    cells: list[str]
+
+
+def read_teams(file: Path) -> TeamsFile:
+    """Return the teams of a CSV file with a column `name` and perhaps one `strategy`.
+
+    Commas, semicolons or tabs separate its cells. Case and spaces in the titles, empty lines and
+    other columns do not matter. Raises `ConfigError`, with the line, and does not leave out a row.
+    """
+    decoded = read_text(file, guess=True)
+    lines = decoded.lines
+    skipped = next((number for number, line in enumerate(lines) if line.strip()), None)
+    if skipped is None:
+        raise ConfigError(
+            f"{file} is empty; write {EXAMPLE} in its first line, and then a line for each team."
+        )
+    match = _SEPARATOR_LINE.fullmatch(lines[skipped].strip(" "))
+    skipped += match is not None
+    separator = match[1] if match else _separator_of("".join(lines[skipped:][:1]))
+    header, *rest = _parsed(file, lines, skipped, separator)
+    rows = tuple(_rows(file, header, rest, separator))
+    if not rows:
+        raise ConfigError(
+            f"{file} has titles and no team; write a line for each team below line {header.number}."
+        )
+    return TeamsFile(rows, decoded.encoding if decoded.is_guess else None)
+
+
+def _separator_of(header: str) -> str:
+    """Return the separator: one that makes a title `name`, else the most frequent."""
+    return max(
+        _SEPARATORS,
+        key=lambda separator: (NAME in _titles(header.split(separator)), header.count(separator)),
+    )
+
+
+def _titles(cells: list[str]) -> list[str]:
+    return [cell.strip().strip('"').strip().casefold() for cell in cells]
+
+
+def _parsed(file: Path, lines: list[str], skipped: int, separator: str) -> list[_Line]:
+    """Return the lines that are not empty with their numbers, cells stripped; the titles first."""
+    reader = csv.reader(
+        (f"{line}\n" for line in lines[skipped:]),
+        delimiter=separator,
+        skipinitialspace=True,
+        strict=True,
+    )
+    parsed, number = list[_Line](), skipped + 1
+    try:
+        for cells in reader:
+            parsed.append(_Line(number, [cell.strip() for cell in cells]))
+            number = skipped + reader.line_num + 1
+    except csv.Error:
+        raise ConfigError(
+            f"{file}, line {number}, has a quotation mark that does not pair; write a name with "
+            'quotation marks as "Ann ""Ace"" Lee", or without them.'
+        ) from None
+    return [line for line in parsed if any(line.cells)] or [_Line(skipped + 1, [])]
+
+
+def _rows(file: Path, header: _Line, lines: list[_Line], separator: str) -> Iterator[TeamRow]:
+    titles, place = _titles(header.cells), f"{file}, line {header.number},"
+    if titles.count(NAME) != 1 or titles.count(STRATEGY) > 1:
+        twice = next((title for title in (NAME, STRATEGY) if titles.count(title) > 1), None)
+        if twice is not None:
+            raise ConfigError(f"{place} has the column `{twice}` twice; leave one out.")
+        columns = ", ".join(f"`{cell}`" for cell in header.cells if cell) or "nothing"
+        raise ConfigError(
+            f"{place} needs a column `{NAME}` and has {columns}; write {EXAMPLE} there."
+        )
+    column, seen = titles.index(NAME), dict[str, int]()
+    for line in lines:
+        place = f"{file}, line {line.number},"
+        if len(line.cells) > len(titles) and any(line.cells[len(titles) :]):
+            raise ConfigError(
+                f"{place} has {len(line.cells)} cells and line {header.number} has {len(titles)} "
+                f"titles; write a name with a {_SEPARATORS[separator]} in quotation marks, as "
+                f'"Lee{separator} Ann".'
+            )
+        cells = dict(zip(titles, line.cells, strict=False))
+        name = cells.get(NAME, "")
+        if not name:
+            raise ConfigError(
+                f"{place} has no name in column {column + 1}; write one, or remove the line."
+            )
+        if name in seen:
+            raise ConfigError(
+                f"{place} has the name {name}, as line {seen[name]} has; give each team its own."
+            )
+        seen[name] = line.number
+        yield TeamRow(name, cells.get(STRATEGY) or None, line.number)

@@ -1,0 +1,1 @@
+"""Monthly cost of Cardsharp: measured usage multiplied by a dated price list."""

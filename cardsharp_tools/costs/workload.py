@@ -1,0 +1,150 @@
+"""Planned workload of a stack or a contest: the options of `cardsharp cost`."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from cyclopts import Parameter, validators
+
+from cardsharp.games.deadmansdraw.arena_bot.match_poller import PollerTiming
+from cardsharp_tools.cli.options import CommandOptions
+
+POLLER_TIMING = PollerTiming()
+
+POLL_TAIL_SECONDS = 30
+"""Seconds for which a poller may go on listening in a long poll when a match has ended."""
+
+DIRECTOR_EXECUTIONS = 2
+"""Executions of the director; turns of teams that the stack plays take more, for a moment."""
+
+CONTEST_HOURS = 2
+
+_MINUTES = 60
+
+Positive = validators.Number(gt=0)
+NotNegative = validators.Number(gte=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BotWorkload(CommandOptions):
+    """Planned workload of a stack; the defaults are those of template.yaml.
+
+    The worker waits during a match, whose duration is almost entirely the opponents' thinking
+    time.
+    """
+
+    matches_per_day: Annotated[float, Parameter(validator=NotNegative)] = 100
+    """Matches a day."""
+    listening_hours: Annotated[
+        float, Parameter(name="--hours-listening", validator=validators.Number(gte=0, lte=24))
+    ] = 24
+    """Hours a day."""
+    days: Annotated[float, Parameter(validator=Positive)] = 31
+    """Days that are paid for."""
+    history_days: Annotated[float, Parameter(name="--days-before", validator=NotNegative)] = (
+        2 * 365 - 31
+    )
+    """Earlier days of the same load, whose matches are stored."""
+    retention_days: Annotated[float, Parameter(name="--keep-days", validator=NotNegative)] = 60
+    """The template's KeepDays: how long a match is kept, 0 for ever."""
+    match_seconds: Annotated[float, Parameter(validator=Positive)] = 60
+    """How long a match takes, mostly their thinking."""
+    pollers: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=2))] = 1
+    """How many listen at a time."""
+    worker_memory: Annotated[int, Parameter(name="--memory", validator=Positive)] = 384
+    """Megabytes of the worker."""
+    poller_memory: Annotated[int, Parameter(validator=Positive)] = 128
+    """Megabytes of the poller."""
+    architecture: Literal["arm64", "x86_64"] = "arm64"
+    """Processor of the functions."""
+    monitoring: Annotated[Literal["all", "alarms"], Parameter(name="--watch")] = "alarms"
+    """The template's parameter Watch."""
+    listening: Literal["looks", "always", "quiet"] = "looks"
+    """The template's parameter Listening."""
+    forced_listening_hours: Annotated[
+        float, Parameter(name="--hours-awake", validator=validators.Number(gte=0, lte=24))
+    ] = 0
+    """Hours a day of listening, for a stack that does not always listen."""
+    table_billing: Annotated[Literal["on-demand", "provisioned"], Parameter(name="--table")] = (
+        "on-demand"
+    )
+    """The template's TableBilling."""
+    page_views: Annotated[float, Parameter(validator=NotNegative)] = 0
+    """With DeployWeb=yes, how often a match is opened."""
+    watched_hours: Annotated[float, Parameter(validator=NotNegative)] = 0
+    """With DeployWeb=yes, hours for which a match that runs is watched."""
+    cost_queries: Annotated[float, Parameter(validator=NotNegative)] = 0
+    """How often `cloud status --costs` is asked."""
+
+    @property
+    def matches(self) -> float:
+        """All matches."""
+        return self.matches_per_day * self.days
+
+    @property
+    def poller_starts(self) -> float:
+        """All starts of the poller."""
+        return self.listening_hours * _MINUTES * self.days
+
+    @property
+    def listening_starts(self) -> float:
+        """The starts of the poller after which it listens: while matches run, one by one."""
+        minutes = self.lease_watch_minutes + self.matches * POLL_TAIL_SECONDS / _MINUTES
+        minutes += self.forced_listening_hours * _MINUTES * self.days
+        return (
+            self.poller_starts if self.listening == "always" else min(minutes, self.poller_starts)
+        )
+
+    @property
+    def lease_watch_minutes(self) -> float:
+        """The minutes that a match runs and the poller listens; after a look half a minute late."""
+        late = POLLER_TIMING.shift_duration.total_seconds() / 2 if self.listening == "looks" else 0
+        return min(self.matches * max(0, self.match_seconds - late) / _MINUTES, self.poller_starts)
+
+    @property
+    def worker_checks(self) -> float:
+        """The looks that workers take between the starts of a poller that rests."""
+        each = POLLER_TIMING.shift_duration / POLLER_TIMING.poll_interval
+        return (
+            (self.poller_starts - self.listening_starts) * each if self.listening == "looks" else 0
+        )
+
+    @property
+    def stored_matches(self) -> float:
+        """The matches in the table when the days are over."""
+        days = self.days + self.history_days
+        return self.matches_per_day * (
+            min(days, self.retention_days) if self.retention_days else days
+        )
+
+    @property
+    def month_fraction(self) -> float:
+        """The part of a month for which things that are paid by the month exist."""
+        return min(self.days / 31, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContestWorkload(CommandOptions):
+    """A day of practice with a cup at its end; each team has a client that always waits.
+
+    In practice a team plays twenty matches an hour, in the cup seven a pairing.
+    """
+
+    teams: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 20
+    """With --contest: teams."""
+    practice_hours: Annotated[float, Parameter(validator=NotNegative)] = 8
+    """With --contest: hours before it."""
+
+    @property
+    def matches(self) -> float:
+        """All of them, of which two teams share each."""
+        return 10 * self.teams * self.practice_hours + 7 * (2 * self.teams - 1)
+
+    @property
+    def executions(self) -> int:
+        """Functions that run at once: those in which clients wait, and the director's."""
+        return self.teams + DIRECTOR_EXECUTIONS
+
+    @property
+    def hours(self) -> float:
+        """For how long clients wait."""
+        return self.practice_hours + CONTEST_HOURS

@@ -1,0 +1,143 @@
+"""A game as an environment of PettingZoo, in which the players act one after the other (AEC)."""
+
+from random import Random
+from typing import Any, SupportsIndex
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from cardsharp_tools.environments.encoding import action_number, encoded_simulation, final_rewards
+from cardsharp_tools.environments.integers import as_integer, seat_count, seed_number
+from cardsharp_tools.lab.plan import DEFAULT_GAME
+
+Observation = dict[str, NDArray[Any]]
+"""`observation`: whether the player waits, then its position; `action_mask`: what it may do."""
+
+
+def make_env(
+    name: str = DEFAULT_GAME, seats: SupportsIndex | None = None
+) -> "AECEnv[str, Observation, int]":
+    """A game's environment, for 2 to 8 `seats` in Blef; a refused action costs 1. `ConfigError`."""
+    return wrappers.OrderEnforcingWrapper(_Checked(CardEnv(name, seats), illegal_reward=-1))
+
+
+class _Checked(wrappers.TerminateIllegalWrapper[str, Observation, int]):  # type: ignore[misc]
+    """Ends the match at an action that is not allowed, also at one that is no action at all."""
+
+    def step(self, action: int | None) -> None:
+        """Have the player to act do that."""
+        over = self.terminations[self.agent_selection] or self.truncations[self.agent_selection]
+        if not over and not self.action_space(self.agent_selection).contains(action):
+            mask = self.observe(self.agent_selection)["action_mask"]
+            action = int(mask.argmin())  # one that is refused as well
+        super().step(action)
+
+
+class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo tells no types
+    """The environment itself, without PettingZoo's checks of how it is used.
+
+    A match is an episode. At its end the winning side is rewarded with 1, and the others with
+    what makes it a game of zero sum; a tie is 0. A player who waits observes what it saw when it
+    last was to act.
+    """
+
+    def __init__(self, name: str, seats: SupportsIndex | None = None) -> None:
+        super().__init__()
+        self.game_name = name
+        self.metadata = {"name": f"{name}_v1", "render_modes": ["ansi"], "is_parallelizable": False}
+        self.simulation, self.encoding = encoded_simulation(name, seat_count(seats))
+        self.possible_agents = [f"player_{seat}" for seat in range(self.simulation.seats)]
+        self.agents: list[str] = []
+        self.render_mode = "ansi"
+        size, actions = 1 + self.encoding.size, self.encoding.actions
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(0.0, 1.0, (size,), np.float32),
+                    "action_mask": spaces.Box(0, 1, (actions,), np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
+        self._dice = Random()  # until a seed is given
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the observation space of a player."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the action space of a player."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
+    ) -> None:
+        """Deal a new match; the same seed and actions make the same match.
+
+        The seed is a whole number of any type from 0 on; else raises `TypeError` or `ValueError`.
+        """
+        del options
+        chosen = seed_number(seed)
+        if chosen is not None:
+            self._dice = Random(chosen)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        waits = np.zeros(1 + self.encoding.size, np.float32)
+        waits[0] = 1.0
+        self._seen = {agent: waits.copy() for agent in self.agents}
+        self._look(self.simulation.initial_state(self._dice))
+
+    def step(self, action: int | None) -> None:
+        """Have the player to act do that, None leave an ended match; raises `ValueError`."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        number = None if action is None else as_integer(action, "An action")
+        if number not in self.choices:
+            raise ValueError(f"{agent} may not do {action}; see its action_mask.")
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        self._seen[agent][0] = 1.0
+        self._look(self.simulation.apply_action(self._state, self.choices[number], self._dice))
+        self._accumulate_rewards()
+
+    def observe(self, agent: str) -> Observation:
+        """Return what a player observes, with the mask of its legal actions."""
+        mask = np.zeros(self.encoding.actions, np.int8)
+        if agent == self.agent_selection and self.choices:
+            mask[list(self.choices)] = 1
+        return {"observation": self._seen[agent].copy(), "action_mask": mask}
+
+    def render(self) -> str:
+        """The position of the player to act, in words."""
+        return str(self.position)
+
+    def action_number(self, action: object) -> int:
+        """The number of an action that is legal now, such as a strategy's decision."""
+        return action_number(self.choices, action)
+
+    def _look(self, state: Any) -> None:  # noqa: ANN401 - any game's
+        """Go on from this state: to the player to act, or to the rewards."""
+        self._state = state
+        seat = self.simulation.current_seat(state)
+        if seat is None:
+            self.choices: dict[int, Any] = {}
+            rewards = final_rewards(self.simulation, state)
+            self.rewards = dict(zip(self.possible_agents, rewards, strict=True))
+            self.terminations = dict.fromkeys(self.agents, True)
+            self._deads_step_first()
+            return
+        self.agent_selection = self.possible_agents[seat]
+        self.position = self.simulation.current_position(state)
+        self.choices = dict(self.encoding.choices(self.position))
+        self._seen[self.agent_selection][0] = 0.0
+        self._seen[self.agent_selection][1:] = self.encoding.observed(self.position)

@@ -1,0 +1,228 @@
+"""Decisions as rows of a data set, in the numbers of the environment (docs/environments.md)."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypedDict
+
+import numpy as np
+
+from cardsharp.analysis.judge import Judge
+from cardsharp.analysis.replay import DecisionPoint, header_of, outcome_of
+from cardsharp.errors import ConfigError
+from cardsharp.play.catalog import get_game as game_named
+from cardsharp.play.encoding import Encoding
+from cardsharp.play.game import Game
+from cardsharp.store.match_log import MatchRecord, MoveRecord
+from cardsharp_tools.cli.console import write_file
+from cardsharp_tools.environments.encoding import action_number, final_rewards
+from cardsharp_tools.lab.match_runner import replay_matches
+from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.project_files import missing_extra_error
+
+PARQUET, LINES = ".parquet", ".jsonl"
+
+_BATCH = 1_000  # rows that Parquet takes at once
+
+
+class DecisionRow(TypedDict):
+    """A decision: what the player saw and might do, what it did, and what came of it."""
+
+    game: str
+    match: str
+    number: int
+    seat: int
+    seed: int | None
+    observation: list[float]
+    mask: list[int]
+    action: int
+    value: float | None
+    result: float | None
+
+
+class DatasetBuilder:
+    """A game's decisions as rows, `valued` by its judge; raises `ConfigError` where none is."""
+
+    def __init__(self, game: Game, *, include_value: bool) -> None:
+        if game.rl_encoding is None:
+            raise ConfigError(f"{game.title} cannot be exported: nothing tells it in numbers.")
+        if include_value and game.judge is None:
+            raise ConfigError(f"{game.title} has no judge; leave out --value.")
+        self._game = game
+        self._encoding: Encoding[Any, Any] = game.rl_encoding.load()
+        self._judge: Judge | None = (
+            game.judge.load() if include_value and game.judge is not None else None
+        )
+
+    def rows_of_plan(self, plan: DuelPlan) -> Iterator[DecisionRow]:
+        """The decisions of a plan's matches, which are played now, one after the other."""
+        simulation = plan.simulation
+        every = [(n, side) for n in range(plan.pairs) for side in range(plan.matches_per_pair)]
+        for match in replay_matches(plan, every, f"seed-{plan.seed}", datetime.now(UTC)):
+            rewards = final_rewards(simulation, match.final_state)
+            for number, step in enumerate(match.actions):
+                seat = simulation.current_seat(step.state) or 0
+                position = simulation.current_position(step.state)
+                row = self._row(match.match_id, number, seat, position, step.action)
+                yield {**row, "seed": plan.seed, "result": rewards[seat]}
+
+    def rows_of_match(
+        self, record: MatchRecord, moves: Sequence[MoveRecord]
+    ) -> Iterator[DecisionRow]:
+        """The decisions of a stored match that can be made again."""
+        if self._game.list_decisions is None:
+            raise ConfigError(f"Decisions in {self._game.title} cannot be made again.")
+        decision_points: list[DecisionPoint] = list(self._game.list_decisions.load()(record, moves))
+        for number, point in enumerate(decision_points):
+            done, seat = point.step.decision, point.step.seat or 0
+            named = {name: action for action, name in point.option_names.items()}
+            if done is not None and done.action in named:
+                action = named[done.action]
+                row = self._row(record.match_id, number, seat, point.position, action)
+                yield {**row, "result": _result(record, seat)}
+
+    def _row(
+        self, match: str, number: int, seat: int, position: object, action: object
+    ) -> DecisionRow:
+        choices = self._encoding.choices(position)
+        weighed = None if self._judge is None else self._judge.evaluate(position, (action,))
+        options = () if weighed is None else weighed.options
+        return DecisionRow(
+            game=self._game.name,
+            match=match,
+            number=number,
+            seat=seat,
+            seed=None,
+            observation=[0.0, *self._encoding.observed(position).tolist()],
+            mask=[int(index in choices) for index in range(self._encoding.actions)],
+            action=action_number(choices, action),
+            value=next((option.value for option in options if option.action == action), None),
+            result=None,
+        )
+
+
+def _result(record: MatchRecord, seat: int) -> float | None:
+    """Return a seat's reward in a stored match, or None if the outcome is unknown."""
+    header, outcome = header_of(record), outcome_of(record)
+    if outcome is None:
+        return None
+    lost = -1 / max(1, len(header.names or header.players or outcome.names) - 1)
+    if seat in header.seats:
+        return {"won": 1.0, "tied": 0.0, "lost": lost}.get(outcome.result)
+    return None if outcome.winner is None else 1.0 if outcome.winner == seat else lost
+
+
+class CompactRow(TypedDict):
+    """A decision as JSON Lines have it: of what it saw and might do only what is not 0.
+
+    `ones` are the places in the observation that are 1, `fractions` those between 0 and 1 with
+    their numbers, and `legal` the numbers of the actions in the mask.
+    """
+
+    game: str
+    match: str
+    number: int
+    seat: int
+    seed: int | None
+    ones: list[int]
+    fractions: list[tuple[int, float]]
+    legal: list[int]
+    action: int
+    value: float | None
+    result: float | None
+
+
+def compact(row: DecisionRow) -> CompactRow:
+    """The row without zeros, which are nine tenths of it."""
+    seen = [(place, number) for place, number in enumerate(row["observation"]) if number]
+    return CompactRow(
+        game=row["game"],
+        match=row["match"],
+        number=row["number"],
+        seat=row["seat"],
+        seed=row["seed"],
+        ones=[place for place, number in seen if number == 1],
+        # As short as tells a 32-bit float: 0.35, not 0.3499999940395355.
+        fractions=[(place, float(str(np.float32(n)))) for place, n in seen if n != 1],
+        legal=[number for number, is_legal in enumerate(row["mask"]) if is_legal],
+        action=row["action"],
+        value=row["value"],
+        result=row["result"],
+    )
+
+
+def read_rows(file: Path) -> Iterator[DecisionRow]:
+    """The whole rows of JSON Lines, written with `--dense` or without; raises `ConfigError`."""
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                row = json.loads(line)
+                yield row if "observation" in row else _expanded(row)
+            except (ValueError, LookupError, TypeError):
+                raise ConfigError(
+                    f"{file}, line {number} is no row that `cardsharp export` writes."
+                ) from None
+
+
+def _expanded(row: CompactRow) -> DecisionRow:
+    encoding = game_named(row["game"]).rl_encoding
+    if encoding is None:
+        raise ValueError
+    numbers: Encoding[Any, Any] = encoding.load()
+    observation, mask = np.zeros(1 + numbers.size, np.float32), [0] * numbers.actions
+    observation[row["ones"]] = 1
+    for place, part in row["fractions"]:
+        observation[place] = part
+    for number in row["legal"]:
+        mask[number] = 1
+    return DecisionRow(
+        game=row["game"],
+        match=row["match"],
+        number=row["number"],
+        seat=row["seat"],
+        seed=row["seed"],
+        observation=observation.tolist(),
+        mask=mask,
+        action=row["action"],
+        value=row["value"],
+        result=row["result"],
+    )
+
+
+def write_rows(rows: Iterable[DecisionRow], file: Path, *, dense: bool = False) -> int:
+    """Write rows as JSON Lines or Parquet by the file's name, how many; raises `ConfigError`.
+
+    Parquet, which packs zeros itself, has whole rows; so do JSON Lines that are to be `dense`.
+    """
+    if file.suffix not in {PARQUET, LINES}:
+        raise ConfigError(f"{file} must end in {LINES} or {PARQUET}.")
+    write_file(file, "", "x")
+    if file.suffix == PARQUET:
+        return _write_parquet(iter(rows), file)
+    number = 0
+    with file.open("w", encoding="utf-8") as target:
+        for number, row in enumerate(rows, 1):  # noqa: B007 - it is the answer
+            output_row = row if dense else compact(row)
+            target.write(json.dumps(output_row, separators=(",", ":")) + "\n")
+    return number
+
+
+def _write_parquet(rows: Iterator[DecisionRow], file: Path) -> int:
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an optional group
+        from pyarrow import parquet  # noqa: PLC0415
+    except ImportError:
+        file.unlink()
+        raise missing_extra_error(PARQUET, "pyarrow", "env,parquet") from None
+    numbers = {"number": pa.int32(), "seat": pa.int8(), "seed": pa.int64()}
+    lists = {"observation": pa.list_(pa.float32()), "mask": pa.list_(pa.int8())}
+    ends = {"action": pa.int32(), "value": pa.float64(), "result": pa.float64()}
+    texts = {"game": pa.string(), "match": pa.string()}
+    schema, number = pa.schema({**texts, **numbers, **lists, **ends}), 0
+    with parquet.ParquetWriter(file, schema) as target:
+        while batch := list(islice(rows, _BATCH)):
+            target.write_table(pa.Table.from_pylist(batch, schema))
+            number += len(batch)
+    return number

@@ -1,0 +1,35 @@
+"""Games in numbers for environments: each with its simulation, and the rewards of its matches."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cardsharp.errors import ConfigError
+from cardsharp.play.catalog import get_game
+from cardsharp.play.encoding import Encoding
+from cardsharp.play.simulation import Simulation
+
+
+def encoded_simulation(
+    name: str, seats: int | None
+) -> tuple[Simulation[Any, Any, Any], Encoding[Any, Any]]:
+    """A game's simulation for so many, and how it is told in numbers; raises `ConfigError`."""
+    of = get_game(name)
+    if of.rl_encoding is None or of.simulation is None:
+        raise ConfigError(f"{of.title} is no environment: nothing tells it in numbers.")
+    return of.simulation.load()(*([] if seats is None else [seats])), of.rl_encoding.load()
+
+
+def final_rewards(simulation: Simulation[Any, Any, Any], final_state: object) -> list[float]:
+    """Return each seat's reward: 1 for a winner, 0 for a tie; the sides' rewards add up to 0."""
+    points, fair = simulation.scores(final_state), 1 / len(simulation.sides)
+    rewards = [0.0] * simulation.seats
+    for side in simulation.sides:
+        share = sum(points[seat] for seat in side)
+        for seat in side:
+            rewards[seat] = (share - fair) / (1 - fair)
+    return rewards
+
+
+def action_number(choices: Mapping[int, Any], action: object) -> int:
+    """The number of a legal action."""
+    return next(number for number, choice in choices.items() if choice == action)

@@ -1,0 +1,34 @@
+"""Whole numbers of any type, such as Python's or numpy's, at the entries of the environments."""
+
+from operator import index
+from typing import SupportsIndex
+
+import numpy as np
+
+
+def as_integer(value: SupportsIndex, name: str, minimum: int = 0) -> int:
+    """Return an integer of any type as Python's `int`; an error message calls it `name`.
+
+    Raises `TypeError` for a value that is no integer, such as `True` or 3.0, and `ValueError`
+    for an integer below `minimum`.
+    """
+    is_integer = hasattr(value, "__index__") and not isinstance(value, bool | np.bool_)
+    try:
+        number = index(value) if is_integer else None
+    except TypeError:  # an array of several numbers
+        number = None
+    if number is None:
+        raise TypeError(f"{name} must be a whole number such as 3, not {value!r}.")
+    if number < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, not {number}.")
+    return number
+
+
+def seed_number(seed: SupportsIndex | None) -> int | None:
+    """Return a seed as Python's `int`, or None if there is none; raise as `as_integer` does."""
+    return None if seed is None else as_integer(seed, "The seed")
+
+
+def seat_count(seats: SupportsIndex | None) -> int | None:
+    """Return a number of seats, None for a game's usual one; raise as `as_integer` does."""
+    return None if seats is None else as_integer(seats, "The number of seats")

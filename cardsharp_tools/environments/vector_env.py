@@ -1,0 +1,284 @@
+"""Many matches at once: stepped side by side, or played through by players that are there."""
+
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any, NamedTuple, SupportsIndex
+
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from cardsharp_tools.environments.aec_env import CardEnv, Observation
+from cardsharp_tools.environments.encoding import final_rewards as made
+from cardsharp_tools.environments.integers import as_integer, seed_number
+from cardsharp_tools.environments.opponents import Opponents
+from cardsharp_tools.lab.game_adapter import LabPlayer
+from cardsharp_tools.lab.native_engines import find_native_function
+from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
+from cardsharp_tools.lab.rng import RngStream, pair_rng
+from cardsharp_tools.lab.runner import make_executor, run_duel
+
+
+class BatchArrays(NamedTuple):
+    """A row a lane, of the player to act: what is observed, and what the last action brought.
+
+    The last two are written where a match ended: what the learner saw at its last action, which
+    now waits, and on which seat. Compiled code writes into the same arrays, in this order.
+    """
+
+    observations: NDArray[np.float32]
+    masks: NDArray[np.int8]
+    player_to_act: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    final_observations: NDArray[np.float32]
+    final_seats: NDArray[np.int64]
+
+
+class PythonStepper:
+    """Stepper of lanes in plain Python, dealt as in the lab; `native_stepper` is compiled."""
+
+    def __init__(self, env: CardEnv, lane_count: int, opponents: Opponents | None = None) -> None:
+        self._simulation, self._encoding, self._opponents = env.simulation, env.encoding, opponents
+        self._states: list[Any] = [None] * lane_count
+        self._chances: list[Random] = [Random()] * lane_count
+        self._choices: list[Mapping[int, Any]] = [{}] * lane_count
+        self._players: list[Mapping[int, LabPlayer]] = [{}] * lane_count
+        self._views: list[tuple[int, array[float]]] = [(0, array("f"))] * lane_count
+
+    def reset(self, seed: int, rows: BatchArrays) -> None:
+        """Begin the first match of each lane."""
+        self._seed, self._numbers = seed, list(range(len(self._states)))
+        if self._opponents is not None:
+            self._opponents.begin(seed)
+        for lane in range(len(self._numbers)):
+            self._begin(lane)
+            self._look(lane, rows)
+
+    def step(self, actions: NDArray[np.int64], rows: BatchArrays) -> int | None:
+        """Act in each lane, and deal anew where a match ends; or the first lane that may not."""
+        numbers = actions.tolist()
+        for lane, number in enumerate(numbers):
+            if number not in self._choices[lane]:
+                return lane
+        for lane, number in enumerate(numbers):
+            self._act(lane, self._choices[lane][number])
+            self._go_on(lane)
+            if self._is_over(lane):
+                self._close(lane, rows)
+            self._look(lane, rows)
+        return None
+
+    def _begin(self, lane: int) -> None:
+        """Deal the lane's match, and the next one where the learner is never to act in it."""
+        while True:
+            number = self._numbers[lane]
+            self._chances[lane] = pair_rng(self._seed, number, RngStream.CHANCE)
+            self._states[lane] = self._simulation.initial_state(
+                pair_rng(self._seed, number, RngStream.DECK)
+            )
+            if self._opponents is not None:
+                self._players[lane] = self._opponents.seated(self._seed, number)
+            self._go_on(lane)
+            if not self._is_over(lane):
+                return
+            self._numbers[lane] += len(self._numbers)
+
+    def _act(self, lane: int, action: object) -> None:
+        chance = self._chances[lane]
+        self._states[lane] = self._simulation.apply_action(self._states[lane], action, chance)
+
+    def _go_on(self, lane: int) -> None:
+        """Let opponents act, until it is the learner's turn or the match has ended."""
+        players = self._players[lane]
+        while players:
+            seat = self._simulation.current_seat(self._states[lane])
+            if seat is None or seat not in players:
+                return
+            self._act(lane, players[seat].decide(self._states[lane]))
+
+    def _is_over(self, lane: int) -> bool:
+        return self._simulation.current_seat(self._states[lane]) is None
+
+    def _close(self, lane: int, rows: BatchArrays) -> None:
+        """Write how the lane's match ended, and begin the next one."""
+        rows.rewards[lane], rows.terminated[lane] = made(self._simulation, self._states[lane]), True
+        rows.final_seats[lane], seen = self._views[lane]
+        rows.final_observations[lane, 0] = 1
+        rows.final_observations[lane, 1:] = seen
+        self._numbers[lane] += len(self._numbers)
+        self._begin(lane)
+
+    def _look(self, lane: int, rows: BatchArrays) -> None:
+        """Write what the player to act sees."""
+        position = self._simulation.current_position(self._states[lane])
+        seat, seen = (
+            self._simulation.current_seat(self._states[lane]) or 0,
+            self._encoding.observed(position),
+        )
+        choices = self._choices[lane] = self._encoding.choices(position)
+        self._views[lane] = seat, seen
+        rows.player_to_act[lane] = seat
+        rows.observations[lane, 0] = 0
+        rows.observations[lane, 1:] = seen
+        rows.masks[lane] = 0
+        rows.masks[lane, list(choices)] = 1
+
+
+class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
+    """Matches side by side, one player to act in each, so that one call of a model serves all.
+
+    `infos["to_act"]` has the seat of each row. On the seats in `opponents` strategies play by
+    themselves, named as for `--strategy`. If one seat remains for the learner, rewards are a
+    number a lane; otherwise they have a column a seat.
+
+    Where a match ends, its lane continues in the same step with the first row of the next
+    match, and `infos` has `final_obs` and `final_info` as in Gymnasium. No seat is to act at an
+    end: a final observation is what the learner saw at its last action, whose reward has now
+    come.
+
+    The compiled engine steps if it knows the game and the opponents, except with `pure_python`;
+    the matches are the same. Raises `ConfigError` as `CardEnv` does, and for unknown opponents.
+    """
+
+    def __init__(
+        self,
+        num_envs: SupportsIndex,
+        name: str = DEFAULT_GAME,
+        seats: SupportsIndex | None = None,
+        *,
+        pure_python: bool = False,
+        opponents: Mapping[int, str] | None = None,
+    ) -> None:
+        env, lanes = CardEnv(name, seats), as_integer(num_envs, "The number of lanes", minimum=1)
+        player = env.possible_agents[0]
+        self.metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
+        self.num_envs, self.seats, self._encoding = lanes, env.simulation.seats, env.encoding
+        self.single_observation_space = env.observation_space(player)
+        self.single_action_space = env.action_space(player)
+        self.observation_space = batch_space(self.single_observation_space, lanes)
+        self.action_space = batch_space(self.single_action_space, lanes)
+        plan = DuelPlan(game=name, first="", second="", pairs=1, opponent_copies=self.seats - 1)
+        opponent_players = Opponents(plan, opponents, plain=pure_python) if opponents else None
+        self.learners = (
+            tuple(range(self.seats)) if opponent_players is None else opponent_players.learners
+        )
+        self._stepper = _stepper_of(env, lanes, opponent_players, plain=pure_python)
+        self._dealt = False
+
+    def reset(
+        self, *, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Deal a new match in each lane; the same seed and actions make the same matches.
+
+        The seed is a whole number of any type from 0 on; else raises `TypeError` or `ValueError`.
+        """
+        chosen = seed_number(seed)
+        super().reset(seed=chosen, options=options)
+        rows = self._rows()
+        self._stepper.reset(int(self.np_random.integers(2**63)) if chosen is None else chosen, rows)
+        self._dealt = True
+        return _seen(rows)
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """Act in each lane.
+
+        Raises `ResetNeeded` before a deal and `ValueError` for an illegal action. After the
+        `StrategyError` of an opponent that fails, the lanes must be reset.
+        """
+        if not self._dealt:
+            raise ResetNeeded("Call reset before step.")
+        numbers = np.asarray(actions)
+        if numbers.shape != (self.num_envs,) or numbers.dtype.kind not in "iu":
+            raise ValueError(f"Actions are {self.num_envs} whole numbers, one a lane.")
+        rows, self._dealt = self._rows(), False
+        refused = self._stepper.step(np.ascontiguousarray(numbers, np.int64), rows)
+        self._dealt = True
+        if refused is not None:
+            raise ValueError(
+                f"The player of lane {refused} may not do {numbers[refused]}; see its action_mask."
+            )
+        observations, infos = _seen(rows)
+        rewards = rows.rewards
+        if len(self.learners) == 1:
+            rewards = np.ascontiguousarray(rewards[:, self.learners[0]])
+        return observations, rewards, rows.terminated, np.zeros_like(rows.terminated), infos
+
+    def _rows(self) -> BatchArrays:
+        lanes = self.num_envs
+        observations, last = (
+            np.empty((lanes, 1 + self._encoding.size), np.float32) for _ in range(2)
+        )
+        masks = np.empty((lanes, self._encoding.actions), np.int8)
+        rewards, terminated = np.zeros((lanes, self.seats)), np.zeros(lanes, np.bool_)
+        seats, last_seats = np.empty(lanes, np.int64), np.zeros(lanes, np.int64)
+        return BatchArrays(observations, masks, seats, rewards, terminated, last, last_seats)
+
+
+def _stepper_of(
+    env: CardEnv, lanes: int, opponents: Opponents | None, *, plain: bool
+) -> PythonStepper | Any:  # noqa: ANN401 - the compiled one, which nothing here depends on
+    """Return a stepper of `lanes` matches; raise `ConfigError` if an opponent cannot play."""
+    twin = None if plain else find_native_function("native_stepper")
+    names = {} if opponents is None else opponents.names
+    compiled = None if twin is None else twin(env.game_name, lanes, env.simulation.seats, names)
+    if compiled is not None:
+        return compiled
+    if opponents is not None:
+        opponents.check()
+    return PythonStepper(env, lanes, opponents)
+
+
+def _seen(rows: BatchArrays) -> tuple[Observation, dict[str, Any]]:
+    observed: Observation = {"observation": rows.observations, "action_mask": rows.masks}
+    infos = {"to_act": rows.player_to_act, "_to_act": np.ones_like(rows.terminated)}
+    return observed, infos | (_final(rows) if rows.terminated.any() else {})
+
+
+def _final(rows: BatchArrays) -> dict[str, Any]:
+    """The ends of matches in the form of `gymnasium.vector.SyncVectorEnv`."""
+    last = np.full(len(rows.terminated), None, object)
+    for lane in np.flatnonzero(rows.terminated):
+        last[lane] = {
+            "observation": rows.final_observations[lane].copy(),
+            "action_mask": np.zeros_like(rows.masks[lane]),
+        }
+    return {
+        "final_obs": last,
+        "_final_obs": rows.terminated.copy(),
+        "final_info": {"to_act": rows.final_seats, "_to_act": rows.terminated.copy()},
+        "_final_info": rows.terminated.copy(),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """Results of matches by pair and side: the first player's `points`, and a game's `counts`."""
+
+    points: NDArray[np.float64]
+    counts: dict[str, NDArray[np.float64]]
+
+
+def play_batch(plan: DuelPlan, processes: int = 1) -> BatchResult:
+    """Play the matches of a plan, by the compiled engine where it knows both players."""
+    plan = replace(
+        plan,
+        seed=as_integer(plan.seed, "The seed"),
+        pairs=as_integer(plan.pairs, "The number of pairs", minimum=1),
+    )
+    with make_executor(as_integer(processes, "The number of processes", minimum=1)) as pool:
+        pairs = run_duel(plan, pool).pairs
+    counted = pairs[0][0].counts
+    return BatchResult(
+        np.array([[match.points for match in pair] for pair in pairs]),
+        {
+            name: np.array([[match.counts[name] for match in pair] for pair in pairs])
+            for name in counted
+        },
+    )

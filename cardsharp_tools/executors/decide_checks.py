@@ -1,0 +1,44 @@
+"""Checks of the form of a strategy's `decide` method, before it decides anything."""
+
+import inspect
+from pathlib import Path
+
+from cardsharp.errors import ConfigError
+
+_SHAPE = "write `def decide(self, position):`"
+
+
+def check_decide(strategy: object, name: str) -> None:
+    """Raise `ConfigError`, with what to write, if a strategy's `decide` cannot be called."""
+    decide = getattr(strategy, "decide", None)
+    kind = type(strategy)
+    if not callable(decide):
+        raise ConfigError(
+            f"The strategy '{name}'{_place(kind)} has no method decide(self, position); put "
+            "one into its class."
+        )
+    subject = f"The strategy '{name}'{_place(getattr(kind, 'decide', None))}"
+    if inspect.iscoroutinefunction(decide):
+        raise ConfigError(f"{subject} has an async decide; {_SHAPE}.")
+    if inspect.isgeneratorfunction(decide):
+        raise ConfigError(f"{subject} has a decide that yields; let it `return` its Decision.")
+    try:
+        signature = inspect.signature(decide)
+    except (TypeError, ValueError):  # native code, which does not say what it takes
+        return
+    try:
+        signature.bind(None)
+    except TypeError:
+        raise ConfigError(
+            f"{subject} has a decide{inspect.signature(kind.decide)}, which cannot be given a "  # type: ignore[attr-defined]
+            f"position alone; {_SHAPE}."
+        ) from None
+
+
+def _place(code: object) -> str:
+    """Return the source location of a class or function in brackets, or "" if it is unknown."""
+    try:
+        file, (_, line) = inspect.getfile(code), inspect.getsourcelines(code)  # type: ignore[arg-type]
+    except (OSError, TypeError):
+        return ""
+    return "" if code is None else f" ({Path(file).name}, line {line})"

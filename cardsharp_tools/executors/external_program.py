@@ -1,0 +1,279 @@
+"""A strategy in any language: a program that reads positions and answers on stdout, a line each.
+
+Each line of JSON holds a position and the actions that the rules allow in it; the answer is a line
+that sends one of these back. docs/programs.md is the page for whoever writes such a program. It
+plays on this machine only: what is deployed starts no programs.
+"""
+
+import json
+import os
+import shlex
+import weakref
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from random import Random
+from threading import Lock, Timer
+from typing import Annotated, Any, NamedTuple, TypeVar
+from zlib import crc32
+
+from pydantic import AfterValidator, BaseModel, JsonValue, ValidationError
+
+from cardsharp.errors import ConfigError
+from cardsharp.play.game import Game
+from cardsharp.play.guarded_call import InvalidDecision, call_guarded
+from cardsharp.play.strategy import Decision, Option
+from cardsharp.play.strategy_registry import registry_for
+from cardsharp_tools.executors import hang_monitor
+from cardsharp_tools.executors.line_process import LineProcess, split_command
+from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
+
+T = TypeVar("T")
+
+SLOW_START_SECONDS = 2.0  # seconds in which a process starts without a word
+
+
+class ProtocolCodec(NamedTuple):
+    """Encoding of one game for external programs.
+
+    A game names it in `Game.program_protocol`. `position` encodes a position as JSON, `actions`
+    returns the actions allowed there, and `action` encodes one of these as JSON. `decision` and
+    `option` are the game's own classes.
+    """
+
+    position: Callable[[Any], object]
+    actions: Callable[[Any], Sequence[Any]]
+    action: Callable[[Any], object]
+    decision: type[Decision[Any]]
+    option: type[Option[Any]]
+
+
+def position_encoder(model: type[BaseModel]) -> Callable[[object], object]:
+    """Return a function that encodes a position as JSON.
+
+    The JSON has the fields of the model, each read from the position's attribute of that name.
+    """
+
+    def encode(position: object) -> object:
+        read = model.model_validate(position, from_attributes=True)
+        return read.model_dump(mode="json", by_alias=True)
+
+    return encode
+
+
+def is_program(name: str) -> bool:
+    """Return True if a player is named by a command: `node bot.js`, or an executable `./bot`."""
+    words = split_command(name)
+    if Path(name).is_file():
+        return len(words) == 1 and "/" in name and os.access(name, os.X_OK)
+    return len(words) > 1 and "(" not in words[0]  # as in threshold(0.2, 0.5), a strategy
+
+
+def command_files(command: str) -> tuple[Path, ...]:
+    """Return the files that a command names, such as `bot.js`."""
+    return tuple(Path(argument) for argument in split_command(command) if Path(argument).is_file())
+
+
+def with_absolute_paths(command: str) -> str:
+    """Return a command with absolute paths of its files, the same wherever it is run."""
+    words = split_command(command)
+    return shlex.join(
+        str(Path(argument).absolute()) if Path(argument).is_file() else argument
+        for argument in words
+    )
+
+
+@cache
+def load_program(command: str, game: Game, name: str = "") -> str:
+    """The name or command of a strategy that has answered once; raises `ConfigError` if not."""
+    if game.program_protocol is None:
+        raise ConfigError(f"No program can play {game.title} yet: the game names no `program`.")
+    translation: ProtocolCodec = game.program_protocol.load()
+
+    def build_player(rng_or_stopwatch: object) -> ProgramStrategy:
+        return ProgramStrategy(command, game.name, translation, rng_or_stopwatch)
+
+    registry_for(game.strategy_package).register_external(name or command, build_player)
+    player, opening = build_player(Random(0)), _opening(game)
+    with message_if_slow(f"'{command}' has not answered yet ..."):
+        result = call_guarded(lambda: player.decide(opening), player)
+    if result.error is not None:
+        subject = "It" if name else f"'{command}'"
+        raise ConfigError(f"{subject} cannot play: {result.error}.\n{result.traceback}".rstrip())
+    return name or command
+
+
+@contextmanager
+def message_if_slow(message: str, seconds: float = SLOW_START_SECONDS) -> Iterator[None]:
+    """Say the words after so many seconds, where the block still lasts."""
+    alarm = Timer(seconds, hang_monitor.write_unbuffered, (message,))
+    alarm.start()
+    try:
+        yield
+    finally:
+        alarm.cancel()
+
+
+def _opening(of: Game) -> object:
+    """A position with which a match begins."""
+    if of.simulation is None:
+        raise ConfigError(f"{of.title} cannot be played on this machine.")
+    simulation = of.simulation.load()()
+    return simulation.current_position(simulation.initial_state(Random(0)))
+
+
+PrintableText = Annotated[str, AfterValidator(escape_control_chars)]  # may be shown on a terminal
+
+
+class _RatedOption(BaseModel):
+    """An option of an answer."""
+
+    action: JsonValue
+    value: float | None = None
+    note: PrintableText = ""
+
+
+class _Answer(BaseModel, hide_input_in_errors=True):
+    """Answer of a program; fields that are not listed are ignored."""
+
+    action: JsonValue
+    reason: PrintableText = ""
+    options: tuple[_RatedOption, ...] = ()
+
+
+class ExternalProgram:
+    """A strategy in a process of its own, left to the next when it goes; its stderr is printed."""
+
+    process_class = LineProcess
+
+    def __init__(self, command: str) -> None:
+        self._command, self._lock = command, Lock()
+        self.process = self._running()
+
+    def request(self, message: bytes, parse: Callable[[bytes], T]) -> T:
+        """Send a message to the program and return the answer as `parse` reads it.
+
+        After an `InvalidDecision` a new process is used.
+        """
+        with self.restart_on_failure():
+            line = self.process.request(message)
+            print(self.process.read_stderr(), end="")  # noqa: T201 - kept, as from a strategy in Python
+            return parse(line)
+
+    @contextmanager
+    def restart_on_failure(self) -> Iterator[None]:
+        """Hold the process for this block alone; restart it after an `InvalidDecision`."""
+        with self._lock:  # one that is late is still asked when the next decision is due
+            try:
+                yield
+            except InvalidDecision:
+                self.restart()
+                raise
+
+    def restart(self) -> None:
+        """Replace the process: late output of the old one would be taken for the next answer."""
+        self.process.kill()
+        self.process = self._running()
+
+    def interrupt(self, timeout: timedelta) -> bool:
+        """End a decision that was due within `timeout`, and return True.
+
+        Return False for a process that is only starting, which may go on.
+        """
+        was_interrupted: bool = self.process.interrupt(timeout)
+        return was_interrupted
+
+    @staticmethod
+    def release_process(command: str, process: Any) -> None:  # noqa: ANN401 - of the `kind`
+        """Leave a process to whoever is to be it next."""
+        _idle_processes[os.getpid(), command].append(process)
+
+    def _running(self) -> Any:  # noqa: ANN401
+        """A process of our own: one that is left, or a new one."""
+        idle = _idle_processes[os.getpid(), self._command]
+        process = idle.pop() if idle else self.process_class(self._command)
+        if not process.is_alive:
+            process = self.process_class(self._command)
+        weakref.finalize(self, idle.append, process).atexit = False
+        return process
+
+
+class ProgramStrategy(ExternalProgram):
+    """A program as a strategy."""
+
+    def __init__(
+        self, command: str, game: str, translation: ProtocolCodec, rng_or_stopwatch: object
+    ) -> None:
+        self._game, self._translation, self._rng_or_stopwatch = game, translation, rng_or_stopwatch
+        super().__init__(command)
+
+    def decide(self, position: object) -> Decision[Any]:
+        """Return the program's decision.
+
+        Raises `InvalidDecision`, with the reason, if the answer is late or cannot be used.
+        """
+        codec = self._translation
+        allowed = [(codec.action(action), action) for action in codec.actions(position)]
+        actions = {_written(body): action for body, action in allowed}
+        encoded_position = codec.position(position)
+        chance = (
+            self._rng_or_stopwatch.getrandbits(32)
+            if isinstance(self._rng_or_stopwatch, Random)
+            else None
+        )
+        question = {
+            "game": self._game,
+            "position": encoded_position,
+            "actions": [body for body, _ in allowed],
+            "seed": crc32(_written(encoded_position).encode()) if chance is None else chance,
+        }
+
+        def read(line: bytes) -> Decision[Any]:
+            answer = _read(line)
+            options = tuple(
+                codec.option(_meant(option.action, actions), option.value, option.note)
+                for option in answer.options
+            )
+            return codec.decision(_meant(answer.action, actions), answer.reason, options)
+
+        return self.request(json.dumps(question).encode() + b"\n", read)
+
+
+_idle_processes: defaultdict[tuple[int, str], list[LineProcess]] = defaultdict(list)
+"""Processes that nobody asks now, by who started them (a fork must not ask them) and command."""
+
+
+def stop_processes(command: str) -> None:
+    """End the processes of a command that nobody asks now."""
+    for process in _idle_processes.pop((os.getpid(), command), []):
+        process.kill()
+
+
+def _read(line: bytes) -> _Answer:
+    try:
+        return _Answer.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = "".join(f"{part}: " for part in first["loc"])
+        text = line.decode(errors="replace").strip()
+        raise InvalidDecision(
+            f"the program answered {text!r:.100}, which is no answer: {place}{first['msg']}"
+        ) from None
+
+
+def _meant(answered: JsonValue, actions: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any game's
+    """Return the action that was sent back; raise `InvalidDecision` if it was not offered."""
+    text = _written(answered)
+    if text not in actions:
+        raise InvalidDecision(
+            f"the program chose {text:.100}, which is none of the actions it was given"
+        )
+    return actions[text]
+
+
+def _written(value: object) -> str:
+    """JSON that is the same text for the same value."""
+    return json.dumps(value, sort_keys=True)

@@ -1,0 +1,181 @@
+"""A small process beside one that runs a user's code: it tells where that one stands still or dies.
+
+Native code that never returns stops every thread of a process, and nobody in it can speak any
+more. So the process writes a byte a second to this one's stdin. Where the bytes stay away it is
+asked for its stack, the line is told, and it is ended. Of a crash the stack comes by itself.
+"""
+
+import linecache
+import os
+import re
+import select
+import signal
+import sys
+from collections.abc import Callable, Collection
+from pathlib import Path
+from threading import get_native_id
+from time import monotonic
+from typing import NamedTuple
+
+HEARTBEAT = b"\0"  # what is written once a second; no stack has it
+FOLDER_PREFIX = "Folder "  # begins a line that names a folder with a user's code
+STACK_DUMP_SIGNAL = signal.SIGUSR2  # at this signal a process writes its stacks to its companion
+HANG_TIMEOUT_SECONDS = (
+    10  # seconds without a byte after which a process stands still, as `Usage` counts them
+)
+BACKSTOP = 30  # times a limit on the clock: so late is late, whatever else the machine does
+TRACEBACK_FRAME_PATTERN = re.compile(
+    r'File "(.*)", line (\d+) in (.*)'
+)  # a line of a stack: file, line and function
+FATAL_ERROR_PREFIX = "Fatal Python error: "  # begins the line that says what ended a process
+
+CRASH_PATTERN = re.compile(f"(?:{FATAL_ERROR_PREFIX}|Fatal sandbox error: )(.*)")
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_STOPPED = "tT"  # states of threads that were stopped
+_RESTING = f"SIZX{_STOPPED}"  # of those that wait or have ended, too
+
+# --- what processes have taken --------------------------------------------------------------------
+
+
+class UsageSample(NamedTuple):
+    """Resource usage of processes so far, as the kernel counts it, and their present state.
+
+    `used` is processor time in seconds. `queued` is the time in seconds in which a thread was
+    ready to run but had no processor. `resting` is True if every thread sleeps or waits for
+    something other than a processor or a disk. `stopped` is True if a thread was stopped, as by
+    Ctrl-Z, a debugger, or itself.
+    """
+
+    used: float
+    queued: float
+    resting: bool
+    stopped: bool
+
+
+def sample(processes: Collection[int]) -> UsageSample | None:
+    """Return the resource usage of processes, or None if the system does not report it.
+
+    The state of the calling thread is not counted, because it would always be running.
+    """
+    ticks = nanoseconds = 0
+    states, thread_id = set[str](), str(get_native_id())
+    for process in processes:
+        try:
+            ticks += sum(map(int, _stat(f"/proc/{process}/stat")[11:15]))
+            for task in Path(f"/proc/{process}/task").iterdir():
+                nanoseconds += int((task / "schedstat").read_text().split()[1])
+                states.update(_stat(f"{task}/stat")[0] if task.name != thread_id else "S")
+        except OSError:  # it has ended
+            continue
+    if not states:
+        return None
+    stopped = not states.isdisjoint(_STOPPED)
+    return UsageSample(ticks / _TICKS, nanoseconds / 1e9, states.issubset(_RESTING), stopped)
+
+
+def _stat(path: str) -> list[str]:
+    """The fields of a `stat` that follow the name, which may have any characters."""
+    return Path(path).read_text("latin-1").rpartition(")")[2].split()
+
+
+class Usage:
+    """The seconds that processes take from now on: of the processors, and those in which they rest.
+
+    Neither grows while a busy machine lets them wait for a processor. `elapsed` are the seconds on
+    the clock, but for those in which we were stopped; they alone count where the system tells
+    nothing else. That the processes are stopped is a rest, unless it is for `spares_stopped`.
+    """
+
+    def __init__(
+        self, processes: Callable[[], Collection[int]], *, spares_stopped: bool = False
+    ) -> None:
+        self._processes, self._spares_stopped = processes, spares_stopped
+        self.looked = monotonic()
+        self._first: UsageSample | None = None
+        self._last: UsageSample | None = None
+        self.used = self.rested = self.elapsed = 0.0
+
+    def look(self, longest: float, *, is_waiting_for_caller: bool = False) -> None:
+        """Take a sample and add the time since the last one, at most `longest` seconds.
+
+        A longer gap means that this process itself was held up, so the rest of it is not counted.
+        With `is_waiting_for_caller`, a rest does not count: the processes waited for what the
+        caller
+        has only just done.
+        """
+        current_time, current, last = monotonic(), sample(self._processes()), self._last
+        passed, self.looked = min(current_time - self.looked, longest), current_time
+        self._first, self._last = self._first or current, current
+        if current is not None and current.stopped and self._spares_stopped:
+            return
+        self.elapsed += passed
+        if current is None or self._first is None or last is None:
+            return
+        self.used = max(self.used, current.used - self._first.used)
+        active = current.used - last.used + current.queued - last.queued
+        if current.resting and active < passed / 2 and not is_waiting_for_caller:
+            self.rested += passed
+
+    def is_over(self, limit: float) -> bool:
+        """Return True once the processes have used or rested `limit` seconds.
+
+        Also return True once `BACKSTOP` times as many seconds have passed.
+        """
+        return max(self.used, self.rested) >= limit or self.elapsed >= BACKSTOP * limit
+
+
+# --- the process ----------------------------------------------------------------------------------
+
+
+def main(process: int, hang_timeout_seconds: int) -> None:
+    """Listen until the process has ended, or end it."""
+    output, silent = "", Usage(lambda: [process], spares_stopped=True)
+    while not silent.is_over(hang_timeout_seconds):
+        # A second at a time: who is stopped with us, as by Ctrl-Z, has missed one at most.
+        if not select.select([0], [], [], 1)[0]:
+            silent.look(1)
+            continue
+        heard, silent = os.read(0, 1 << 16), Usage(lambda: [process], spares_stopped=True)
+        if not heard:
+            crash = CRASH_PATTERN.search(output)
+            if crash:
+                write_unbuffered(f"{_place(output)}: the strategy ended the process ({crash[1]}).")
+            return
+        output += heard.replace(HEARTBEAT, b"").decode(errors="replace")
+    os.kill(process, STACK_DUMP_SIGNAL)
+    while select.select([0], [], [], 1)[0] and (heard := os.read(0, 1 << 16)):
+        output += heard.decode(errors="replace")
+    write_unbuffered(
+        f"{_place(output)}: nothing moved for {hang_timeout_seconds} s, so the process was ended."
+    )
+    os.kill(process, signal.SIGKILL)
+
+
+def _place(output: str) -> str:
+    """Return the place of the stacks in `output`, within the strategy folders that it lists."""
+    folders = [
+        line.removeprefix(FOLDER_PREFIX)
+        for line in output.splitlines()
+        if line.startswith(FOLDER_PREFIX)
+    ]
+    return find_user_frame(output, folders)[0] or f"A strategy of {' or '.join(folders)}"
+
+
+def find_user_frame(stderr_text: str, folders: Collection[str]) -> tuple[str, str]:
+    """The innermost line of a stack that lies in one of the folders, and its text."""
+    for file, line, function in TRACEBACK_FRAME_PATTERN.findall(stderr_text):
+        if str(Path(file).parent) in folders:
+            text = linecache.getline(file, int(line)).strip()
+            return f"{Path(file).name}, line {line}, in {function}", text
+    return "", ""
+
+
+def write_unbuffered(sentence: str) -> None:
+    """Tell it past all buffers, which nobody may empty any more."""
+    bar = "\r\x1b[K" if os.isatty(2) else ""  # written over, where one is just drawn
+    os.write(2, f"{bar}cardsharp: {sentence}\n".encode())
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,262 @@
+"""A program that runs and is asked, a line each way; it is killed where it is late.
+
+Its guard, or its sandbox, ends whatever it has started when it ends, or when we do.
+"""
+
+import fcntl
+import os
+import select
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import weakref
+from contextlib import suppress
+from datetime import timedelta
+from time import monotonic
+from typing import IO, AnyStr
+
+from cardsharp.errors import ConfigError
+from cardsharp.play.guarded_call import (
+    MAX_STDOUT_CHARS,
+    TIMEOUT_MESSAGE,
+    InvalidDecision,
+    first_and_last,
+)
+from cardsharp_tools.executors import hang_monitor, process_guard, sandbox_supervisor
+from cardsharp_tools.executors.sandbox_supervisor import process_tree
+
+# Both are of processor time, or of time in which it sleeps or waits (`companion.Usage`): whoever
+# takes more is killed and started anew, and a busy machine makes nobody late.
+ANSWER_TIMEOUT = timedelta(seconds=2)  # for an answer
+START_TIMEOUT = timedelta(seconds=20)  # for the first one; a match that waits goes on without
+MAX_LINE_BYTES = 1_000_000  # bytes of an answer
+PAUSE = 0.1  # seconds from one look at what a program takes to the next
+_HEARD = 8 * MAX_STDOUT_CHARS  # bytes that are read of stderr: what is kept, and a last stack
+_GRACE = 0.5  # seconds in which a program that has closed its output is expected to end
+_PRIVATE_ENV_PREFIXES = (
+    "CARDSHARP_",
+    "AWS_",
+)  # begin variables that no program is given, as passwords
+
+
+def split_command(command: str) -> list[str]:
+    """The words of a command; none where a quote is left open."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
+
+
+class LineProcess:
+    """A program that runs, in a session of its own: Ctrl-C is for us, who then end it."""
+
+    def __init__(self, command: str) -> None:
+        self.command = split_command(command)
+        errors = tempfile.TemporaryFile()  # noqa: SIM115 - for as long as the process
+        fcntl.fcntl(errors, fcntl.F_SETFL, os.O_APPEND)  # so that it can be emptied
+        try:
+            popen = _started(self.command, errors)
+        except OSError as error:
+            errors.close()
+            reason = error.strerror
+            if isinstance(error, FileNotFoundError):
+                reason = f"there is no program {error.filename} here"
+            raise ConfigError(f"'{command}' cannot be started: {reason}.") from None
+        self.process, self._errors = popen, errors
+        self._stdin, self._stdout = (
+            require_pipe(popen.stdin).fileno(),
+            require_pipe(popen.stdout).fileno(),
+        )
+        os.set_blocking(self._stdin, False)
+        self._unread, self._has_exited = b"", False
+        self.exceeded_timeout: timedelta | None = None
+        self._is_busy = False
+        self._limit = START_TIMEOUT
+        weakref.finalize(self, _end, popen, errors)
+
+    @property
+    def is_alive(self) -> bool:
+        """True while the process runs and can answer."""
+        return self.process.poll() is None
+
+    def request(self, question: bytes) -> bytes:
+        """Send a question and return the answer.
+
+        Raises `InvalidDecision` if the process ends, or if it is late; it is then killed.
+        """
+        self._is_busy = True
+        try:
+            line = self._line(question)
+        finally:  # also where this thread is told to end
+            self._is_busy = False
+        if not line.endswith(b"\n") or self.exceeded_timeout is not None:
+            raise InvalidDecision(*self.describe_failure(line))
+        self._limit = ANSWER_TIMEOUT
+        return line
+
+    def _line(self, question: bytes) -> bytes:
+        """Send the question and return the answer up to the end of its line, or of the process.
+
+        A process that is late is killed. It may read the question late or never, so both pipes
+        are watched at the same time.
+        """
+        pipes, usage = select.poll(), self._usage()
+        pipes.register(self._stdout, select.POLLIN)
+        if question:
+            pipes.register(self._stdin, select.POLLOUT)
+        while len(self._unread) < MAX_LINE_BYTES and (question or b"\n" not in self._unread):
+            ready = dict(pipes.poll(PAUSE * 1000))
+            if self._stdin in ready:
+                question = self._write(question)
+                if not question:
+                    pipes.unregister(self._stdin)
+            if not self._read(is_ready=self._stdout in ready):
+                break
+            self._watch(usage, is_waiting_for_caller=bool(ready))
+        line, end, self._unread = self._unread.partition(b"\n")
+        return line + end if len(line) < MAX_LINE_BYTES else line
+
+    def _read(self, *, is_ready: bool) -> bool:
+        """Read what is there; False once nothing more will come.
+
+        What it has started, and left behind at its end, may have its output open for ever.
+        """
+        if is_ready:
+            text = os.read(self._stdout, 1 << 16)
+            self._unread += text
+            return bool(text)
+        had_exited, self._has_exited = self._has_exited, not self.is_alive
+        return not had_exited
+
+    def _watch(self, usage: hang_monitor.Usage, *, is_waiting_for_caller: bool) -> None:
+        """Kill it where it has taken more than it may."""
+        if self.exceeded_timeout is not None or monotonic() - usage.looked < PAUSE:
+            return
+        usage.look(2 * PAUSE, is_waiting_for_caller=is_waiting_for_caller)
+        if usage.is_over(self._limit.total_seconds()):
+            self._ring(self._limit)
+
+    def _write(self, question: bytes) -> bytes:
+        """Write as much of the question as the process accepts, and return the rest.
+
+        The rest is empty if the process reads no more.
+        """
+        try:
+            return question[os.write(self._stdin, question) :]
+        except BrokenPipeError:
+            return b""
+
+    def _usage(self) -> hang_monitor.Usage:
+        """Return a new measurement of what the process and its descendants use from here on."""
+        return hang_monitor.Usage(lambda: process_tree(self.process.pid))
+
+    def read_stderr(self) -> str:
+        """Return what the process has written to stderr since the last call."""
+        text = os.pread(self._errors.fileno(), _HEARD, 0).decode(errors="replace")
+        os.ftruncate(self._errors.fileno(), 0)
+        return text
+
+    def await_end(self, limit: float) -> int | None:
+        """Its exit code; None where it goes on though it has had so many seconds for its end."""
+        usage = self._usage()
+        while not usage.is_over(limit):
+            with suppress(subprocess.TimeoutExpired):
+                return self.process.wait(PAUSE)
+            usage.look(2 * PAUSE)
+        return None
+
+    def kill(self) -> None:
+        """End it and whatever it started."""
+        _kill(self.process)
+
+    def interrupt(self, timeout: timedelta) -> bool:
+        """End a process that has not answered within `timeout`; return True if an answer is due.
+
+        Return False if the process is only starting. If no question is open, the process that
+        had it was ended for the same reason, and its caller is just being informed.
+        """
+        if self._is_busy:
+            if self._limit == START_TIMEOUT:
+                return False
+            self._ring(timeout)
+        return True
+
+    def _ring(self, limit: timedelta) -> None:
+        self.exceeded_timeout = limit
+        self.kill()
+
+    def describe_failure(self, partial_answer: bytes) -> tuple[str, str]:
+        """Return a phrase that says why there is no answer, and the last output on stderr."""
+        if self.exceeded_timeout is not None:
+            reason = f"{TIMEOUT_MESSAGE} {self.exceeded_timeout.total_seconds():g} s"
+        elif partial_answer:
+            reason = "the program wrote a line without an end"
+        else:
+            code = self.await_end(_GRACE)
+            exit_text = f"the program ended with exit code {code}"
+            reason = "the program closed its output" if code is None else exit_text
+        stderr = self.read_stderr()
+        crash = hang_monitor.CRASH_PATTERN.search(stderr)
+        lines = first_and_last(stderr.strip().splitlines())
+        text = "\n".join(line.replace("\t", "    ") for line in lines)
+        return f"the program ended ({crash[1]})" if crash else reason, text
+
+
+def _started(words: list[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """A program under its guard; a sandbox is one itself. Raises `OSError` if it cannot start."""
+    read_fd, write_fd = os.pipe()
+    guard_command: list[str] = []
+    if sys.platform == "linux" and words[2:3] != [sandbox_supervisor.__file__]:
+        guard_command = [
+            sys.executable,
+            "-IS",
+            process_guard.__file__,
+            str(os.getpid()),
+            str(write_fd),
+        ]
+    try:
+        popen = subprocess.Popen(  # noqa: S603 - the user's own command
+            [*guard_command, *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
+            pass_fds=[write_fd] if guard_command else [],
+            env={k: v for k, v in os.environ.items() if not k.startswith(_PRIVATE_ENV_PREFIXES)},
+        )
+    except OSError:
+        os.close(read_fd)
+        raise
+    finally:
+        os.close(write_fd)
+    with os.fdopen(read_fd, "rb") as pipe:
+        failed = pipe.read() if guard_command else b""
+    if failed:
+        popen.communicate()
+        raise OSError(int(failed), os.strerror(int(failed)), words[0])
+    return popen
+
+
+def _kill(popen: subprocess.Popen[bytes]) -> None:
+    """End a program and whatever it started."""
+    if process_guard.__file__ in popen.args:  # type: ignore[operator]  # they are words
+        popen.terminate()
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(popen.pid, signal.SIGKILL)
+
+
+def _end(popen: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
+    _kill(popen)
+    with suppress(BrokenPipeError):
+        popen.communicate()
+    errors.close()
+
+
+def require_pipe(pipe: IO[AnyStr] | None) -> IO[AnyStr]:
+    """A pipe that was asked for, and so is there."""
+    if pipe is None:
+        raise TypeError("The pipe was not asked for.")
+    return pipe

@@ -1,0 +1,168 @@
+"""The process above a user's code: it ends with that code, or with us, and leaves nothing behind.
+
+Such code may start threads, processes and services of its own, and ignore every signal that can be
+ignored. So one process of ours stands between it and us, in which none of it runs. The kernel gives
+it whatever loses its parent below it, and tells it when the process above it has ended, however
+that was. Then it kills everything that is below it.
+
+`python -IS guard.py PARENT PIPE words ...` is the guard of a program; a process that will import a
+user's file calls `enter`, and goes on below a guard. Only Linux has what this needs.
+"""
+
+import ctypes
+import os
+import resource
+import select
+import signal
+import sys
+from collections.abc import Collection
+from contextlib import suppress
+
+SHOW = signal.SIGUSR2  # passed on to the code, which shows where it is
+HEARD = (signal.SIGCHLD, signal.SIGTERM, SHOW)
+DEAF = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)  # a terminal's, which the code gets as well
+
+_DIE_WITH_PARENT, _ADOPT_ORPHANS = 1, 36  # of prctl(2)
+
+
+def enter(parent: int, last_words: str = "") -> None:
+    """Go on in a child process, and become its guard in this one; for a process without threads.
+
+    It ends with the process `parent`, which started it. A process below it that has `last_words`
+    among the words of its command ends by itself where the child has, for it tells how that was.
+    """
+    if sys.platform == "linux":
+        _control(_ADOPT_ORPHANS, 1)
+        child = os.fork()
+        if child:
+            _watch(child, parent, last_words.encode())
+        _die_with(os.getppid())
+
+
+def run(parent: int, error_fd: int, words: list[str]) -> None:
+    """Guard a program until its end; write an error's number to `error_fd` if it cannot start."""
+    _control(_ADOPT_ORPHANS, 1)
+    os.set_inheritable(error_fd, False)  # noqa: FBT003 - takes no name
+    guard, child = os.getpid(), os.fork()
+    if not child:
+        try:
+            _die_with(guard)
+            os.execvp(words[0], words)  # noqa: S606 - the user's own command
+        except OSError as error:
+            os.write(error_fd, str(error.errno).encode())
+        os._exit(127)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):  # their other ends see when the program closes them
+        os.dup2(nothing, stream)
+    os.close(error_fd)
+    _watch(child, parent)
+
+
+def _control(option: int, argument: int) -> None:
+    ctypes.CDLL(None).prctl(option, argument, 0, 0, 0)
+
+
+def _die_with(guard: int) -> None:
+    """Have this process killed when its guard ends."""
+    _control(_DIE_WITH_PARENT, signal.SIGKILL)
+    if os.getppid() != guard:  # it has ended before
+        os._exit(1)
+
+
+def _watch(child: int, parent: int, last_words: bytes = b"") -> None:
+    """Wait until the program or its parent has ended, or SIGTERM comes; then end all below.
+
+    The guard itself then ends as the program did.
+    """
+    exit_statuses: dict[int, int] = {}
+    heard, write = os.pipe()
+    os.set_blocking(write, False)
+    for number in (*HEARD, *DEAF):
+        signal.signal(number, lambda *_: None)
+    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    above = _open(parent)
+    while above is not None:
+        _reap(exit_statuses)
+        if child in exit_statuses:
+            _end_all(exit_statuses, _with(last_words))
+            break
+        ready = select.select([heard, above], [], [])[0]
+        numbers = os.read(heard, 1 << 10) if heard in ready else b""
+        if above in ready or signal.SIGTERM in numbers:
+            break
+        if SHOW in numbers:
+            os.kill(child, SHOW)
+    _end_all(exit_statuses)
+    _leave(exit_statuses[child])
+
+
+def _open(process: int) -> int | None:
+    """A file that can be read when the process above has ended; None where it has."""
+    with suppress(ProcessLookupError):
+        opened = os.pidfd_open(process)
+        if os.getppid() == process:
+            return opened
+    return None
+
+
+def _reap(exit_statuses: dict[int, int]) -> None:
+    """Note the status of each process below that has ended."""
+    with suppress(ChildProcessError):
+        while True:
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if not process:
+                return
+            exit_statuses[process] = status
+
+
+def _end_all(exit_statuses: dict[int, int], spared: Collection[int] = ()) -> None:
+    """Kill all processes below until none remains, and wait for the spared ones to end."""
+    foreign = set[int]()  # of another user, as by sudo: they are not ours to kill
+    while below := _below() - foreign - set(spared):
+        for pid in below:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except PermissionError:
+                foreign.add(pid)
+        if below - foreign:
+            process, status = os.waitpid(-1, 0)
+            exit_statuses[process] = status
+    for pid in _below() & set(spared):
+        os.waitpid(pid, 0)
+
+
+def _below() -> set[int]:
+    """The processes whose parent this is; when one ends, those below it come here."""
+    me = os.getpid()
+    return set(map(int, _read(f"/proc/{me}/task/{me}/children").split()))
+
+
+def _with(argument: bytes) -> set[int]:
+    """Return the ids of the processes directly below that have this argument in their command."""
+    pids = set[int]()
+    for pid in _below() if argument else ():
+        with suppress(OSError):
+            if argument in _read(f"/proc/{pid}/cmdline").split(b"\0"):
+                pids.add(pid)
+    return pids
+
+
+def _read(path: str) -> bytes:
+    """A file of the kernel's; `pathlib` would take as long to import as all else here."""
+    with open(path, "rb") as file:  # noqa: PTH123
+        return file.read()
+
+
+def _leave(status: int) -> None:
+    """End as a process did that ended so."""
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with suppress(OSError):
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    run(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])

@@ -1,0 +1,278 @@
+"""Supervisor of a sandbox: it starts bubblewrap, watches the processes in it, and ends them.
+
+`python -IS sandbox_supervisor.py NOTES bwrap ...` passes questions on to the sandbox, whose
+answers go out without passing through the supervisor. Its stderr is copied without control
+characters, and no more than a page of it. Too much memory, processor time or text ends the
+sandbox, and a sentence says so. Use of the network is refused without ending the sandbox, and
+noted in the file NOTES, unless that name is empty.
+"""
+
+import ctypes
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from fcntl import LOCK_EX, flock
+from pathlib import Path
+from time import monotonic
+
+MAX_MEMORY_BYTES = 512 << 20  # bytes that all processes of a sandbox may have together
+MAX_CPU_SECONDS = (
+    30.0  # seconds of processor time from one question to the next, of all processes together
+)
+MAX_IDLE_SECONDS = 900.0  # seconds without a question after which a sandbox ends
+EXIT_GRACE_SECONDS = 5.0  # those that it has to end by itself once nobody can ask it any more
+PAGE, FLOOD = 3_000, 1_000_000  # bytes of stderr passed on of a question, and that end the sandbox
+POLL_SECONDS = 0.1  # seconds from one look to the next
+
+NETWORK_COUNTERS = ("OutRequests", "OutNoRoutes", "Ip6OutRequests", "Ip6OutNoRoutes")
+"""The kernel's counts of packets that were sent, or that no way was there for."""
+
+NETWORK_VIOLATION = "it tried to use the network, and its sandbox has none but its own"
+"""What is noted of a sandbox, once a question; also where it only spoke to itself."""
+
+FATAL_ERROR_PREFIX = "Fatal sandbox error: "  # begins the line that says what ended a sandbox
+
+_PAGE_SIZE, _TICKS = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
+_SYSTEM_CALL = 128 + signal.SIGSYS
+
+# --- system calls --------------------------------------------------------------------------------
+
+KILLED_SYSCALLS = (
+    "ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd mount umount2 pivot_root chroot "
+    "move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr unshare setns keyctl "
+    "add_key request_key userfaultfd bpf perf_event_open open_by_handle_at init_module "
+    "finit_module delete_module kexec_load kexec_file_load reboot swapon swapoff acct quotactl "
+    "syslog"
+)
+"""No program has a reason for these: they end it."""
+
+DENIED_SYSCALLS = (
+    "io_uring_setup memfd_create memfd_secret shmget"  # memory by these would be nobody's
+)
+
+_ALLOW, _KILL, _EPERM, _ENOSYS = 0x7FFF0000, 0x80000000, 0x50001, 0x50026
+_GREATER_OR_EQUAL, _MASKED_EQUAL = 5, 7
+_CLONE_NEW = 0x7E020000  # all of clone's flags that make a namespace
+
+
+class _Compare(ctypes.Structure):
+    """libseccomp's `scmp_arg_cmp`: what an argument of a system call is."""
+
+    _fields_ = (
+        ("arg", ctypes.c_uint),
+        ("op", ctypes.c_int),
+        ("first", ctypes.c_uint64),
+        ("second", ctypes.c_uint64),
+    )
+
+
+Rule = tuple[int, str] | tuple[int, str, _Compare]
+
+
+def seccomp_filter() -> int:
+    """An open file with the filter of system calls, as bubblewrap reads it; raises `OSError`."""
+    lib = ctypes.CDLL("libseccomp.so.2")
+    lib.seccomp_init.restype = ctypes.c_void_p
+    context = ctypes.c_void_p(lib.seccomp_init(_ALLOW))
+    for action, name, *compares in _rules():
+        number = lib.seccomp_syscall_resolve_name(name.encode())
+        array = (_Compare * len(compares))(*compares)
+        if number >= 0:  # this machine has it
+            lib.seccomp_rule_add_array(context, action, number, len(compares), array)
+    file = os.memfd_create("filter")
+    if lib.seccomp_export_bpf(context, file) != 0:
+        raise OSError("libseccomp made no filter")
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
+
+
+def _rules() -> Iterator[Rule]:
+    """Yield what is done with which system call, for such arguments."""
+    yield from ((_KILL, name) for name in KILLED_SYSCALLS.split())
+    yield from ((_EPERM, name) for name in DENIED_SYSCALLS.split())
+    yield _ENOSYS, "clone3"  # its flags cannot be looked at; libraries use clone in its place
+    for bit in range(17, 31):
+        if _CLONE_NEW & 1 << bit:
+            yield _KILL, "clone", _Compare(0, _MASKED_EQUAL, 1 << bit, 1 << bit)
+    yield _EPERM, "socket", _Compare(0, _GREATER_OR_EQUAL, 17, 0)  # such as vsock, to the host
+    yield _EPERM, "mmap", _Compare(3, _MASKED_EQUAL, 0x21, 0x21)  # shared memory of no file
+    for code in (0x5412, 0x541C):  # TIOCSTI and TIOCLINUX write what a user would have typed
+        yield _KILL, "ioctl", _Compare(1, _MASKED_EQUAL, 0xFFFFFFFF, code)
+
+
+# --- what runs in the sandbox --------------------------------------------------------------------
+
+
+def process_tree(process: int) -> list[int]:
+    """A process and all that it has started, as far as they still run."""
+    pids = [process]
+    for pid in pids:  # which grows meanwhile
+        try:
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                pids += map(int, (task / "children").read_text("latin-1").split())
+        except OSError:  # it has ended
+            continue
+    return pids
+
+
+def resource_usage(processes: list[int]) -> tuple[int, float]:
+    """Bytes of memory and seconds of processor time that they have taken together."""
+    memory = ticks = 0
+    for pid in processes:
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text("latin-1").rpartition(")")[2].split()
+        except OSError:
+            continue
+        memory += int(fields[21]) * _PAGE_SIZE
+        ticks += sum(map(int, fields[11:15]))
+    return memory, ticks / _TICKS
+
+
+def packets_sent(processes: list[int]) -> int:
+    """Return the number of packets that processes tried to send in a sandbox's network.
+
+    The kernel counts them, so no code in the sandbox can hide one. Packets in the network of
+    this process are not counted.
+    """
+    host_namespace = Path("/proc/self/ns/net").stat().st_ino
+    for pid in processes:
+        try:
+            if Path(f"/proc/{pid}/ns/net").stat().st_ino != host_namespace:
+                names, counts = Path(f"/proc/{pid}/net/snmp").read_text("latin-1").split("\n")[:2]
+                counters = dict(zip(names.split(), counts.split(), strict=True))
+                six = Path(f"/proc/{pid}/net/snmp6")
+                counters |= (
+                    dict(map(str.split, six.read_text("latin-1").splitlines()))
+                    if six.exists()
+                    else {}
+                )
+                return sum(int(counters.get(name, 0)) for name in NETWORK_COUNTERS)
+        except OSError:  # it has ended
+            continue
+    return 0
+
+
+def escape_control_chars(text: str) -> str:
+    """The text with control characters as codes, which do nothing to a terminal."""
+    return "".join(
+        character
+        if character.isprintable() or character in "\n\t"
+        else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+class SandboxSupervisor:
+    """A sandbox between its start and its end."""
+
+    def __init__(self, violation_log: str, command: list[str]) -> None:
+        errors, written = os.pipe()
+        filter_ = seccomp_filter()
+        self.process = subprocess.Popen(  # noqa: S603 - what we were told to start
+            [command[0], "--seccomp", str(filter_), *command[1:]],
+            stdin=subprocess.PIPE,
+            stderr=written,
+            pass_fds=[filter_],
+            env={},
+        )
+        os.close(written)
+        self._errors, self._parent = errors, os.getppid()
+        self._request_time, self._heard = monotonic(), 0
+        self._busy = self._busy_at_request = 0.0
+        self._notes, self._sent, self._is_noted = violation_log, 0, False
+
+    def watch(self) -> str:
+        """Wait for the end of it, and why it was ended; empty where it ended by itself."""
+        waiting, reason = [0, self._errors], ""
+        looked = 0.0
+        while self._errors in waiting:
+            ready = select.select(waiting, [], [], POLL_SECONDS)[0]
+            if 0 in ready and not self._ask():
+                waiting.remove(0)
+            if self._errors in ready and not self._hear():
+                waiting.remove(self._errors)
+            if monotonic() - looked > POLL_SECONDS and not reason:
+                looked = monotonic()
+                reason = self._excess()
+                if reason:
+                    self.process.kill()
+        return reason
+
+    def dump_stacks(self, *_: object) -> None:
+        """Have the processes that can tell where they are do so."""
+        for pid in process_tree(self.process.pid):
+            try:
+                status = Path(f"/proc/{pid}/status").read_text("latin-1")
+                caught = int(status.partition("SigCgt:")[2].split()[0], 16)
+                if caught & 1 << (signal.SIGUSR2 - 1):
+                    os.kill(pid, signal.SIGUSR2)
+            except OSError:
+                continue
+
+    def _ask(self) -> bool:
+        """Pass on what is asked; False where nobody will ask any more."""
+        question, pipe = os.read(0, 1 << 20), self.process.stdin
+        if pipe is None:
+            return False
+        try:
+            pipe.write(question)
+            pipe.flush()
+            if not question:
+                pipe.close()
+        except BrokenPipeError:
+            return False
+        self._request_time, self._heard = (
+            monotonic() - (0 if question else MAX_IDLE_SECONDS - EXIT_GRACE_SECONDS),
+            0,
+        )
+        self._busy_at_request, self._is_noted = self._busy, False
+        return bool(question)
+
+    def _hear(self) -> bool:
+        """Pass on what it writes on stderr; False at the end."""
+        heard = os.read(self._errors, 1 << 16)
+        room = max(0, PAGE - self._heard)
+        os.write(2, escape_control_chars(heard[:room].decode(errors="replace")).encode())
+        self._heard += len(heard)
+        return bool(heard)
+
+    def _excess(self) -> str:
+        """Return a phrase that names the exceeded limit, or "" if there is none."""
+        processes = process_tree(self.process.pid)
+        memory, self._busy = resource_usage(processes)
+        previous_count, self._sent = self._sent, max(self._sent, packets_sent(processes))
+        if self._notes and not self._is_noted and self._sent > previous_count:
+            self._is_noted = True
+            with Path(self._notes).open("a", encoding="utf-8") as file:
+                flock(file, LOCK_EX)
+                file.write(f"{NETWORK_VIOLATION}\n")
+        if memory > MAX_MEMORY_BYTES:
+            return f"it took more than {MAX_MEMORY_BYTES >> 20} MB of memory"
+        if self._busy - self._busy_at_request > MAX_CPU_SECONDS:
+            return f"it took {MAX_CPU_SECONDS:g} s of processor time since it was asked last"
+        if self._heard > FLOOD:
+            return f"it wrote more than {FLOOD // 10**6} MB on stderr"
+        if monotonic() - self._request_time > MAX_IDLE_SECONDS:
+            return f"nobody asked it for {MAX_IDLE_SECONDS:g} s"
+        return "nobody is there who could ask it" if os.getppid() != self._parent else ""
+
+
+def main() -> int:
+    """Start the command and watch it; its exit code."""
+    os.nice(5)  # the arena and who plays without a sandbox go first
+    warden = SandboxSupervisor(sys.argv[1], sys.argv[2:])
+    signal.signal(signal.SIGUSR2, warden.dump_stacks)
+    reason = warden.watch()
+    code = warden.process.wait()
+    if code == _SYSTEM_CALL and not reason:
+        reason = "it made a system call that the sandbox forbids"
+    if reason:
+        os.write(2, f"\n{FATAL_ERROR_PREFIX}{reason}\n".encode())
+    return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+"""Habits of a user's strategy that break no rule and still do harm, and what to do about them.
+
+Global random numbers, globals that change with the decisions, and slowness. The process of a file
+sees them, and the process that asks it tells all of them at its end.
+"""
+
+import ast
+import random
+import sys
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from time import monotonic
+from types import ModuleType
+
+from cardsharp_tools.executors.line_process import ANSWER_TIMEOUT
+
+SLOW_MEDIAN = 0.1  # seconds of a decision from which a strategy is called slow
+SLOW_MAX = ANSWER_TIMEOUT.total_seconds() / 2  # the same of its slowest decision
+OFTEN = 3  # decisions that change a global before anybody is told: the first may set it up
+
+_MAX_TIMES = 10_000  # decisions whose times are kept
+_SIZED = (list, dict, set, deque)
+_PLAIN = (int, float, str, tuple, frozenset)
+
+
+def clock_without_cpu_wait() -> float:
+    """Return a time in seconds that stands still while this thread waits for a processor.
+
+    So a busy machine makes no strategy look slow. Where the system does not report the wait,
+    this is an ordinary monotonic clock.
+    """
+    try:
+        waited = Path("/proc/thread-self/schedstat").read_text("ascii").split()[1]
+    except (OSError, ValueError, IndexError):
+        waited = "0"
+    return monotonic() - int(waited) / 1e9
+
+
+class GlobalState:
+    """The state outside of a strategy that its decisions change: chance, and its own globals."""
+
+    def __init__(self, owner: object) -> None:
+        self._module = sys.modules.get(type(owner).__module__)
+        self._class = type(owner)
+        self._draws = ""
+        self._changes: Counter[str] = Counter()
+        self._previous_state = self._look()
+
+    def _look(self) -> tuple[object, object, dict[str, object]]:
+        return random.getstate(), _numpy_state(), dict(self._globals())
+
+    def _globals(self) -> Iterator[tuple[str, object]]:
+        """The size of each container and the value of each plain global, by name."""
+        spaces: list[tuple[str, Mapping[str, object]]] = [
+            ("", {} if self._module is None else vars(self._module)),
+            (f"{self._class.__name__}.", vars(self._class)),
+        ]
+        for prefix, space in spaces:
+            for name, value in list(space.items()):
+                if name.startswith("__"):
+                    continue
+                if isinstance(value, _SIZED):
+                    yield f"{prefix}{name}", len(value)
+                elif isinstance(value, _PLAIN):
+                    yield f"{prefix}{name}", value
+
+    def begin(self) -> None:
+        """Look at the state before a decision."""
+        self._previous_state = self._look()
+
+    def end(self) -> None:
+        """Compare the state after a decision with that before it."""
+        chance, numpy_chance, globals_ = self._previous_state
+        new_chance, new_numpy_chance, new_globals = self._look()
+        if new_chance != chance:
+            self._draws = "random"
+        elif new_numpy_chance != numpy_chance:
+            self._draws = "numpy.random"
+        names = (name for name, value in new_globals.items() if globals_.get(name) != value)
+        self._changes.update(names)
+
+    def hints(self) -> list[str]:
+        """Return what is to be said of it, each in a sentence or two."""
+        file = getattr(self._module, "__file__", None)
+        tree = _tree(file)
+        name = "The strategy" if file is None else Path(file).name
+        hints = [self._chance_hint(name, tree)] if self._draws else []
+        changed = [variable for variable, number in self._changes.items() if number >= OFTEN]
+        if changed:
+            line = next(_lines_of(tree, changed[0]), 0)
+            place = f"{name}, line {line}" if line else name
+            hints.append(
+                f"{place}: the global {' and '.join(changed)} changes with the decisions. Another "
+                "match or process begins without it, so decide from the position alone; only a "
+                "cache of what the position decides does no harm."
+            )
+        return hints
+
+    def _chance_hint(self, name: str, tree: ast.Module) -> str:
+        call, function, line = next(_calls(tree, self._draws), (self._draws, "", 0))
+        place = f"{name}, line {line}" if line else name
+        replacement = f"self.rng.{function}" if function in dir(random.Random) else "self.rng"
+        return (
+            f"{place}: {call} draws from global random numbers, which no seed of a match sets. "
+            f"Write {replacement}, the Random that __init__ is given: the same seed then "
+            "plays the same "
+            "match."
+        )
+
+
+def _numpy_state() -> object:
+    numpy_random = sys.modules.get("numpy.random")
+    if not isinstance(numpy_random, ModuleType):
+        return None
+    state = numpy_random.get_state(legacy=False)["state"]
+    return state["key"].tobytes(), state["pos"]
+
+
+def _tree(file: str | None) -> ast.Module:
+    """The file's syntax tree, an empty one where there is none to be read."""
+    try:
+        return ast.parse(Path(file).read_bytes() if file else b"")
+    except (OSError, SyntaxError, ValueError):
+        return ast.parse("")
+
+
+def _calls(tree: ast.Module, module: str) -> Iterator[tuple[str, str, int]]:
+    """The calls of a module's functions: as they are written, the function's name, and the line."""
+    roots, functions = {module}, dict[str, str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            roots |= {alias.asname or alias.name for alias in node.names if alias.name == module}
+            roots |= {f"{alias.asname}.random" for alias in node.names if alias.name == "numpy"}
+        elif isinstance(node, ast.ImportFrom) and node.module == module:
+            functions |= {alias.asname or alias.name: alias.name for alias in node.names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            text = ast.unparse(node.func)
+            root, _, attribute = text.rpartition(".")
+            function = attribute if root in roots else functions.get(text, "")
+            if function and not function[0].isupper():  # as Random and SystemRandom
+                yield text, function, node.lineno
+
+
+def _lines_of(tree: ast.Module, name: str) -> Iterator[int]:
+    """The lines that assign a global of that name."""
+    plain = name.rpartition(".")[2]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(target, ast.Name) and target.id == plain for target in targets):
+                yield node.lineno
+
+
+# --- where it is asked ----------------------------------------------------------------------------
+
+
+@dataclass
+class Habits:
+    """Observations of one file: hints from its process, and the seconds of its decisions."""
+
+    hints: dict[str, None] = field(default_factory=dict)
+    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_MAX_TIMES))
+
+
+_habits: defaultdict[str, Habits] = defaultdict(Habits)
+
+
+def note_decision(name: str, seconds: float, hints: Iterable[str]) -> None:
+    """Keep what was seen at one decision of a file of that name."""
+    habits = _habits[name]
+    habits.seconds.append(seconds)
+    habits.hints.update(dict.fromkeys(hints))
+
+
+def take_hints() -> Iterator[str]:
+    """Yield all that is to be said of all files, and forget it."""
+    while _habits:
+        name, habits = _habits.popitem()
+        yield from habits.hints
+        middle, longest = median(habits.seconds), max(habits.seconds)
+        if middle >= SLOW_MEDIAN or longest >= SLOW_MAX:
+            yield (
+                f"{name} is slow: half of its decisions took {middle:.2f} s or more, the slowest "
+                f"{longest:.2f} s. A decision may take {ANSWER_TIMEOUT.total_seconds():g} "
+                "s, and all of a "
+                "turn 10 s at most arenas; what is late is replaced by a safe action."
+            )

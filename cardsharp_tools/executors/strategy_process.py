@@ -1,0 +1,238 @@
+"""A strategy file as its parent sees it: in a process of its own, which may die for it alone.
+
+A crash, an end, a hang or a full memory there is a fault of one decision, told with the line it
+came in; the next decision is made by a new process. `cardsharp_tools.executors.strategy_worker`
+is the other end.
+"""
+
+import pickle
+import re
+import shlex
+import signal
+import sys
+import threading
+from contextlib import suppress
+from functools import cache
+from itertools import count
+from pathlib import Path
+from random import Random, SystemRandom
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from cardsharp.errors import ConfigError, StrategyError
+from cardsharp.play.game import Game
+from cardsharp.play.guarded_call import TIMEOUT_MESSAGE, InvalidDecision
+from cardsharp.play.strategy import Decision
+from cardsharp.play.strategy_registry import registry_for
+from cardsharp_tools.executors import hang_monitor
+from cardsharp_tools.executors.external_program import (
+    ExternalProgram,
+    PrintableText,
+    message_if_slow,
+)
+from cardsharp_tools.executors.line_process import LineProcess
+from cardsharp_tools.executors.strategy_habits import note_decision
+
+_STACK = re.compile(
+    r"Fatal (?:Python|sandbox) error|Current thread 0x|Thread 0x|Stack \(most recent"
+)
+"""Begins what the process says of its end."""
+
+
+class StrategyFileInfo(BaseModel):
+    """Report of a strategy file's process: the registered name, or why it cannot be used."""
+
+    name: str = ""
+    files: tuple[Path, ...] = ()
+    refused: PrintableText = ""
+
+
+class _HousedAnswer(BaseModel, hide_input_in_errors=True):
+    """A decision, or its fault; actions are places among those that the game offers."""
+
+    action: int = 0
+    reason: PrintableText = ""
+    options: tuple[tuple[int, float | None, PrintableText], ...] = ()
+    unit: str = ""
+    fault: PrintableText | None = None
+    trace: PrintableText = ""
+    hints: tuple[PrintableText, ...] = ()
+    seconds: float = 0.0
+
+
+class _HouseProcess(LineProcess):
+    """The process of a file: before it is ended, it tells where it is."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__(command)
+        self._folder, self.place = str(Path(self.command[-1]).parent), ""
+        self._telling = threading.Lock()
+        self.hello: StrategyFileInfo | None = None
+
+    def greet(self) -> StrategyFileInfo:
+        """Return the report on the imported file; raise `InvalidDecision` if there is none."""
+        if self.hello is None:
+            self.hello = StrategyFileInfo.model_validate_json(self.request(b""))
+        return self.hello
+
+    def kill(self) -> None:
+        """End it, after it has told its stack once; a second signal would end it before."""
+        with self._telling, suppress(ProcessLookupError):
+            if self.is_alive:
+                self.process.send_signal(hang_monitor.STACK_DUMP_SIGNAL)
+                self.await_end(1)
+        super().kill()
+
+    def describe_failure(self, partial_answer: bytes) -> tuple[str, str]:
+        """Return why there is no answer, with the file's line, and what was printed before."""
+        self.await_end(1)
+        stderr = self.read_stderr()
+        if self.exceeded_timeout is not None:
+            reason = f"{TIMEOUT_MESSAGE} {self.exceeded_timeout.total_seconds():g} s"
+        elif partial_answer:
+            reason = "its answer has no end"
+        else:
+            reason = f"the strategy ended the process ({self._exit_reason(stderr)})"
+        self.place, text = hang_monitor.find_user_frame(stderr, {self._folder})
+        location = f" ({self.place}: {text})" if self.place else ""
+        return f"{reason}{location}", _STACK.split(stderr)[0]
+
+    def _exit_reason(self, stderr: str) -> str:
+        """Return what ended the process, in a phrase."""
+        crash, code = hang_monitor.CRASH_PATTERN.search(stderr), self.process.returncode
+        if crash:
+            return crash[1]
+        if code is not None and code < 0:
+            return signal.strsignal(-code) or f"signal {-code}"
+        return f"exit code {code}"
+
+
+_numbers = count(1)
+
+
+class StrategyProcess(ExternalProgram):
+    """A strategy file as a strategy, decided by a process of its own."""
+
+    process_class = _HouseProcess
+    process: _HouseProcess
+
+    def __init__(self, command: str, game: Game, rng_or_stopwatch: object, file: str = "") -> None:
+        super().__init__(command)
+        self._file = file  # whose habits are told to whoever started us, "" for nobody's
+        self._translation, self._number = game.program_protocol.load(), next(_numbers)  # type: ignore[union-attr]
+        self._rng_or_stopwatch = (
+            None if isinstance(rng_or_stopwatch, SystemRandom) else rng_or_stopwatch
+        )  # which cannot be sent
+
+    def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
+        """Return the strategy's decision.
+
+        Raises `InvalidDecision`, with the place in the file, if it fails or is late.
+        """
+        self.wait_until_imported()
+        try:
+            answer = self.request(
+                pickle.dumps((self._number, self._rng_or_stopwatch, position)), self._read
+            )
+        except InvalidDecision as unfit:
+            print(unfit.trace, end="")  # noqa: T201 - kept, as from any strategy
+            raise InvalidDecision(str(unfit)) from None
+        if self._file:
+            note_decision(self._file, answer.seconds, answer.hints)
+        if answer.fault is not None:
+            raise InvalidDecision(answer.fault, answer.trace)
+        codec, allowed = self._translation, self._translation.actions(position)
+        kinds = (codec.option, *codec.option.__subclasses__())
+        option = next(
+            (option_type for option_type in kinds if option_type.unit == answer.unit), codec.option
+        )
+        options = tuple(option(allowed[at], value, note) for at, value, note in answer.options)
+        decision: Decision[Any] = codec.decision(allowed[answer.action], answer.reason, options)
+        return decision
+
+    def _read(self, line: bytes) -> _HousedAnswer:
+        try:
+            return _HousedAnswer.model_validate_json(line)
+        except ValidationError as error:
+            raise InvalidDecision(f"its process answered what is no decision: {error}") from None
+
+    def wait_until_imported(self) -> None:
+        """Wait until the file is imported; raise `InvalidDecision` if that fails or is late.
+
+        The import has a time limit of its own.
+        """
+        with self.restart_on_failure():
+            hello = self.process.greet()
+            if hello.refused:
+                raise InvalidDecision(hello.refused)
+
+    def restart(self) -> None:
+        """Go on with a new process, and other dice: those of the last one are thrown."""
+        super().restart()
+        if isinstance(self._rng_or_stopwatch, Random):
+            self._rng_or_stopwatch = Random(self._rng_or_stopwatch.getrandbits(64))
+
+
+def worker_command(path: Path, game: Game) -> list[str]:
+    """The words of the command that is a file's process."""
+    return [
+        sys.executable,
+        "-P",
+        "-m",
+        "cardsharp_tools.executors.strategy_worker",
+        game.name,
+        str(path),
+    ]
+
+
+@cache
+def load_strategy_file(path: Path, game: Game, sandbox_command: str = "") -> StrategyFileInfo:
+    """Import a file in a process of its own and register its strategy.
+
+    A `sandbox_command` starts that process in a sandbox; the strategy's name is then the file's
+    full path. Raises `ConfigError`, with the reason, if the file cannot be used or is not
+    imported in time, and `StrategyError` if it ends its process.
+    """
+    if game.program_protocol is None:
+        raise ConfigError(f"No file can play {game.title} yet: the game names no `program`.")
+    command = sandbox_command or shlex.join(worker_command(path, game))
+    process = _HouseProcess(command)
+    try:
+        with message_if_slow(f"{path.name}: still being imported ..."):
+            hello = process.greet()
+    except InvalidDecision as unfit:
+        place, reason = process.place or path.name, str(unfit).partition(f" ({process.place}:")[0]
+        if process.exceeded_timeout is None:
+            raise StrategyError(f"{place}: {reason}.") from None
+        seconds = f"{process.exceeded_timeout.total_seconds():g}"
+        raise ConfigError(
+            f"{place}: not imported within {seconds} s; let the file define, and decide do."
+        ) from None
+    if hello.refused:
+        raise ConfigError(hello.refused)
+    name = str(path) if sandbox_command else unique_name(hello.name, path, game.strategy_package)
+    file = "" if sandbox_command else path.name
+    registry_for(game.strategy_package).register_external(
+        name, lambda rng_or_stopwatch: StrategyProcess(command, game, rng_or_stopwatch, file)
+    )
+    ExternalProgram.release_process(command, process)
+    return StrategyFileInfo(name=name, files=hello.files)
+
+
+_paths: dict[tuple[str, str], Path] = {}  # which file has a name, by package of strategies
+
+
+def is_registered_from_file(name: str, package: str) -> bool:
+    """Return True if the strategy of that name was registered from a file."""
+    return (package, name) in _paths
+
+
+def unique_name(name: str, path: Path, package: str) -> str:
+    """Return a name for the strategy of a file that no other file's strategy has.
+
+    If another file has registered the name, as when a file was copied, the path is added to it.
+    """
+    if _paths.setdefault((package, name), path) == path:
+        return name
+    return f"{name} ({path.parent.name}/{path.name})"

@@ -1,0 +1,153 @@
+"""The process of one strategy file: it reads positions that its parent pickled, answers in JSON.
+
+`python -m cardsharp_tools.executors.strategy_worker GAME FILE`. The parent unpickles nothing:
+an action is told by its
+place among those that the game offers. Where the code hangs or ends this process, its stack is on
+stderr.
+"""
+
+import faulthandler
+import io
+import json
+import os
+import pickle
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from random import SystemRandom
+from typing import IO, Any, NoReturn
+
+from cardsharp.errors import ConfigError
+from cardsharp.play.catalog import get_game
+from cardsharp.play.game import Game
+from cardsharp.play.guarded_call import MAX_STDOUT_CHARS, InvalidDecision, call_guarded
+from cardsharp.play.strategy import Decision
+from cardsharp.play.strategy_registry import registry_for
+from cardsharp_tools.executors import crash_report, hang_monitor, strategy_file
+from cardsharp_tools.executors.strategy_habits import GlobalState, clock_without_cpu_wait
+
+_end = os._exit
+
+MAX_WORK_SECONDS = 900  # seconds of an import or a decision, should our parent be gone
+
+
+def main(game: Game, file: str) -> None:
+    """Say what the file is, then decide until nobody asks any more."""
+    requests, responses = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)  # whatever native code prints is no answer
+    sys.stdout = _Passed()
+    faulthandler.enable()
+    faulthandler.dump_traceback_later(
+        MAX_WORK_SECONDS, exit=True
+    )  # native code that hangs stops no clock
+    faulthandler.register(
+        hang_monitor.STACK_DUMP_SIGNAL, chain=True
+    )  # it tells the stack, and is ended by it
+    os._exit = _exit
+    os.register_at_fork(after_in_child=crash_report.silence)
+    crash_report.limit_memory()
+    strategy_file.import_in_this_process(lambda _file: None)
+    this = os.getpid()
+    try:
+        name = strategy_file.load_strategy(file, game)
+    except ConfigError as error:
+        _tell(responses, {"refused": str(error)})
+        return
+    crash_report.leave_unless(this)
+    files = strategy_file.source_files(file, game)
+    _tell(responses, {"name": name, "files": list(map(str, files))})
+    _decide(game, name, requests, responses)
+
+
+def _decide(of: Game, name: str, requests: IO[bytes], responses: IO[str]) -> None:
+    """Answer each question; a strategy is made anew where another player asks."""
+    translation, decider = of.program_protocol.load(), of.decision_runner.load()  # type: ignore[union-attr]
+    player, strategy, state, this = 0, None, None, os.getpid()
+    while True:
+        faulthandler.cancel_dump_traceback_later()
+        try:
+            number, rng_or_stopwatch, position = pickle.load(requests)  # noqa: S301 - from our parent
+        except EOFError:
+            return
+        faulthandler.dump_traceback_later(MAX_WORK_SECONDS, exit=True)
+        if number != player or strategy is None:
+            rng_or_stopwatch = SystemRandom() if rng_or_stopwatch is None else rng_or_stopwatch
+            player, strategy = (
+                number,
+                registry_for(of.strategy_package).build(name, rng_or_stopwatch),
+            )
+        current_strategy: Any = strategy
+        state = state or GlobalState(current_strategy)
+        state.begin()
+        allowed = list(translation.actions(position))
+
+        def work(
+            current_strategy: Any = current_strategy,  # noqa: ANN401 - any game's
+            position: Any = position,  # noqa: ANN401 - any game's
+            allowed: Any = allowed,  # noqa: ANN401 - any game's
+        ) -> Any:  # noqa: ANN401 - any game's
+            with redirect_stdout(_Passed()):
+                return _in_words(
+                    decider.validate(position, current_strategy.decide(position)), allowed
+                )
+
+        began = clock_without_cpu_wait()
+        result = call_guarded(work, current_strategy, locates=True)
+        crash_report.leave_unless(this)
+        seconds = clock_without_cpu_wait() - began
+        state.end()
+        seen = {"hints": state.hints(), "seconds": seconds}
+        _tell(
+            responses,
+            {"fault": result.error, "trace": result.traceback, **seen, **(result.result or {})},
+        )
+
+
+def _in_words(decision: Decision[Any], allowed: list[Any]) -> dict[str, object]:
+    """Return a decision as JSON; raise `InvalidDecision` if its action was not offered."""
+    if decision.action not in allowed:
+        raise InvalidDecision(
+            f"the strategy chose {decision.action!r:.100}, which is not offered here"
+        )
+    options = [
+        (
+            allowed.index(option.action),
+            None if option.value is None else float(option.value),
+            option.note,
+        )
+        for option in decision.options
+        if option.action in allowed
+    ]
+    unit = next((option.unit for option in decision.options), "")
+    place = allowed.index(decision.action)
+    return {"action": place, "reason": decision.reason, "options": options, "unit": unit}
+
+
+def _tell(responses: IO[str], answer: dict[str, object]) -> None:
+    responses.write(json.dumps(answer) + "\n")
+    responses.flush()
+
+
+class _Passed(io.TextIOBase):
+    """Passes on at once what is printed, up to a size: a process that dies has said it."""
+
+    def __init__(self) -> None:
+        self._room = MAX_STDOUT_CHARS
+
+    def write(self, text: str) -> int:
+        """Write it to stderr as far as there is room."""
+        os.write(2, text[: self._room].encode(errors="replace"))
+        self._room = max(0, self._room - len(text))
+        return len(text)
+
+
+def _exit(status: int) -> NoReturn:
+    """End the process as `os._exit` does, which says nothing; the stack is told first."""
+    os.write(2, f"{hang_monitor.FATAL_ERROR_PREFIX}os._exit({status})\n".encode())
+    faulthandler.dump_traceback()
+    _end(crash_report.EXIT_FAILED)
+
+
+if __name__ == "__main__":
+    main(get_game(sys.argv[1]), str(Path(sys.argv[2])))

@@ -1,0 +1,238 @@
+"""Remote seat of a person in a browser: its view, questions, advice and answers.
+
+The match's thread tells and asks; the threads of requests look, answer and wait. All share the
+table's one condition.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from secrets import token_urlsafe
+from threading import Condition
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+from rich.text import Text
+
+from cardsharp.analysis.replay import StoredDecision
+from cardsharp.pages.board_renderer import BoardRenderer
+from cardsharp.play.strategy import Decision
+from cardsharp_tools.game_rooms.local_match import SeatedBot
+from cardsharp_tools.terminal.human_player import Advisor, MoveUndone, PlayerPrompt, PlayerQuit
+from cardsharp_tools.terminal.screen import AnyScreen, Choice, ScreenMove
+
+AWAY_TIMEOUT = timedelta(
+    seconds=45
+)  # who has asked for nothing for so long does not look at the page
+_MOMENT = timedelta(seconds=1)  # for what follows an answer, on a page without script
+
+_REASON = "Chosen in the browser"
+_REMEMBERED = 400  # lines of the past that a page shows
+
+REFUSAL_MESSAGES = {
+    "late": "That move was no longer asked for: nothing was played. So the table stands now.",
+    "unknown": "That is none of your moves; nothing was played.",
+}
+"""Why nothing was done, by a word for it."""
+
+
+class SeatUpdate(NamedTuple):
+    """Changes at a seat: parts of the rendered board and lines of text, with their version."""
+
+    version: int
+    parts: dict[str, Markup]
+    messages: list[str]
+
+
+class ChapterRecap(NamedTuple):
+    """Recap of the last chapter: its lines of text and its final board."""
+
+    lines: list[str]
+    shown: Markup
+
+
+@dataclass(eq=False)
+class BrowserSeat:
+    """Seat of a person, identified by its secret; a `replacement_bot` may play instead."""
+
+    condition: Condition
+    advisor: Advisor[Any]
+    make_decision: Callable[..., Decision[Any]]
+    clock: Callable[[], float]
+    name: str = ""
+    show_hints: bool = False
+    is_room_empty: Callable[[], bool] = lambda: False
+    secret: str = field(default_factory=lambda: token_urlsafe(16))
+    is_present: bool = False
+    has_left: bool = False
+    replacement_bot: SeatedBot | None = None
+    version: int = 0
+    seat: int = 0
+    to_act: int | None = None
+    question: PlayerPrompt[Any, Any] | None = None
+    question_number: int = 0  # of the question; an answer to another is late
+    advice: StoredDecision | None = None
+    updates: list[SeatUpdate] = field(default_factory=list)
+    last_view: dict[str, Markup] = field(
+        default_factory=dict
+    )  # the whole table as it was last seen
+    history: list[str] = field(default_factory=list)
+    messages_since_answer: list[str] = field(
+        default_factory=list
+    )  # what has been told since the last answer
+    message_batch: int = 0  # how often `since` began anew
+    recap: ChapterRecap | None = None
+    status_line: str = ""
+    last_seen_at: float = 0.0
+    can_undo: bool = False  # whether a choice may be taken back: where all others are bots
+    _answer: Choice[Any] | type[MoveUndone] | None = None
+    _pending_lines: list[str] = field(default_factory=list)
+
+    def start_match(self, screen: AnyScreen, board_renderer: BoardRenderer) -> None:
+        """Begin a match."""
+        with self.condition:
+            self.screen, self.board, self.seat = screen, board_renderer, screen.you
+            self.updates, self.last_view = [], {}
+            self.history, self.messages_since_answer, self._pending_lines = [], [], []
+            self.message_batch += 1
+            self.recap = self.question = self.advice = self.to_act = None
+            self.notify_change()
+
+    # --- what the match asks and tells ---------------------------------------------------------
+
+    def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
+        """Return the decision of the person or of the replacement bot.
+
+        Raises `PlayerQuit` if the person leaves and `MoveUndone` if a move is taken back.
+        """
+        question = self.ask(position)
+        only = question.forced_decision()
+        if only is not None:
+            return only
+        with self.condition:
+            self.condition.wait_for(
+                lambda: self._answer or self.replacement_bot or self.is_room_empty()
+            )
+            self.question = None
+            self.notify_change()
+        if isinstance(self._answer, Choice):
+            return question.decision(self._answer.action, _REASON)
+        if self._answer is not None:
+            raise MoveUndone
+        if self.replacement_bot is None:
+            raise PlayerQuit
+        decision: Decision[Any] = self.replacement_bot.decide(position).decision
+        return decision
+
+    def ask(self, position: Any) -> PlayerPrompt[Any, Any]:  # noqa: ANN401 - any game's
+        """Have the page ask what is to be decided, unless there is but one answer."""
+        question = PlayerPrompt(
+            position, self.screen.choices(position), self.advisor, self.make_decision
+        )
+        if question.forced_decision() is None:
+            advice = question.advice() if self.show_hints else None
+            with self.condition:
+                self.question, self._answer, self.advice = question, None, advice
+                self.question_number += 1
+                self.notify_change()
+        return question
+
+    def show_move(self, move: ScreenMove) -> None:
+        """Take in what has happened."""
+        with self.condition:
+            lines = [line.plain if isinstance(line, Text) else str(line) for line in move.lines]
+            self._pending_lines += lines
+            self.history = [*self.history, *lines][-_REMEMBERED:]
+            self.messages_since_answer += lines
+            if move.final_view is not None:
+                self._add(move.final_view)
+            if move.ends_chapter:
+                self.recap = ChapterRecap(
+                    lines, self.last_view.get(self.board.round_summary_part, Markup())
+                )
+
+    def show_position(self, position: Any, to_act: int | None) -> None:  # noqa: ANN401 - any game's position
+        """Draw how the table stands."""
+        with self.condition:
+            self.to_act, self.status_line = to_act, self.screen.status_line(position)
+            self._add(position)
+
+    # --- what requests do ----------------------------------------------------------------------
+
+    def answer(self, question_number: int, key: str) -> str:
+        """Accept the answer to a question by number; return a key of `REFUSALS` if refused."""
+        with self.condition:
+            question = self._current_question(question_number)
+            if question is None:
+                return "late"
+            chosen = next((choice for choice in question.choices if choice.key == key), None)
+            return "unknown" if chosen is None else self._answered(chosen)
+
+    def undo(self, question_number: int) -> str:
+        """Take the last choice back, at the question of that number; a word where not."""
+        with self.condition:
+            if not self.can_undo or self._current_question(question_number) is None:
+                return "late"
+            return self._answered(MoveUndone)
+
+    def advise(self, question_number: int) -> str:
+        """Have advice on the question of that number; a word where there is none."""
+        with self.condition:
+            question = self._current_question(question_number)
+            if question is None:
+                return "late"
+            self.advice = question.advice()
+            self.notify_change()
+            return ""
+
+    def _current_question(self, number: int) -> PlayerPrompt[Any, Any] | None:
+        return self.question if number == self.question_number else None
+
+    def _answered(self, answer: Choice[Any] | type[MoveUndone]) -> str:
+        self._answer, self.question, self.messages_since_answer = answer, None, []
+        self.message_batch += 1
+        self.condition.notify_all()
+        return ""
+
+    def wait_for_question(self) -> None:
+        """Return when there is something to answer again, or after a moment."""
+        with self.condition:
+            self.condition.wait_for(lambda: self.question is not None, _MOMENT.total_seconds())
+
+    def wait(self, version: int, limit: timedelta) -> None:
+        """Return when there is something newer than that version, or after that time."""
+        with self.condition:
+            self.condition.wait_for(lambda: self.version > version, limit.total_seconds())
+
+    def updates_since(self, version: int) -> Sequence[SeatUpdate]:
+        """Return the updates after a version."""
+        return [frame for frame in self.updates if frame.version > version]
+
+    @property
+    def is_away(self) -> bool:
+        """True if no person plays here: the person has left or stopped looking at the page."""
+        silent = self.clock() - self.last_seen_at > AWAY_TIMEOUT.total_seconds()
+        return self.replacement_bot is None and (self.has_left or (self.is_present and silent))
+
+    def record_visit(self) -> None:
+        """Record that the person has requested the page."""
+        self.last_seen_at = self.clock()
+
+    def notify_change(self) -> None:
+        """Report a change; the caller holds the condition."""
+        self.version += 1
+        self.condition.notify_all()
+
+    def _add(self, seen: object) -> None:
+        """Add a frame of the changed parts of the board and the pending lines."""
+        if self.board.render_position is None:
+            return
+        rendered = self.board.render_position(self.screen.names, self.screen.you, seen)
+        visible_parts = {name: part for name, part in rendered.items() if part is not None}
+        parts = {
+            name: part for name, part in visible_parts.items() if part != self.last_view.get(name)
+        }
+        self.last_view |= parts
+        self.notify_change()
+        self.updates.append(SeatUpdate(self.version, parts, self._pending_lines))
+        self._pending_lines = []

@@ -1,0 +1,242 @@
+"""A table with its people: who has come, one match after the other, and what each was worth."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from threading import Condition, Event
+
+from cardsharp.analysis.replay import DecisionPoint
+from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.pages.analysis_view import AnalysisView, build_analysis_view
+from cardsharp.pages.board_renderer import BoardRenderer
+from cardsharp.pages.rendered_match import RenderedMatch, render_match
+from cardsharp_tools.game_rooms.browser_seat import BrowserSeat
+from cardsharp_tools.game_rooms.match_config import (
+    AnySitting,
+    MatchConfig,
+    result_text,
+    store_match,
+)
+from cardsharp_tools.terminal.display import DisplayGuard
+
+_LONGEST = 24  # characters of a name
+
+
+class RoomState(StrEnum):
+    """State of a game room."""
+
+    WAITING = "waiting"
+    PLAYING = "playing"
+    OVER = "over"
+
+
+class _Interrupted(Exception):
+    """Interruption of an analysis by another request."""
+
+
+@dataclass(eq=False)
+class FinishedRoomMatch:
+    """A match that is over, its id in our log, and its parts, whose `analyses` come one by one."""
+
+    number: int
+    match: AnySitting
+    stored_id: str | None
+    parts: list[RenderedMatch]
+    analyses: list[AnalysisView | None] = field(default_factory=list)
+
+    @property
+    def is_analysed(self) -> bool:
+        """True if all analyses of the match are complete."""
+        return len(self.analyses) == len(self.parts)
+
+
+@dataclass(eq=False)
+class GameRoom:
+    """Room of `config` with its seats; `on_match_end` is called after matches."""
+
+    config: MatchConfig
+    host: str
+    show_hints: bool = False
+    show_reasons: bool = False
+    on_match_end: Callable[[FinishedRoomMatch, list[str]], None] = lambda *_: None
+    match_pages_url: str = ""  # where the pages of what is played are, if not at each seat
+    clock: Callable[[], float] = time.monotonic
+    condition: Condition = field(default_factory=Condition)
+    state: RoomState = RoomState.WAITING
+    last: FinishedRoomMatch | None = None
+    finished_parts: dict[str, RenderedMatch] = field(default_factory=dict)
+    """The parts of all matches that are over, by their ids."""
+    fault: CardsharpError | None = None
+    stopped: Event = field(default_factory=Event)
+    teach: bool = False
+    failing_bots: set[str] = field(default_factory=set)
+    """Bots of which every decision of a match has failed."""
+    faults: Counter[str] = field(default_factory=Counter)
+    """How many decisions of users' bots have failed."""
+    match_number: int = 0  # of the match that is played, or was last
+    _requested_match_number: int = 1
+    _guard: DisplayGuard = field(default_factory=DisplayGuard)
+
+    def __post_init__(self) -> None:
+        self.board = board_renderer(self.config)
+        self.config.make_match()  # what cannot be played is refused here
+        make = self.config.decision_class
+        self.chairs = [
+            BrowserSeat(
+                self.condition, self.config.advisor(), make, self.clock, show_hints=self.show_hints
+            )
+            for _ in range(self.config.human_count)
+        ]
+        for chair in self.chairs:
+            chair.is_room_empty, chair.can_undo = self.is_empty, self.config.human_count == 1
+        self.chairs[0].name, self.chairs[0].is_present = self.host, True
+
+    def run(self) -> None:
+        """Play matches until stopped; a strategy's failure is shown and raised."""
+        try:
+            while True:
+                with self.condition:
+                    self.condition.wait_for(lambda: self.stopped.is_set() or self._ready())
+                if self.stopped.is_set():
+                    return
+                self._play(self.match_number + 1)
+        except CardsharpError as error:
+            self.fault = error
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Answer all waiting requests and play no more matches."""
+        self.stopped.set()
+        self._touch()
+
+    def is_empty(self) -> bool:
+        """True if no person remains in the room."""
+        people = [chair for chair in self.chairs if chair.replacement_bot is None]
+        return self.stopped.is_set() or all(chair.has_left for chair in people)
+
+    # --- what people do ------------------------------------------------------------------------
+
+    def join(self, seat: BrowserSeat, name: str) -> None:
+        """Take a seat, or take it again."""
+        with self.condition:
+            seat.name = seat.name if seat.is_present else self._name(name)
+            seat.is_present, seat.has_left, seat.replacement_bot = True, False, None
+        self._touch()
+
+    def leave(self, seat: BrowserSeat) -> None:
+        """Leave the seat; the match ends when all people have left."""
+        with self.condition:
+            seat.has_left = True
+        self._touch()
+
+    def replace(self, seat_index: int, by_seat_index: int) -> None:
+        """Replace an absent person by a bot, or, if the host asks, one who has not come."""
+        with self.condition:
+            is_other_seat = seat_index != by_seat_index and 0 <= seat_index < len(self.chairs)
+            chair = self.chairs[seat_index if is_other_seat else by_seat_index]
+            may = chair.is_away if chair.is_present else by_seat_index == 0
+            if not is_other_seat or chair.replacement_bot is not None or not may:
+                return
+            strategy_name = self.config.opponent or self.config.game.default_strategy
+            chair.replacement_bot = self.config.make_bot(
+                strategy_name, self._requested_match_number, f"stand-in {seat_index}"
+            )
+            if not chair.is_present:
+                chair.name = chair.replacement_bot.name
+        self._touch()
+
+    def request_rematch(self, seat: BrowserSeat, match_number: int) -> None:
+        """Start another match after a given one, once for all requests."""
+        with self.condition:
+            seat.has_left = False
+            if self.state is RoomState.OVER and match_number == self.match_number:
+                self._requested_match_number += 1
+        self._touch()
+
+    # --- the match's thread --------------------------------------------------------------------
+
+    def _ready(self) -> bool:
+        is_full = all(
+            chair.is_present or chair.replacement_bot is not None for chair in self.chairs
+        )
+        return is_full and self._requested_match_number > self.match_number
+
+    def _play(self, number: int) -> None:
+        sitting = self.config.make_match(number, [chair.name for chair in self.chairs])
+        seated = dict(zip(sitting.human_names, self.chairs, strict=True))
+        with self.condition:
+            self.match_number, self.state = number, RoomState.PLAYING
+            for seat, chair in seated.items():
+                chair.start_match(sitting.screen(seat), self.board)
+        sitting.play(seated, show_reasons=self.show_reasons, explain_rules=self.teach)
+        self.failing_bots |= sitting.failing_bots
+        self.faults.update(sitting.faults)
+        if self.stopped.is_set():
+            return
+        parts = sitting.stored_parts()
+        stored_id = store_match(parts)
+        rendered: list[RenderedMatch] = []
+        self._guard.run(
+            lambda: rendered.extend(render_match(*part) for part in parts), f"Match {number}"
+        )
+        self.finished_parts |= {part.record.match_id: part for part in rendered}
+        self.last = finished_match = FinishedRoomMatch(number, sitting, stored_id, rendered)
+        self.state = RoomState.OVER
+        self._touch()
+        names = [self.chairs[0].screen.names[seat] for seat in sitting.winners]
+        self._guard.run(
+            lambda: self.on_match_end(finished_match, names), f"The end of match {number}"
+        )
+        self._judge(finished_match)
+
+    def _judge(self, finished_match: FinishedRoomMatch) -> None:
+        """Analyse the parts until a new match is requested."""
+
+        def until_next_match(decisions: list[DecisionPoint]) -> Iterator[DecisionPoint]:
+            for decision in decisions:
+                if self.stopped.is_set() or self._requested_match_number > finished_match.number:
+                    raise _Interrupted
+                yield decision
+
+        with suppress(_Interrupted):
+            for part in finished_match.parts:
+                analysis = None
+                try:
+                    analysis = build_analysis_view(part, until_next_match)
+                except CardsharpError as error:  # the next match can be played all the same
+                    name = part.record.match_id
+                    self._guard.report(f"Match {name} cannot be analysed: {error}")
+                finished_match.analyses.append(analysis)
+                self._touch()
+
+    def _touch(self) -> None:
+        with self.condition:
+            for chair in self.chairs:
+                chair.notify_change()
+
+    def _name(self, requested_name: str) -> str:
+        cleaned = " ".join("".join(filter(str.isprintable, requested_name)).split())
+        return cleaned[:_LONGEST].strip() or "Guest"
+
+
+def board_renderer(setting: MatchConfig) -> BoardRenderer:
+    """Return the game's board renderer for a seat; raise `ConfigError` if it has none."""
+    part = setting.game.board_renderer
+    board = None if part is None else part.load()
+    if board is None or board.render_position is None:
+        title = setting.game.title
+        raise ConfigError(f"The table of {title} cannot be drawn; leave --browser out.")
+    return board
+
+
+def seat_result_text(finished_match: FinishedRoomMatch, browser_seat: BrowserSeat) -> str:
+    """Return the result of a match in words for the person at a seat."""
+    sitting = finished_match.match
+    if sitting.player_quit and not browser_seat.has_left:
+        return "The match was left."
+    names = [browser_seat.screen.names[seat] for seat in sitting.winners]
+    return result_text(names, player_quit=sitting.player_quit)

@@ -1,0 +1,343 @@
+"""Positions of your own matches in which you lost most, asked again over days, also as pages.
+
+What was asked is kept in one file: a card for each marked decision. A card that is answered well is
+asked again after a longer time, else the next day, as with cards of vocabulary.
+"""
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from http import HTTPStatus
+from pathlib import Path
+from secrets import token_urlsafe
+from tempfile import NamedTemporaryFile
+from threading import Lock
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from cardsharp.analysis.judge import analysis_sources
+from cardsharp.analysis.match_analysis import analyse, severity_of
+from cardsharp.analysis.replay import (
+    DecisionPoint,
+    StoredDecision,
+    StoredOption,
+    header_of,
+)
+from cardsharp.errors import ConfigError, StoreError
+from cardsharp.pages.match_pages import decision_fragment
+from cardsharp.play.game import Game
+from cardsharp.store.match_listing import is_match_of, newest_matches
+from cardsharp.store.match_log import MatchReader, MatchRecord, MoveRecord
+from cardsharp_tools.game_rooms.game_room import board_renderer
+from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, screen_class
+from cardsharp_tools.game_rooms.match_config import MatchConfig
+from cardsharp_tools.game_rooms.seat_pages import (
+    NO_CACHE_HEADERS,
+    SITE,
+    choice_context,
+    load_template,
+    read_form,
+)
+from cardsharp_tools.terminal.match_printer import judge_value_text
+from cardsharp_tools.terminal.screen import AnyScreen
+
+REVIEW_INTERVALS = tuple(
+    timedelta(days=days) for days in (1, 3, 7, 21, 60)
+)  # after so many good ones
+
+
+class Exercise(BaseModel):
+    """Decision to be asked again, with its cost, due date and number of correct answers."""
+
+    game: str
+    match: str
+    sequence: int
+    cost: float
+    due: date
+    well: int = 0
+
+
+class ExerciseDeck(BaseModel):
+    """All cards, and the matches that were looked through for them."""
+
+    cards: list[Exercise] = []
+    looked: list[str] = []
+
+    @classmethod
+    def read(cls, file: Path) -> "ExerciseDeck":
+        """Read the deck from a file, empty if there is no file; raises `StoreError`."""
+        try:
+            return cls.model_validate_json(file.read_bytes())
+        except FileNotFoundError:
+            return cls()
+        except (OSError, ValidationError) as error:
+            raise StoreError(f"{file} cannot be read; move it away to begin anew.") from error
+
+    def write(self, file: Path) -> None:
+        """Replace the file; raises `StoreError`."""
+        try:
+            with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as fresh:
+                fresh.write(json.dumps(self.model_dump(mode="json")))
+            Path(fresh.name).replace(file)
+        except OSError as error:
+            raise StoreError(f"{file} cannot be written: {error.strerror}.") from error
+
+    def due(self, game: Game, today: date) -> list[Exercise]:
+        """The cards of a game that are to be asked, what cost most first."""
+        cards = [card for card in self.cards if card.game == game.name and card.due <= today]
+        return sorted(cards, key=lambda card: -card.cost)
+
+    def unseen(self, game: Game, log: MatchReader, limit: int) -> list[MatchRecord]:
+        """Return the newest matches of a game, up to `limit`, that were not scanned."""
+        newest = newest_matches(log, game, limit=limit)
+        fresh = (record for record in newest if record.match_id not in self.looked)
+        return [record for record in fresh if record.outcome is not None]
+
+    def scan_match(self, game: Game, log: MatchReader, record: MatchRecord) -> None:
+        """Make a card of each marked decision that a person made in a match.
+
+        Raises `StoreError` if a move of it cannot be read.
+        """
+        match = record.match_id
+        self.looked.append(match)
+        moves = _all_moves(match, log)
+        human_sequences = {point.step.sequence for point in _human_decisions(game, record, moves)}
+        if not human_sequences:
+            return
+        with suppress(ConfigError):  # a table at which nobody can judge
+            self.cards += [
+                Exercise(
+                    game=game.name,
+                    match=match,
+                    sequence=point.sequence,
+                    cost=point.cost,
+                    due=date.min,
+                )
+                for point in analyse(game, record, moves).decisions
+                if point.sequence in human_sequences and point.mark is not None
+            ]
+
+
+def _all_moves(match: str, log: MatchReader) -> list[MoveRecord]:
+    """All moves of a match; raises `StoreError` if one cannot be read."""
+    moves = log.moves(match)
+    for move in moves:
+        if move.read_error is not None:
+            raise StoreError(
+                f"Move {move.sequence} of match {match} cannot be read: {move.read_error}."
+            )
+    return moves
+
+
+def _human_decisions(
+    game: Game, record: MatchRecord, moves: Sequence[MoveRecord]
+) -> list[DecisionPoint]:
+    decision_points = analysis_sources(game).list_decisions(record, moves)
+    return [
+        point
+        for point in decision_points
+        if point.step.decision and point.step.decision.strategy == HUMAN_NAME
+    ]
+
+
+class ExerciseQuestion(NamedTuple):
+    """A decision that is asked again: its card, the screen of whoever made it, and its step."""
+
+    card: Exercise
+    decision_point: DecisionPoint
+    screen: AnyScreen
+    number: int  # of the step, as a match's page counts them from 1
+
+    @property
+    def choice_labels(self) -> dict[Any, str]:
+        """Display names of the choices, by action."""
+        return {
+            choice.action: choice.name
+            for choice in self.screen.choices(self.decision_point.position)
+        }
+
+    @property
+    def original_action(self) -> str:
+        """Display name of the action that was chosen in the match."""
+        done = self.decision_point.step.decision.action if self.decision_point.step.decision else ""
+        chosen = (
+            action for action, name in self.decision_point.option_names.items() if name == done
+        )
+        return next(
+            (self.choice_labels[action] for action in chosen if action in self.choice_labels), done
+        )
+
+
+def make_question(card: Exercise, game: Game, log: MatchReader) -> ExerciseQuestion | None:
+    """Return the question of a card, or None if its match is no longer stored.
+
+    Raises `StoreError`.
+    """
+    record = log.match(card.match)
+    if record is None or not is_match_of(game, record):
+        return None
+    moves, header = _all_moves(card.match, log), header_of(record)
+    steps = [step.sequence for step in analysis_sources(game).replay(record, moves)]
+    for point in _human_decisions(game, record, moves):
+        if point.step.sequence == card.sequence:
+            you, seats = point.step.seat or 0, range(len(header.names or header.players))
+            names = [HUMAN_NAME if seat == you else header.name(seat) for seat in seats]
+            number = steps.index(card.sequence) + 1
+            screen = screen_class(game)(names, you)
+            screen.resume(record.header)
+            return ExerciseQuestion(card, point, screen, number)
+    return None
+
+
+class AnswerReview(NamedTuple):
+    """Review of an answer: its value beside the best option's, in the judge's `number_format`.
+
+    `is_correct` is True if the analysis would not mark the answer as a mistake.
+    """
+
+    is_correct: bool
+    answer: str
+    value: float
+    best_value: float
+    thought: StoredDecision
+    number_format: str
+
+    @property
+    def comparison_text(self) -> str:
+        """Sentence that compares the values of the answer and of the best option."""
+        best = self.thought.action
+        more = f"; {best} {judge_value_text(self.number_format, self.best_value)}."
+        return f"{self.answer} keeps {judge_value_text(self.number_format, self.value)}" + (
+            ", the most." if best == self.answer else more
+        )
+
+
+def judge_answer(game: Game, question: ExerciseQuestion, answer: object) -> AnswerReview | None:
+    """The judge's view of an answer, None where it cannot value it."""
+    judge, words = analysis_sources(game).judge, question.choice_labels
+    decision = judge.evaluate(question.decision_point.position, [answer])
+    if decision is None:
+        return None
+    worth = {option.action: option.value for option in decision.options if option.value is not None}
+    if answer not in worth or decision.action not in worth:
+        return None
+    options = tuple(
+        StoredOption(
+            action=words[option.action], value=option.value, note=option.note, unit=option.unit
+        )
+        for option in decision.options
+        if option.action in words
+    )
+    best = max(worth[decision.action], worth[answer])
+    well = severity_of((best - worth[answer]) / judge.value_range) is None
+    act, reason = words.get(decision.action, str(decision.action)), decision.reason
+    thought = StoredDecision(action=act, reason=reason, options=options, strategy=judge.name)
+    return AnswerReview(well, words[answer], worth[answer], best, thought, judge.value_format)
+
+
+def reschedule(card: Exercise, today: date, *, is_correct: bool) -> None:
+    """Record an answer: a correct one lengthens the interval, after another it starts anew."""
+    card.well = min(card.well + 1, len(REVIEW_INTERVALS)) if is_correct else 0
+    card.due = today + REVIEW_INTERVALS[max(card.well, 1) - 1]
+
+
+@dataclass(frozen=True)
+class LessonSession:
+    """Today's questions and the review of the first answer to each, stored at once."""
+
+    game: Game
+    questions: Sequence[ExerciseQuestion]
+    lessons: ExerciseDeck
+    file: Path
+    today: date
+    corrections: dict[int, AnswerReview | None] = field(default_factory=dict)
+    _answering: Lock = field(default_factory=Lock)
+
+    @property
+    def correct_count(self) -> int:
+        """Number of correct answers."""
+        return sum(
+            correction is not None and correction.is_correct
+            for correction in self.corrections.values()
+        )
+
+    def answer(self, index: int, action: object) -> AnswerReview | None:
+        """Return the review of an answer, or None if it cannot be valued; raises `StoreError`."""
+        with self._answering:
+            if index not in self.corrections:
+                question = self.questions[index]
+                review = judge_answer(self.game, question, action)
+                reschedule(
+                    question.card, self.today, is_correct=review is not None and review.is_correct
+                )
+                self.lessons.write(self.file)
+                self.corrections[index] = review
+            return self.corrections[index]
+
+    def cost(self, index: int) -> str:
+        """Return a sentence with the original choice and its cost."""
+        question = self.questions[index]
+        cost = judge_value_text(
+            analysis_sources(self.game).judge.value_format.lstrip("+"), question.card.cost
+        )
+        return f"Then you chose {question.original_action}, which cost {cost}."
+
+
+def lesson_routes(lesson: LessonSession) -> Sequence[BaseRoute]:
+    """The pages `/lesson/1` and so on; raises `ConfigError` for a table that cannot be drawn."""
+    board, token = board_renderer(MatchConfig(lesson.game)), token_urlsafe(16)
+
+    def place_of(request: Request) -> int:
+        number: int = request.path_params["number"]
+        if not 0 < number <= len(lesson.questions):
+            raise HTTPException(HTTPStatus.NOT_FOUND, f"The lesson has no question {number}.")
+        return number - 1
+
+    def page(request: Request) -> Response:
+        place = place_of(request)
+        question = lesson.questions[place]
+        screen, position = question.screen, question.decision_point.position
+        review = lesson.corrections.get(place)
+        seen = (
+            board.render_position(screen.names, screen.you, position)
+            if board.render_position
+            else {}
+        )
+        context = {
+            **choice_context(board, screen.groups(position)),
+            "lesson": lesson,
+            "place": place,
+            "question": question,
+            "standing": screen.status_line(position),
+            "parts": {name: part for name, part in seen.items() if part is not None},
+            "told": review,
+            "answered": place in lesson.corrections,
+            "thought": decision_fragment(review.thought) if review else "",
+            "fields": {"token": token},
+        }
+        return HTMLResponse(
+            load_template("lesson.html").render(context, site=SITE), headers=NO_CACHE_HEADERS
+        )
+
+    async def answer(request: Request) -> Response:
+        place, form = place_of(request), await read_form(request)
+        question = lesson.questions[place]
+        choices = question.screen.choices(question.decision_point.position)
+        chosen = [choice for choice in choices if choice.key == form.get("key")]
+        if form.get("token") != token or not chosen:
+            raise HTTPException(HTTPStatus.FORBIDDEN, "Answer on the page of the question.")
+        await run_in_threadpool(lesson.answer, place, chosen[0].action)
+        return RedirectResponse(
+            f"/lesson/{place + 1}", HTTPStatus.SEE_OTHER, headers=NO_CACHE_HEADERS
+        )
+
+    path = "/lesson/{number:int}"
+    return [Route(path, page), Route(path, answer, methods=["POST"])]

@@ -1,0 +1,288 @@
+"""A match on this machine between people and strategies, by the real rules, and how it is told."""
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from random import Random
+from secrets import token_hex
+from typing import Any, Generic
+
+from cardsharp.analysis.replay import header_of
+from cardsharp.errors import ConfigError
+from cardsharp.play.decision_runner import DecisionResult, DecisionRunner
+from cardsharp.play.game import Game
+from cardsharp.play.guarded_call import fault_kind
+from cardsharp.play.simulation import A, P, S, Simulation
+from cardsharp.play.strategy import Decision
+from cardsharp_tools.cli.console import print_error
+from cardsharp_tools.game_rooms.match_branch import BranchPoint, StoredMatch
+from cardsharp_tools.lab.game_adapter import LabMatch, PlayedAction, lab_adapter
+from cardsharp_tools.lab.plan import AnyStrategy
+from cardsharp_tools.lab.players import decide_guarded
+from cardsharp_tools.terminal.human_player import HumanPlayer, MoveUndone, PlayerQuit
+from cardsharp_tools.terminal.screen import AnyScreen, ScreenMove
+
+HUMAN_NAME = "you"  # what the person is called, also in the match log
+StartState = tuple[
+    list[PlayedAction], Any
+]  # what was done before a match is gone on with; its state
+
+
+@dataclass
+class SeatedBot:
+    """A strategy at the table, and what it is called in the match log; a user's with a `decider`.
+
+    Such a one's faults are told, each kind once, and a safe action is played.
+    """
+
+    name: str
+    strategy: AnyStrategy
+    decider: DecisionRunner[Any, Any, Any] | None = None
+    has_always_failed: bool = False
+    """Whether it is a user's, and has failed at every decision so far."""
+    faults: int = 0
+    """How many decisions of a user's have failed."""
+    _reported_fault_kinds: set[tuple[str, str]] = field(default_factory=set, init=False)
+    _is_new: bool = field(default=True, init=False)
+
+    def decide(self, position: Any) -> DecisionResult[Any]:  # noqa: ANN401 - any game's
+        """Its decision, or the safe one."""
+        if self.decider is None:
+            return _timed(self.strategy, position)
+        result = decide_guarded(self.decider, self.strategy, position)
+        self.has_always_failed = result.error is not None and (
+            self.has_always_failed or self._is_new
+        )
+        self._is_new = False
+        if result.error is None:
+            return result
+        self.faults += 1
+        if (kind := fault_kind(result.error)) not in self._reported_fault_kinds:
+            self._reported_fault_kinds.add(kind)
+            print_error(
+                (
+                    f"{self.name}: {result.error}. A safe action is played.\n{result.traceback}"
+                ).rstrip()
+            )
+        return result
+
+
+def _timed(player: AnyStrategy | HumanPlayer[Any, Any], position: object) -> DecisionResult[Any]:
+    began = time.perf_counter()
+    decision = player.decide(position)
+    return DecisionResult(decision, timedelta(seconds=time.perf_counter() - began))
+
+
+def screen_class(game: Game) -> type[AnyScreen]:
+    """Return the class that shows a game to people; raise `ConfigError` if there is none."""
+    if game.terminal_ui is None:
+        raise ConfigError(f"{game.title} cannot be played by people.")
+    ui_class: type[AnyScreen] = game.terminal_ui.load()
+    return ui_class
+
+
+@dataclass
+class LocalMatch(Generic[S, P, A]):
+    """A match of people, named by seat in the order in which they came, and of bots elsewhere.
+
+    One with an `opening` goes on from there: from the `point` of another match.
+    """
+
+    game: Game
+    simulation: Simulation[S, P, A]
+    human_names: Mapping[int, str]
+    bots: Mapping[int, SeatedBot]
+    rng: Random
+    point: BranchPoint | None = None
+    opening: StartState | None = None
+    actions: list[PlayedAction] = field(default_factory=list, init=False)
+    state: S = field(init=False)
+    player_quit: bool = field(default=False, init=False)
+    _undone: bool = field(default=False, init=False)
+    _initial_action_count: int = field(default=0, init=False)
+    _back: list[str] = field(default_factory=list, init=False)
+    _reasons: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list), init=False)
+    _taught: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set), init=False)
+
+    @property
+    def host(self) -> int:
+        """The seat of whoever came first."""
+        return next(iter(self.human_names))
+
+    @property
+    def host_side(self) -> tuple[int, ...]:
+        """The seats of the host's side."""
+        return next(side for side in self.simulation.sides if self.host in side)
+
+    def names(self, viewer: int) -> list[str]:
+        """Return the players' display names by seat, as `viewer` sees them, without duplicates."""
+        numbers = count(1)
+        names: list[str] = []
+        for seat in range(self.simulation.seats):
+            if seat == viewer:
+                name = HUMAN_NAME
+            elif seat in self.human_names:
+                name = self.human_names[seat]
+            else:
+                name = self.bots[seat].name if len(self.bots) == 1 else f"bot {next(numbers)}"
+            taken_names = [*names, *([] if seat == viewer else [HUMAN_NAME])]
+            names.append(name if name not in taken_names else f"{name} ({seat + 1})")
+        return names
+
+    def screen(self, viewer: int) -> AnyScreen:
+        """Return the screen of the person at a seat."""
+        screen = screen_class(self.game)(self.names(viewer), viewer)
+        if self.point is not None:
+            screen.resume(self.point.record.header)
+        return screen
+
+    # --- how it is played ----------------------------------------------------------------------
+
+    def play(
+        self,
+        human_players: Mapping[int, HumanPlayer[P, A]],
+        *,
+        show_reasons: bool = False,
+        explain_rules: bool = False,
+    ) -> S:
+        """Play until the match has ended, or nobody of the people is left; where it stands then.
+
+        With `whys` the bots' reasons are told when a chapter, such as a round, is over. To `teach`
+        is to tell the rules at the beginning, and of each thing that they list when it first comes
+        up.
+        """
+        self._seated, self._whys, self._teach = human_players, show_reasons, explain_rules
+        self._began = datetime.now(UTC)
+        opening_actions, self.state = self.opening or ([], self.simulation.initial_state(self.rng))
+        self.actions, self._initial_action_count = [*opening_actions], len(opening_actions)
+        self._say("" if self.point is None else self.point.start_message)
+        if explain_rules:
+            for person in human_players.values():
+                person.show_move(ScreenMove(person.screen.introduction()))
+        self._show()
+        while (seat := self.simulation.current_seat(self.state)) is not None:
+            try:
+                decided = self._decide(seat)
+            except PlayerQuit:
+                self.player_quit = True
+                break
+            except MoveUndone:
+                self._undo()
+            else:
+                self._act(seat, decided)
+            self._show()
+        return self.state
+
+    def _act(self, seat: int, decided: DecisionResult[Decision[A]]) -> None:
+        state, action = self.state, decided.decision.action
+        self.state = self.simulation.apply_action(state, action, self.rng)
+        self.actions.append(PlayedAction(state, action, decided))
+        for you, person in self._seated.items():
+            screen_move = person.screen.move_text(state, action, self.state)
+            person.show_move(self._explained(you, screen_move, seat, decided.decision))
+
+    def _undo(self) -> None:
+        """Go back to the last real choice of a person, hidden cards dealt anew."""
+        for place in range(len(self.actions) - 1, self._initial_action_count - 1, -1):
+            then, action, _ = self.actions[place]
+            person = self._seated.get(self.simulation.current_seat(then) or 0)
+            seen = self.simulation.current_position(then)
+            choices = [] if person is None else person.screen.choices(seen)
+            if len(choices) > 1:
+                name = next(
+                    (choice.name for choice in choices if choice.action == action), str(action)
+                )
+                del self.actions[place:]
+                self.state = self.simulation.resample_hidden(then, self.rng)
+                self._undone = True
+                self._back.append(name)
+                self._say(f"Taken back: {name}. What you did not know then is dealt anew.")
+                return
+        self._say("There is nothing to take back.")
+
+    def _say(self, text: str) -> None:
+        for person in self._seated.values():
+            person.show_move(ScreenMove([text] if text else []))
+
+    def _decide(self, seat: int) -> DecisionResult[Decision[A]]:
+        position = self.simulation.current_position(self.state)
+        if seat not in self._seated:
+            return self.bots[seat].decide(position)
+        decided = _timed(self._seated[seat], position)
+        if not self._back:
+            return decided
+        reason = f"{decided.decision.reason} Taken back before: {', '.join(self._back)}."
+        self._back = []
+        return decided._replace(decision=replace(decided.decision, reason=reason))
+
+    def _explained(
+        self, you: int, screen_move: ScreenMove, seat: int, decision: Decision[A]
+    ) -> ScreenMove:
+        """Add the bots' reasons at a chapter's end, and notes about rules that are new."""
+        screen, lines = self._seated[you].screen, [*screen_move.lines]
+        if self._whys and seat in self.bots:
+            self._reasons[you].append(f"   {screen.names[seat]}: {decision.reason}")
+        if screen_move.ends_chapter:
+            lines += self._reasons.pop(you, [])
+        if self._teach:
+            text, taught = " ".join(map(str, lines)).lower(), self._taught[you]
+            lessons = screen.rule_notes()
+            fresh = [term for term in lessons if term not in taught and term.lower() in text]
+            taught.update(fresh)
+            lines += [f"   {term}: {lessons[term]}." for term in fresh]
+        return screen_move._replace(lines=lines)
+
+    def _show(self) -> None:
+        to_act = self.simulation.current_seat(self.state)
+        for seat, person in self._seated.items():
+            person.show_position(self.simulation.position_for(self.state, seat), to_act)
+
+    # --- how it ended --------------------------------------------------------------------------
+
+    @property
+    def winners(self) -> list[int]:
+        """Return the winners' seats, empty for a tie or an abandoned match."""
+        if self.player_quit:
+            return []
+        points = self.simulation.scores(self.state)
+        best = [seat for seat, score in enumerate(points) if score == max(points)]
+        return best if len(best) < self.simulation.seats else []
+
+    @property
+    def failing_bots(self) -> set[str]:
+        """The users' bots of which every decision has failed."""
+        return {bot.name for bot in self.bots.values() if bot.has_always_failed}
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """Number of failed decisions of each user's bot that has failed."""
+        return {bot.name: bot.faults for bot in self.bots.values() if bot.faults}
+
+    def stored_parts(self) -> list[StoredMatch]:
+        """The match as the log holds it, in parts, if it does; the host is the person there."""
+        extras, seated = lab_adapter(self.game.name), self._seated
+        end = seated[self.host].screen.resign(self.state) if self.player_quit else self.state
+        if (
+            end is None
+            or len(self.actions) == self._initial_action_count
+            or not extras.can_store_matches
+        ):
+            return []
+        bot_names = {seat: bot.name for seat, bot in self.bots.items()}
+        called = {**bot_names, **self.human_names, self.host: HUMAN_NAME}
+        names = tuple(called[seat] for seat in range(self.simulation.seats))
+        name = f"{'branch' if self.point else 'versus'}-{token_hex(4)}"
+        match = LabMatch(name, self._began, self.host_side, names, self.actions, end, tag="versus")
+        parts = list(extras.stored_matches(match))
+        if self.point is not None:
+            parts = self.point.tag_as_branch(parts)
+        if not self._undone:
+            return parts
+        tags = [[*header_of(record).tags, "undo"] for record, _ in parts]
+        return [
+            (replace(record, header={**record.header, "tags": more}), moves)
+            for (record, moves), more in zip(parts, tags, strict=True)
+        ]

@@ -1,0 +1,200 @@
+"""A branch: another course of a stored match, from one of its decisions on; those of our log."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from random import Random
+from typing import Any
+
+from cardsharp.analysis.replay import (
+    Branch,
+    ReplayStep,
+    RestoredState,
+    header_of,
+    outcome_of,
+    read_error_of,
+)
+from cardsharp.errors import ConfigError, StoreError
+from cardsharp.play.game import Game
+from cardsharp.play.strategy_registry import registry_for
+from cardsharp.server.match_site import PagesConfig
+from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
+from cardsharp_tools.lab.game_adapter import PlayedAction
+from cardsharp_tools.lab.plan import AnySimulation, game_simulation
+from cardsharp_tools.match_sources.match_logs import match_game, open_existing_log, store_or_default
+from cardsharp_tools.match_sources.sources import find_source, open_match
+
+_log = logging.getLogger(__name__)
+
+StoredMatch = tuple[MatchRecord, list[MoveRecord]]
+
+
+@dataclass(frozen=True)
+class BranchPoint:
+    """A decision of a stored match: `seat` decides again what was done in `step`.
+
+    The cards come as they came there (`same`) or are dealt anew out of those that whoever decides
+    did not know.
+    """
+
+    record: MatchRecord
+    moves: Sequence[MoveRecord]
+    game: Game
+    simulation: AnySimulation
+    steps: Sequence[ReplayStep]  # those before, and at last that of the decision
+    seat: int
+    same_cards: bool
+
+    @property
+    def step(self) -> ReplayStep:
+        """Step of the decision."""
+        return self.steps[-1]
+
+    @property
+    def step_number(self) -> int:
+        """The number of that step, counted from 1."""
+        return len(self.steps)
+
+    def start_state(self, rng: Random) -> tuple[list[PlayedAction], Any]:
+        """Return the earlier actions and the state of the branch point, as far as it is visible."""
+        earlier_actions: list[PlayedAction] = []
+        for step in _restored(self.game, self.record, self.moves, rng):
+            if step.sequence == self.step.sequence:
+                state = (
+                    step.state
+                    if self.same_cards
+                    else self.simulation.resample_hidden(step.state, rng)
+                )
+                return earlier_actions, state
+            earlier_actions.append(PlayedAction(step.state, step.action, None))
+        raise ConfigError(f"Step {self.step_number} of match {self.record.match_id} is not there.")
+
+    def original_strategy(self, seat: int) -> str | None:
+        """Return the strategy of a seat if it is a built-in strategy."""
+        header = header_of(self.record)
+        seat_strategy = header.seats.get(seat)
+        registered_names = registry_for(self.game.strategy_package).names()
+        candidates = (seat_strategy, header.name(seat), None if seat_strategy else header.opponent)
+        return next((name for name in candidates if name in registered_names), None)
+
+    @property
+    def start_message(self) -> str:
+        """Message for the person who plays on from here."""
+        cards = "The same cards come" if self.same_cards else "What you did not know is dealt anew"
+        return (
+            f"Step {self.step_number} of {self.record.match_id}, then: "
+            f"{self.step.description}. {cards}."
+        )
+
+    def tag_as_branch(self, parts: Sequence[StoredMatch]) -> list[StoredMatch]:
+        """The parts of a match that began here, for the log: tagged, the first with its branch."""
+        (record, moves), *other_parts = parts
+        branch = Branch(of=self.record.match_id, step=self.step_number, same=self.same_cards)
+        opening = {n: part for n, part in self.record.header.items() if n == "opening"}
+        tags = [
+            "branch",
+            f"{branch.of}@{branch.step}",
+            *(["same-cards"] if self.same_cards else []),
+        ]
+        more = {"branch": branch.model_dump(), "tags": tags, **opening}
+        # Of others' reasons some would tell cards that were dealt anew.
+        reason_sequences = {
+            s.sequence for s in self.steps[:-1] if self.same_cards or s.seat == self.step.seat
+        }
+        reasons = {m.sequence: m.intent for m in self.moves if m.sequence in reason_sequences}
+        marked = [replace(m, intent=reasons.get(m.sequence, m.intent)) for m in moves]
+        rest = [
+            (replace(r, header={**r.header, "tags": tags}), part_moves)
+            for r, part_moves in other_parts
+        ]
+        return [(replace(record, header={**record.header, **more}), marked), *rest]
+
+
+def find_branch_point(
+    record: MatchRecord,
+    moves: Sequence[MoveRecord],
+    step_number: int = 1,
+    *,
+    same_cards: bool = False,
+) -> BranchPoint:
+    """The first known decision at or after that step, from 1; or `ConfigError`, `StoreError`."""
+    game = match_game(record)
+    if same_cards and record.status is not MatchStatus.FINISHED:
+        raise ConfigError(f"Match {record.match_id} is not over: what comes is not to be known.")
+    if game.replay is None:
+        raise ConfigError(f"Matches of {game.title} are not kept.")
+    steps = list(game.replay.load()(record, moves))
+    places = {step.sequence: place for place, step in enumerate(steps, 1)}
+    for step in _restored(game, record, moves, Random(0)):
+        place = places[step.sequence]
+        if step.action is not None and place >= step_number:
+            outcome, names = outcome_of(record), header_of(record).names
+            seats = max(len(names), 0 if outcome is None else len(outcome.names))
+            simulation = game_simulation(game, seats or None)
+            seat = simulation.current_seat(step.state)
+            if seat is not None:
+                return BranchPoint(record, moves, game, simulation, steps[:place], seat, same_cards)
+    raise ConfigError(
+        f"Nothing that is known was decided in match {record.match_id} from step "
+        f"{step_number} on; it "
+        f"has {len(steps)} steps."
+    )
+
+
+def parse_branch_point(
+    match_ref: str, game: Game | None, *, same_cards: bool = False
+) -> BranchPoint:
+    """The decision that `MATCH@STEP` means, or the first; or `ConfigError` or `StoreError`."""
+    match, at, step = match_ref.rpartition("@")
+    named, number = (match, int(step)) if at and step.isdecimal() else (match_ref, 1)
+    opened_match = open_match(named, None, game)
+    return find_branch_point(opened_match.record, opened_match.moves, number, same_cards=same_cards)
+
+
+def _restored(
+    game: Game, record: MatchRecord, moves: Sequence[MoveRecord], dice: Random
+) -> Iterable[RestoredState]:
+    if game.restore_states is None:
+        raise ConfigError(f"Nothing can be tried from within a match of {game.title}.")
+    return game.restore_states.load()(record, moves, dice)
+
+
+_NEWEST = 5000  # matches of the log among which branches are looked for
+_FRESH = 50  # of the newest so many one is new where anything is
+
+
+def branches_in_log(match_id: str) -> Sequence[MatchRecord]:
+    """The branches of a match, the first played first."""
+    try:
+        with open_existing_log(None) as log:
+            fresh = tuple(
+                (record.match_id, record.lease_version) for record in log.matches(limit=_FRESH)
+            )
+        return _branches(store_or_default(), fresh).get(match_id, [])
+    except ConfigError:  # nothing was kept yet
+        return []
+    except StoreError as error:  # the match itself may lie elsewhere, and is shown
+        _log.warning("Branches of match %s cannot be listed: %s", match_id, error)
+        return []
+
+
+@lru_cache(maxsize=1)
+def _branches(_store: str, _fresh: tuple[object, ...]) -> Mapping[str, list[MatchRecord]]:
+    """All branches of the log, by what they are branches of; kept until there is a new match."""
+    branches: dict[str, list[MatchRecord]] = {}
+    with open_existing_log(None) as log:
+        for record in reversed(log.matches(limit=_NEWEST)):
+            if "branch" in record.header and read_error_of(record) is None:
+                branch = header_of(record).branch
+                branches.setdefault(branch.of if branch else "", []).append(record)
+    return branches
+
+
+def list_branches_under_matches(pages_config: PagesConfig) -> PagesConfig:
+    """The same where branches are listed under their matches."""
+
+    def ids(match_id: str) -> list[str]:
+        return [record.match_id for record in branches_in_log(match_id)]
+
+    return replace(pages_config, unlisted_source=find_source(None), branches=ids)

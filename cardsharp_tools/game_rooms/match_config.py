@@ -1,0 +1,143 @@
+"""Configuration of a match between people and bots, and storage of such matches."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random, SystemRandom
+from typing import Any
+
+from cardsharp.errors import ConfigError, StoreError
+from cardsharp.play.game import Game
+from cardsharp.play.strategy import Decision
+from cardsharp.play.strategy_registry import registry_for
+from cardsharp_tools.cli.console import print_error
+from cardsharp_tools.executors.strategy_file import display_name, is_user_strategy, load_strategy
+from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, LocalMatch, SeatedBot
+from cardsharp_tools.game_rooms.match_branch import BranchPoint, StoredMatch
+from cardsharp_tools.lab.plan import AnySimulation, game_simulation
+from cardsharp_tools.match_sources.match_logs import import_match, open_log, store_or_default
+from cardsharp_tools.terminal.human_player import Advisor
+
+AnySitting = LocalMatch[Any, Any, Any]
+
+_SIDES = 2  # of a game with partners
+_RULE = "rule"  # the strategy that a person can play by without a computer, where a game has one
+
+
+@dataclass(frozen=True)
+class MatchConfig:
+    """A game between so many `people` and strategies; the same seed deals the same cards.
+
+    `opponent` and `partner` are strategies' names; without one it is the game's best. `bots` is
+    how many play, where the game leaves that open.
+    """
+
+    game: Game
+    opponent: str | None = None
+    partner: str | None = None
+    bot_count: int | None = None
+    human_count: int = 1
+    seed: str | None = None
+    branch_point: BranchPoint | None = None
+    """Where another match is gone on with, by one person; without a strategy's name by those who
+    played it."""
+
+    @cached_property
+    def simulation(self) -> AnySimulation:
+        """The game for as many as are to play; raises `ConfigError` where it is not played so."""
+        if self.branch_point is not None:
+            return self.branch_point.simulation
+        usual = game_simulation(self.game)
+        partners = max(map(len, usual.sides)) > 1
+        if self.partner is not None and not partners:
+            raise ConfigError(f"{self.game.title} has no partners; leave --partner out.")
+        if self.bot_count is None and self.human_count <= usual.seats:
+            return usual
+        if partners and self.human_count == 1 and self.bot_count == usual.seats // _SIDES:
+            return usual
+        return game_simulation(self.game, self.human_count + (self.bot_count or 0))
+
+    def make_match(self, match_number: int = 1, names: Sequence[str] = ()) -> AnySitting:
+        """The match of that number: the first of the people, who have those names, sits anywhere.
+
+        Of partners the second is the first one's, the others follow to the left. Raises
+        `ConfigError` for no such strategy or game.
+        """
+        simulation, point = self.simulation, self.branch_point
+        seats = range(simulation.seats)
+        if point is None:
+            you, opening = self._dice(match_number, "seats").randrange(simulation.seats), None
+        else:
+            you, opening = point.seat, point.start_state(self._dice(match_number, "deck"))
+        your_side = next(side for side in simulation.sides if you in side)
+        around = [(you + place) % simulation.seats for place in seats]
+        order = sorted(around, key=lambda seat: seat not in your_side)  # stable: partners first
+        people = dict(zip(order, names or [HUMAN_NAME] * self.human_count, strict=False))
+        best = self.game.default_strategy
+        strategy_names = {
+            seat: (self.partner if seat in your_side else self.opponent)
+            or (point.original_strategy(seat) if point else None)
+            or best
+            for seat in seats
+            if seat not in people
+        }
+        bots = {
+            seat: self.make_bot(name, match_number, f"bot {seat}")
+            for seat, name in strategy_names.items()
+        }
+        return LocalMatch(
+            self.game, simulation, people, bots, self._dice(match_number), point, opening
+        )
+
+    def make_bot(self, strategy_name: str, match_number: int, purpose: str) -> SeatedBot:
+        """A strategy for a seat, with dice of its own."""
+        name = load_strategy(strategy_name, self.game)
+        strategy = self.simulation.build_strategy(name, self._dice(match_number, purpose))
+        decider = self.game.decision_runner if is_user_strategy(strategy_name) else None
+        return SeatedBot(display_name(strategy_name), strategy, decider and decider.load())
+
+    def advisor(self) -> Advisor[Any]:
+        """The game's best player; its hints do not depend on the match's dice."""
+        name = self.game.default_strategy
+        ruled = _RULE in registry_for(self.game.strategy_package).names()
+        rule = self.simulation.build_strategy(_RULE, Random(0)) if ruled else None
+        return Advisor(name, self.simulation.build_strategy(name, Random(0)), rule)
+
+    @property
+    def decision_class(self) -> Any:  # noqa: ANN401 - the class of the game's decisions
+        """Makes the game's own decision."""
+        return (
+            Decision
+            if self.game.decision_runner is None
+            else self.game.decision_runner.load().decision_type
+        )
+
+    def _dice(self, number: int, purpose: str = "") -> Random:
+        """Return the random generator of a purpose: dealing, or a bot; they are independent."""
+        if self.seed is None:
+            return SystemRandom()
+        suffix = "" if number == 1 else f"/{number}"
+        return Random(f"{self.seed}{suffix}/{purpose}")
+
+
+def store_match(parts: list[StoredMatch]) -> str | None:
+    """Store a match in the log; return its last part's id, or None if it cannot be stored."""
+    stored_id = None
+    try:
+        with open_log(store_or_default()) as log:
+            for record, moves in parts:
+                import_match(record, moves, log)
+                stored_id = record.match_id
+    except StoreError as error:
+        print_error(f"The match could not be kept. {error}")
+    return stored_id
+
+
+def result_text(winners: list[str], *, player_quit: bool) -> str:
+    """Return a match's result in words."""
+    if player_quit:
+        return "You have left the table."
+    if HUMAN_NAME in winners:
+        return "You have won!"
+    has = "has" if len(winners) == 1 else "have"
+    return f"{' and '.join(winners)} {has} won." if winners else "A tie."

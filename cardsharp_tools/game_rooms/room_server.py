@@ -1,0 +1,251 @@
+"""Tables as they are served: at one that is begun here, or from the pages of matches."""
+
+import ipaddress
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from datetime import timedelta
+from http import HTTPStatus
+from secrets import token_urlsafe
+from threading import Thread
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cardsharp.errors import CardsharpError
+from cardsharp.pages.match_pages import ContinueForm
+from cardsharp.pages.templates import SiteInfo
+from cardsharp.play.strategy_registry import registry_for
+from cardsharp.server.match_site import DEFAULT_SITE as MATCHES
+from cardsharp.server.match_site import MatchSite, PagesConfig, SiteSource, application
+from cardsharp.store.match_log import MatchReader, MatchRecord
+from cardsharp.store.match_snapshots import SnapshotMatchReader
+from cardsharp_tools.game_rooms.game_room import GameRoom
+from cardsharp_tools.game_rooms.local_match import HUMAN_NAME
+from cardsharp_tools.game_rooms.match_branch import find_branch_point, list_branches_under_matches
+from cardsharp_tools.game_rooms.match_config import MatchConfig
+from cardsharp_tools.game_rooms.seat_pages import (
+    ASSET_ROUTES,
+    LONG_POLL_TIMEOUT,
+    NO_CACHE_HEADERS,
+    Form,
+    SeatEndpoints,
+    form_number,
+    message_page,
+    read_form,
+)
+from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
+from cardsharp_tools.match_sources.sources import MatchSource
+
+MAX_OPEN_ROOMS = 20  # tables that are open at once
+_BY_LINK = "A seat is reached by its link; whoever began the table has it."
+_LOCAL_HOSTS = [
+    HOST,
+    "localhost",
+]  # a page of somebody else's whose name leads here is not answered
+_ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - what a user may ask for
+_NOBODYS = ("192.0.2.1", 9)  # to ask which way packets would go, of which none is sent
+
+
+def _played(room: GameRoom) -> MatchSource:
+    def reading() -> AbstractContextManager[MatchReader]:
+        played = room.finished_parts.copy()
+        matches = {name: (match.record, [*match.moves]) for name, match in played.items()}
+        listed = {
+            name: (match.record.started_at, match.record.status) for name, match in played.items()
+        }
+        return nullcontext(SnapshotMatchReader(matches.get, listed))
+
+    return MatchSource(reading, poll_interval=timedelta(seconds=5))
+
+
+class RoomServer:
+    """The tables of a server, where more are opened by the form of a match's page (`play_on`).
+
+    What leads to no table of these is answered by `front`. Each table that is opened is played at
+    by a thread of its own; of more than `MOST` the first is closed.
+    """
+
+    def __init__(
+        self, hosts: Iterable[str], long_poll_timeout: timedelta = LONG_POLL_TIMEOUT
+    ) -> None:
+        self.play_on = ContinueForm(
+            token_urlsafe(16), lambda of: registry_for(of.strategy_package).names()
+        )
+        self.front: ASGIApp = PlainTextResponse("", HTTPStatus.NOT_FOUND)
+        self._hosts, self._hold = [*hosts], long_poll_timeout
+        self._open: dict[str, tuple[GameRoom, ASGIApp]] = {}
+        self._pages: list[MatchSite] = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer whoever sits at one of the tables, or have the front do it."""
+        secret = scope.get("path", "").removeprefix("/seat/").partition("/")[0]
+        _, app = self._open.get(secret, (None, self.front))
+        await app(scope, receive, send)
+
+    def pages(self, source: SiteSource, site: SiteInfo) -> MatchSite:
+        """The pages over a source, on which matches are gone on with by `form`."""
+        self._pages.append(
+            MatchSite(
+                source,
+                list_branches_under_matches(PagesConfig(site=site, continue_form=self.play_on)),
+            )
+        )
+        return self._pages[-1]
+
+    def play_on_route(self, pages: MatchSite) -> Route:
+        """Return the route that receives the play-on form of the match pages."""
+
+        async def begun(request: Request) -> Response:
+            form = await read_form(request)
+            stored_match = await run_in_threadpool(pages.find_match, request.path_params["id"])
+            if stored_match is None or form.get("token") != self.play_on.csrf_token:
+                raise HTTPException(HTTPStatus.FORBIDDEN, "Begin on the page of the match.")
+            return await run_in_threadpool(
+                self._begun, *stored_match, form, pages.manner.site.matches_path
+            )
+
+        return Route(f"{pages.manner.site.matches_path}/{{id}}/branch", begun, methods=["POST"])
+
+    def close(self) -> None:
+        """End what is played at the tables that were opened, and answer whoever waits."""
+        for room, _ in self._open.values():
+            room.stop()
+        for pages in self._pages:
+            pages.close()
+
+    def _begun(self, record: MatchRecord, source: SiteSource, form: Form, matches: str) -> Response:
+        """A new table, and the way to its seat; what was played is among the `matches`."""
+        same, step = form.get("cards") == "same", form_number(form, "step")
+        point = find_branch_point(record, source.moves(record.match_id), step, same_cards=same)
+        opponent = form.get("opponent") or None
+        if opponent not in {None, *self.play_on.opponent_names(point.game)}:
+            raise HTTPException(HTTPStatus.BAD_REQUEST, f"There is no player '{opponent}'.")
+        room = GameRoom(
+            MatchConfig(point.game, opponent, opponent, branch_point=point),
+            HUMAN_NAME,
+            match_pages_url=matches,
+        )
+        seats = SeatEndpoints(room, self._hold)
+        (chair,) = room.chairs
+        self._open[chair.secret] = room, room_application(seats, self._hosts, [])
+        for secret in [*self._open][:-MAX_OPEN_ROOMS]:
+            self._open.pop(secret)[0].stop()
+
+        def play() -> None:
+            with suppress(CardsharpError):  # which the page says
+                room.run()
+
+        Thread(target=play, daemon=True).start()
+        return RedirectResponse(seats.links[0], HTTPStatus.SEE_OTHER, headers=NO_CACHE_HEADERS)
+
+
+def room_application(
+    seats: SeatEndpoints, allowed_hosts: Iterable[str], extra_routes: Iterable[BaseRoute]
+) -> Starlette:
+    """Return the application of the seats and `more`, which answers only to those host names."""
+    return Starlette(
+        routes=[
+            Route("/", lambda _request: message_page(_BY_LINK, HTTPStatus.NOT_FOUND)),
+            Route("/seat/{secret}", seats.page),
+            Route("/seat/{secret}/news", seats.updates),
+            Route("/seat/{secret}/{deed}", seats.act, methods=["POST"]),
+            *ASSET_ROUTES,
+            *extra_routes,
+        ],
+        middleware=[
+            # A page of somebody else's whose name leads here is not answered.
+            Middleware(TrustedHostMiddleware, allowed_hosts=[*allowed_hosts]),
+            Middleware(GZipMiddleware, minimum_size=2000),
+        ],
+        exception_handlers=dict.fromkeys((CardsharpError, HTTPException), _refused),
+    )
+
+
+def _matches(room: GameRoom, links: Iterable[str], tables: RoomServer) -> Iterator[BaseRoute]:
+    """The pages of what was played, for each seat; who sits alone may go on from within it."""
+    for link in links:
+        back = (("Back to the table", link),)
+        site = SiteInfo("Cardsharp", matches_path=f"{link}/matches", links=back, has_analysis=True)
+        pages = MatchSite(_played(room), PagesConfig(site=site))
+        if room.config.human_count == 1:
+            pages = tables.pages(_played(room), site)
+            yield tables.play_on_route(pages)
+        yield from application(pages).routes[1:]
+
+
+@contextmanager
+def serve_room(
+    room: GameRoom,
+    host: str = HOST,
+    port: int = 0,
+    long_poll_timeout: timedelta = LONG_POLL_TIMEOUT,
+) -> Iterator[list[str]]:
+    """The addresses of a table's seats, the host's first; it is played at while the block runs.
+
+    It is reached from this machine alone, but for a `host` that says otherwise: then the addresses
+    are those by which others reach it. Raises `ConfigError` for a port that cannot be used.
+    """
+    seats = SeatEndpoints(room, long_poll_timeout)
+    display_host = _local_address() if host in _ANYWHERE else host
+    name = f"[{display_host}]" if ":" in display_host else display_host
+    hosts = {HOST, "localhost", display_host, name}
+    tables = RoomServer(hosts, long_poll_timeout)
+    tables.front = room_application(seats, hosts, _matches(room, seats.links, tables))
+
+    def stop() -> None:
+        room.stop()
+        tables.close()
+
+    with BackgroundServer("The table", tables, stop, host=host, port=port) as server:
+        url = f"http://{name}:{server.url.rpartition(':')[2]}"
+        try:
+            yield [f"{url}{link}" for link in seats.links]
+        finally:
+            stop()
+
+
+@contextmanager
+def serve_match_pages(
+    source: SiteSource, port: int = 0, extra_routes: Iterable[BaseRoute] = ()
+) -> Iterator[str]:
+    """The address of a source's pages, from which matches are gone on with; and of `more`."""
+    tables = RoomServer(_LOCAL_HOSTS)
+    pages = tables.pages(source, MATCHES)
+    front = application(pages, [Middleware(TrustedHostMiddleware, allowed_hosts=_LOCAL_HOSTS)])
+    front.routes[:0] = [tables.play_on_route(pages), *ASSET_ROUTES, *extra_routes]
+    tables.front = front
+    with BackgroundServer("The page", tables, tables.close, port=port) as server:
+        yield server.url
+
+
+def is_local(host: str) -> bool:
+    """Return True if only this machine can reach a server that listens at `host`."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _local_address() -> str:
+    """Return this machine's address in the local network, as far as it is known."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.connect(_NOBODYS)
+        except OSError:
+            return HOST
+        return str(asking.getsockname()[0])
+
+
+def _refused(_request: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        return message_page(error.detail, error.status_code)
+    return message_page(str(error), HTTPStatus.SERVICE_UNAVAILABLE)

@@ -1,0 +1,279 @@
+"""A seat as a page: the table as that seat sees it, what is asked, what happened, how it ended.
+
+Each seat of a table has a secret address, by which it sees, answers and asks.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from functools import cache
+from http import HTTPStatus
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from jinja2 import FileSystemLoader, Template
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from cardsharp.analysis.match_analysis import side_of
+from cardsharp.pages.analysis_view import AnalysisView
+from cardsharp.pages.assets import HEADERS
+from cardsharp.pages.board_renderer import BoardRenderer
+from cardsharp.pages.match_pages import decision_fragment, summary_fragment
+from cardsharp.pages.templates import SiteInfo, template_environment
+from cardsharp_tools.game_rooms.browser_seat import REFUSAL_MESSAGES, BrowserSeat
+from cardsharp_tools.game_rooms.game_room import (
+    FinishedRoomMatch,
+    GameRoom,
+    RoomState,
+    seat_result_text,
+)
+from cardsharp_tools.terminal.screen import ChoiceGroup
+
+SITE = SiteInfo("Cardsharp")
+_ASSETS = {
+    "table.css": "text/css; charset=utf-8",
+    "table.js": "text/javascript; charset=utf-8",
+    "choosing.js": "text/javascript; charset=utf-8",
+}
+"""What seats load beside what all pages do."""
+
+_FOLDER = Path(__file__).with_name("templates")
+_FEW = 9  # choices up to which each has a key of its own
+
+
+def _serve_asset(request: Request) -> Response:
+    name = request.url.path.rpartition("/")[2]
+    text = (_FOLDER / name).read_text(encoding="utf-8")
+    return Response(text, media_type=_ASSETS[name], headers=HEADERS)
+
+
+ASSET_ROUTES = [Route(f"{SITE.assets_path}/{name}", _serve_asset) for name in _ASSETS]
+
+
+class JudgedChapter(NamedTuple):
+    """A part of a match that is over: where it is, its analysis, and which side of that is ours."""
+
+    link: str
+    analysis: AnalysisView | None
+    side: int
+
+
+def seat_page(room: GameRoom, seat_index: int, seat_links: Sequence[str], notice: str = "") -> str:
+    """The whole page of a chair; `links` lead to the chairs, by their place."""
+    context, site = (
+        _context(room, seat_index, seat_links),
+        SITE._replace(matches_path=seat_links[seat_index]),
+    )
+    return load_template("seat.html").render(context, notice=notice, site=site)
+
+
+def updates_document(
+    room: GameRoom, seat_index: int, seat_links: Sequence[str], version: int
+) -> dict[str, object]:
+    """Return the updates of a seat since a version, as the page's script reads them."""
+    chair, context = room.chairs[seat_index], _context(room, seat_index, seat_links)
+    parts = ("headline", "ask", "recap", "side")
+    return {
+        "version": chair.version,
+        "title": context["title"],
+        "toAct": context["to_act"],
+        "frames": [
+            {"parts": update.parts, "said": update.messages}
+            for update in chair.updates_since(version)
+        ],
+        "begun": chair.message_batch,
+        **{name: load_template(f"{name}.html").render(context) for name in parts},
+    }
+
+
+def message_page(text: str, status: int) -> Response:
+    """A page that says why there is nothing else."""
+    page = load_template("nothing.html").render(message=text, site=SITE)
+    return HTMLResponse(page, status, headers=NO_CACHE_HEADERS)
+
+
+def _context(room: GameRoom, place: int, links: Sequence[str]) -> dict[str, object]:
+    chair = room.chairs[place]
+    seated = chair.is_present and not chair.has_left and chair.replacement_bot is None
+    playing = room.state is not RoomState.WAITING
+    question = chair.question if room.state is RoomState.PLAYING else None
+    over = room.last if room.state is RoomState.OVER else None
+    matches = room.match_pages_url or f"{links[place]}/matches"
+    names = chair.screen.names if playing else []
+    rotated_names = [*names[chair.seat :], *names[: chair.seat]]
+    turn: str = ""
+    to_act: int | str = ""
+    if playing and chair.to_act is not None:
+        turn, to_act = names[chair.to_act], (chair.to_act - chair.seat) % len(names)
+    groups = [] if question is None else chair.screen.groups(question.position)
+    title = {RoomState.WAITING: "Waiting", RoomState.OVER: "The end"}.get(room.state, "")
+    title = title or ("The others move" if question is None else "Your move")
+    return {
+        **choice_context(room.board, groups),
+        "room": room,
+        "game": room.config.game,
+        "chair": chair,
+        "place": place,
+        "link": links[place],
+        "links": links,
+        "stage": room.state.value,
+        "seated": seated,
+        "names": rotated_names,
+        "sides": _sides(room, chair) if playing else "",
+        "turn": turn,
+        "to_act": to_act,
+        "hint": decision_fragment(chair.advice) if question is not None and chair.advice else "",
+        "result": "" if over is None else seat_result_text(over, chair),
+        "judged": [] if over is None else _judged(over, chair, matches),
+        "summary": summary_fragment,
+        "title": f"{title} · {room.config.game.title}",
+    }
+
+
+def _sides(room: GameRoom, chair: BrowserSeat) -> str:
+    """Return the opposing sides, partners together, the seat's side first."""
+    names, seats = chair.screen.names, len(chair.screen.names)
+
+    def around(seat: int) -> int:
+        return (seat - chair.seat) % seats
+
+    sides = (sorted(side, key=around) for side in room.config.simulation.sides)
+    ordered = sorted(sides, key=lambda side: around(side[0]))
+    return " v ".join(" and ".join(map(names.__getitem__, side)) for side in ordered)
+
+
+def choice_context(board: BoardRenderer, groups: Sequence[ChoiceGroup[Any]]) -> dict[str, object]:
+    """Return the template context of a list of choices.
+
+    Groups of a single choice come first. Choices have number keys if there are few of them.
+    """
+    visible_groups = [group for group in groups if len(group.choices) > 1 or not group.disabled]
+    visible_groups.sort(key=lambda group: len(group.choices) > 1)
+    keys = [
+        choice.key
+        for group in visible_groups
+        for choice in group.choices
+        if choice.key not in group.disabled
+    ]
+    digits = {key: number for number, key in enumerate(keys, 1)}
+    return {"board": board, "groups": visible_groups, "few": len(keys) <= _FEW, "digits": digits}
+
+
+def _judged(
+    finished_match: FinishedRoomMatch, chair: BrowserSeat, matches: str
+) -> list[JudgedChapter]:
+    parts = []
+    for part, analysis in zip_longest(finished_match.parts, finished_match.analyses):
+        host = side_of(min(part.header.seats, default=0))  # the log has the host's seats
+        side = host if chair.seat in finished_match.match.host_side else 1 - host
+        parts.append(JudgedChapter(f"{matches}/{part.record.match_id}", analysis, side))
+    return parts
+
+
+@cache
+def load_template(name: str) -> Template:
+    """The template of that name, of seats or of all pages."""
+    return template_environment(FileSystemLoader(_FOLDER)).get_template(name)
+
+
+LONG_POLL_TIMEOUT = timedelta(seconds=15)  # how long a question for something new is held
+_LARGEST = 2000  # bytes of a form
+NO_CACHE_HEADERS = {
+    **HEADERS,
+    "Cache-Control": "no-store",
+}  # what stands at a seat is never shown from a cache
+
+Form = Mapping[str, str]
+
+
+class SeatEndpoints:
+    """HTTP endpoints of a room's seats."""
+
+    def __init__(self, room: GameRoom, long_poll_timeout: timedelta = LONG_POLL_TIMEOUT) -> None:
+        self._room, self._hold = room, long_poll_timeout
+        self.links = [f"/seat/{chair.secret}" for chair in room.chairs]
+        self._places = {chair.secret: place for place, chair in enumerate(room.chairs)}
+
+    def page(self, request: Request) -> Response:
+        """GET /seat/{secret}."""
+        place = self._place(request)
+        notice = REFUSAL_MESSAGES.get(request.query_params.get("notice", ""), "")
+        with self._room.condition:
+            page = seat_page(self._room, place, self._absolute_links(request), notice)
+        return HTMLResponse(page, headers=NO_CACHE_HEADERS)
+
+    def updates(self, request: Request) -> Response:
+        """GET /seat/{secret}/news: what came after a version, once there is something."""
+        place, since_text = self._place(request), request.query_params.get("since", "")
+        since, chair = int(since_text) if since_text.isdecimal() else 0, self._room.chairs[place]
+        if not self._room.stopped.is_set():
+            chair.wait(since, self._hold)
+        chair.record_visit()
+        with self._room.condition:
+            document = updates_document(self._room, place, self._absolute_links(request), since)
+        return JSONResponse(document, headers=NO_CACHE_HEADERS)
+
+    async def act(self, request: Request) -> Response:
+        """POST /seat/{secret}/{deed}: do it; then the page, or its script is told a refusal."""
+        place, deed = self._place(request), _DEEDS.get(request.path_params["deed"])
+        if deed is None:
+            raise HTTPException(HTTPStatus.NOT_FOUND)
+        refused = await run_in_threadpool(deed, self._room, place, await read_form(request)) or ""
+        if request.headers.get("accept") == "application/json":
+            return JSONResponse(
+                {"notice": REFUSAL_MESSAGES.get(refused, "")}, headers=NO_CACHE_HEADERS
+            )
+        if not refused and request.path_params["deed"] in {"move", "undo"}:
+            await run_in_threadpool(self._room.chairs[place].wait_for_question)
+        link = self.links[place] + (f"?notice={refused}" if refused else "")
+        return RedirectResponse(link, HTTPStatus.SEE_OTHER, headers=NO_CACHE_HEADERS)
+
+    def _place(self, request: Request) -> int:
+        place = self._places.get(request.path_params["secret"])
+        if place is None:
+            raise HTTPException(HTTPStatus.NOT_FOUND, "There is no such seat; ask for a new link.")
+        self._room.chairs[place].record_visit()
+        return place
+
+    def _absolute_links(self, request: Request) -> list[str]:
+        """Return the links for other players, with the address by which the page was requested."""
+        base = str(request.base_url).rstrip("/")
+        secret = request.path_params["secret"]
+        return [link if link.endswith(secret) else f"{base}{link}" for link in self.links]
+
+
+async def read_form(request: Request, max_bytes: int = _LARGEST, fields: int = 8) -> Form:
+    """A form's fields; raises `HTTPException` where it is too large."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > max_bytes:
+            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "That is no form of ours.")
+    return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=fields))
+
+
+def form_number(form: Form, name: str) -> int:
+    """A number that a form has, -1 for what is none."""
+    text = form.get(name, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else -1  # noqa: PLR2004
+
+
+_DEEDS: Mapping[str, Callable[[GameRoom, int, Form], str | None]] = {
+    "move": lambda room, at, form: room.chairs[at].answer(
+        form_number(form, "number"), form.get("key", "")
+    ),
+    "hint": lambda room, at, form: room.chairs[at].advise(form_number(form, "number")),
+    "undo": lambda room, at, form: room.chairs[at].undo(form_number(form, "number")),
+    "join": lambda room, at, form: room.join(room.chairs[at], form.get("name", "")),
+    "leave": lambda room, at, _form: room.leave(room.chairs[at]),
+    "bot": lambda room, at, form: room.replace(form_number(form, "place"), at),
+    "again": lambda room, at, form: room.request_rematch(
+        room.chairs[at], form_number(form, "number")
+    ),
+}
+"""What is done at a seat, by the name in its address; what is refused, by a word for it."""

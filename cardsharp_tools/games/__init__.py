@@ -1,0 +1,1 @@
+"""Tools for each game: terminal, commands, encodings and adapters for the lab."""

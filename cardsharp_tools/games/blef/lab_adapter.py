@@ -1,0 +1,50 @@
+"""Lab adapter of Blef: storage of its games."""
+
+from collections.abc import Iterator
+
+from cardsharp.games.blef.game import GAME
+from cardsharp.games.blef.history.log_records import (
+    SEQUENCES_PER_ROUND,
+    intent_body,
+    round_facts,
+)
+from cardsharp.games.blef.position import position_of
+from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
+from cardsharp_tools.lab.game_adapter import LabAdapter, LabMatch
+
+
+class BlefLabAdapter(LabAdapter):
+    """Matches are kept as our bot keeps them."""
+
+    def stored_matches(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+        """Return the game move by move, with the hands at the end of each round."""
+        twice = {name for name in match.names if match.names.count(name) > 1}
+        names = [f"{n} {seat}" if n in twice else n for seat, n in enumerate(match.names, 1)]
+        intents, facts = dict[int, Body | None](), dict[int, Body]()
+        for played in match.actions:  # under the number that its move has in the log
+            live, decided = played.state.current_round, played.decision
+            position, name = position_of(live, live.turn), match.names[live.turn]
+            intents[SEQUENCES_PER_ROUND * live.number + len(live.history)] = (
+                decided and intent_body(position, decided, match.started_at, "lab", name)
+            )
+        for over in match.final_state.closed_rounds:
+            hands = {
+                names[seat]: [str(card) for card in over.hands[seat]] for seat in over.active_seats
+            }
+            bets = [(names[move.seat], move.action) for move in over.history]
+            facts |= round_facts(over.number, bets, hands)
+        moves = [MoveRecord(at, intents.get(at), facts[at]) for at in sorted(facts)]
+        won = match.final_state.current_round.winner in match.seats
+        outcome = {
+            "result": "won" if won else "lost",
+            "winner": match.final_state.current_round.winner,
+            "winnerName": names[match.final_state.current_round.winner],
+            "turns": len(match.final_state.closed_rounds),
+        }
+        header = {**match.header(GAME.name), "names": names}
+        yield (
+            MatchRecord(
+                match.match_id, MatchStatus.FINISHED, match.started_at, header, outcome=outcome
+            ),
+            moves,
+        )

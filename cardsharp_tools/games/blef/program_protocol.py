@@ -1,0 +1,51 @@
+"""JSON protocol of programs that play Blef: a round as one player sees it, in the API's terms."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.service.wire import CardBody
+from cardsharp.games.blef.strategies import Decision, ProbabilityOption
+from cardsharp_tools.executors.external_program import ProtocolCodec, position_encoder
+
+CardView = Annotated[
+    CardBody, BeforeValidator(lambda card: CardBody(value=card.value, colour=card.suit))
+]  # of a `Card`
+
+
+class HistoryEntry(BaseModel):
+    """Action of a seat's player: 0 to 87 a bet, 88 the check; 89 marks the loser of the round."""
+
+    player: int = Field(validation_alias="seat")
+    action_id: int = Field(validation_alias="action")
+
+
+class FinishedRound(BaseModel):
+    """A round that is over, as everybody saw it; `hands` are by seat, empty where one was out."""
+
+    round_number: int = Field(validation_alias="number")
+    hands: tuple[tuple[CardView, ...], ...]
+    history: tuple[HistoryEntry, ...]
+
+
+class RoundView(BaseModel):
+    """A round as the player on seat `me` sees it; `n_cards` are by seat, 0 where one is out.
+
+    `last_bet` is the bet to beat or to check, null where there is none yet; `earlier` are the
+    rounds before in this game.
+    """
+
+    me: int = Field(validation_alias="seat")
+    round_number: int
+    max_cards: int
+    n_cards: tuple[int, ...] = Field(validation_alias="card_counts")
+    hand: tuple[CardView, ...] = Field(validation_alias="hand")
+    last_bet: int | None
+    history: tuple[HistoryEntry, ...]
+    earlier: tuple[FinishedRound, ...] = Field(validation_alias="earlier_rounds")
+
+
+CODEC = ProtocolCodec(
+    position_encoder(RoundView), Position.legal_actions, int, Decision, ProbabilityOption
+)

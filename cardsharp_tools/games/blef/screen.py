@@ -1,0 +1,181 @@
+"""Blef as a person at a terminal sees it: here, or at a service."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+from textwrap import wrap
+
+from rich.console import RenderableType
+
+from cardsharp.games.blef.actions import BETS, CHECK, action_name
+from cardsharp.games.blef.cards import RANKS, SUITS, Hand
+from cardsharp.games.blef.position import Position, position_of
+from cardsharp.games.blef.rules import Round
+from cardsharp.games.blef.simulation import SimulatedMatch
+from cardsharp.games.blef.strategies.greedy import hand_bet_probabilities
+from cardsharp_tools.terminal.screen import (
+    Choice,
+    ChoiceGroup,
+    Screen,
+    ScreenMove,
+    matching_choices,
+)
+
+_KINDS: tuple[tuple[str, int], ...] = (
+    ("High card", 6),
+    ("Pair", 6),
+    ("Two pair", 15),
+    ("Straight", 3),
+    ("Three", 6),
+    ("Full house", 30),
+    ("Flush", 4),
+    ("Four", 6),
+    ("Straight flush", 12),
+)
+"""The kinds of bets by seniority, and how many there are of each."""
+
+_SUITS = "♣♦♥♠"
+_INDENT = 15
+_LAST_BETS = 6
+
+
+class BlefScreen(Screen[SimulatedMatch, Position, int]):
+    """The hand, the last bets, and what may be said by kinds."""
+
+    rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
+    quit_warning = ", and lose"
+
+    def status_line(self, position: Position) -> str:
+        """With how many cards one is out."""
+        return f"out with {position.max_cards + 1}"
+
+    def position_view(self, position: Position) -> Iterable[RenderableType]:
+        """Yield every player's number of cards, the last bets and the hand."""
+        counts = enumerate(position.card_counts)
+        cards = ", ".join(f"{self.names[seat]} {number}" for seat, number in counts if number)
+        yield f"Round {position.round_number}; cards: {cards}; {self.status_line(position)}."
+        bets = [f"{self.names[seat]} {action_name(bet)}" for seat, bet in position.history]
+        more = "... " if len(bets) > _LAST_BETS else ""
+        yield f"Bets: {more}{'; '.join(bets[-_LAST_BETS:])}" if bets else "Nobody has bet yet."
+        hidden = (
+            "1 card" if position.hidden_card_count == 1 else f"{position.hidden_card_count} cards"
+        )
+        yield f"Your hand: {hand_text(position.hand)}   ({hidden} hidden)"
+
+    def choices(self, position: Position) -> Sequence[Choice[int]]:
+        """Every higher bet, and the check."""
+        return [Choice(str(bet), action_name(bet), bet) for bet in position.legal_actions()]
+
+    def choice_list(self, position: Position, width: int, *, include_all: bool) -> Iterable[str]:
+        """The bets by kind, a line or two for each; those that can hold, or all of them."""
+        has_omitted = False
+        for group in self.groups(position):
+            legal = [choice for choice in group.choices if choice.key not in group.disabled]
+            if include_all or not group.implausible:
+                items = [f"{choice.key} {choice.short}".strip() for choice in legal]
+                yield from _of_a_kind(group.title, items, width)
+            else:
+                has_omitted |= bool(legal)
+        if has_omitted:
+            cards = sum(position.card_counts)
+            yield f"Other bets cannot hold with {cards} cards in play; ? lists them too."
+
+    def groups(self, position: Position) -> Sequence[ChoiceGroup[int]]:
+        """All bets by kind, and the check; remote are those that need more cards than there are."""
+        legal, cards = position.legal_actions(), sum(position.card_counts)
+        odds, last = hand_bet_probabilities(position), position.last_bet
+        likely = [*map(_likely, odds), _likely(1 - (0.0 if last is None else odds[last]))]
+        starts = accumulate((number for _, number in _KINDS), initial=0)
+        kinds = [
+            (kind, range(first, first + number))
+            for first, (kind, number) in zip(starts, _KINDS, strict=False)
+        ]
+        return [
+            ChoiceGroup(
+                kind,
+                [
+                    Choice(str(bet), action_name(bet), bet, "", _short(bet), likely[bet])
+                    for bet in bets
+                ],
+                {str(bet) for bet in bets if bet not in legal},
+                any(bet != CHECK and BETS[bet].size > cards for bet in bets),
+            )
+            for kind, bets in [*kinds, ("Check", range(CHECK, CHECK + 1))]
+        ]
+
+    def unknown_input_text(self, text: str, _position: Position) -> str:
+        """Return an explanation why the text is no possible action now."""
+        meant = matching_choices(
+            text, [Choice(str(bet), action_name(bet), bet) for bet in range(CHECK + 1)]
+        )
+        if [choice.action for choice in meant] == [CHECK]:
+            return "There is nothing to check yet; bet something."
+        if len(meant) == 1:
+            return f"{meant[0].name} is not allowed now; it must be higher than the last bet."
+        return "That is none of the bets; type a number of the list, or ? to see them all."
+
+    def move_text(
+        self, previous_state: SimulatedMatch, action: int, next_state: SimulatedMatch
+    ) -> ScreenMove:
+        """Return the text of an action; after a check also all cards and the loser."""
+        seat = previous_state.current_round.turn or 0
+        if len(next_state.closed_rounds) == len(previous_state.closed_rounds):
+            return ScreenMove([f"{capitalise(self.names[seat])}: {action_name(action)}"])
+        closed = next_state.closed_rounds[-1]
+        lines = [*self.outcome(closed, next_state.current_round.n_cards)]
+        return ScreenMove(lines, ends_chapter=True, final_view=position_of(closed, self.you))
+
+    def outcome(self, closed: Round, n_cards: Sequence[int]) -> Iterator[str]:
+        """Yield a round's result with all cards; `n_cards` are the next round's card counts."""
+        names, loser = self.names, closed.history[-1].seat
+        checked = closed.history[-2].seat
+        bettor, bet = closed.history[-3]
+        verb = "did not hold" if loser == bettor else "held"
+        yield f"{capitalise(names[checked])}: Check"
+        yield f"-- {capitalise(names[bettor])} bet {BETS[bet].name}: it {verb}."
+        for seat in (seat for seat, hand in enumerate(closed.hands) if hand):
+            yield f"   {names[seat]}: {hand_text(closed.hands[seat])}"
+        yield f"-- {capitalise(names[loser])} lost the round."
+        if not n_cards[loser]:
+            yield f"-- {capitalise(names[loser])} {'are' if loser == self.you else 'is'} out."
+
+
+def hand_text(hand: Hand) -> str:
+    """Cards in short, such as A♠ 10♥."""
+    return " ".join(f"{RANKS[card.value]}{_SUITS[card.suit]}" for card in hand)
+
+
+def capitalise(text: str) -> str:
+    """A name at the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
+def _of_a_kind(kind: str, items: Sequence[str], width: int) -> Iterator[str]:
+    """The bets of a kind, under each other from the second line on."""
+    # A bet is not broken at its own blank.
+    text = "  ".join(item.replace(" ", "\N{NO-BREAK SPACE}") for item in items)
+    for row, line in enumerate(wrap(text, width - _INDENT, break_on_hyphens=False)):
+        yield f"{'' if row else kind:{_INDENT}}{line}".replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _likely(chance: float) -> str:
+    if chance in {0.0, 1.0}:
+        return "certain" if chance else "cannot be"
+    return f"{min(99, max(1, round(100 * chance)))} %"
+
+
+def _short(bet: int) -> str:
+    """A bet without its kind, such as aces, J+9 or K-9♥; nothing for the check."""
+    if bet == CHECK:
+        return ""
+    definition = BETS[bet]
+    if definition.cards:
+        values = sorted({card.value for card in definition.cards})
+        [colour] = {card.suit for card in definition.cards}
+        return f"{RANKS[values[0]]}-{RANKS[values[-1]]}{_SUITS[colour]}"
+    if definition.suit_counts:
+        return SUITS[definition.suit_counts[0][0]]
+    values = [value for value, _ in definition.rank_counts]
+    if len(values) > 2:  # noqa: PLR2004 - a straight
+        return f"{RANKS[values[0]]}-{RANKS[values[-1]]}"
+    return "+".join(RANKS[value] for value in values)

@@ -1,0 +1,164 @@
+"""A person at a game of Blef: against bots here, or with others at a service."""
+
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from uuid import uuid4
+
+from pydantic import SecretStr
+
+from cardsharp.bot.bootstrap import build_vault
+from cardsharp.bot.service_seats import ServiceSeat
+from cardsharp.client.config import RequestLimits
+from cardsharp.core.clock import SystemClock
+from cardsharp.errors import ArenaError, MalformedResponse, RequestRejected
+from cardsharp.games.blef.actions import LOST_MARKER, action_name
+from cardsharp.games.blef.bot.client import BlefClient, GameSnapshot
+from cardsharp.games.blef.bot.seat_match import BlefBotMatch, BlefJoinOrder, open_match
+from cardsharp.games.blef.game import GAME
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.service.records import GameStatus
+from cardsharp.games.blef.service.wire import StateBody, position_from_state
+from cardsharp_tools.games.blef.screen import BlefScreen, capitalise
+from cardsharp_tools.games.blef.service_client import check_game_exists
+from cardsharp_tools.http_session import proxy_of
+from cardsharp_tools.match_sources.match_logs import data_folder
+from cardsharp_tools.terminal.human_player import PlayerFactory, TerminalPlayer
+from cardsharp_tools.terminal.screen import Invitation, ScreenMove
+
+_LIMITS = RequestLimits(
+    total_timeout=timedelta(minutes=1), max_attempts=100
+)  # a person waits for a restart
+_CLOSED = 3  # the least that is done in a round: a bet, a check, and who lost
+
+
+class BlefTerminal(BlefScreen):
+    """Blef in the terminal: a local game's screen, and a seat in a remote game."""
+
+    @classmethod
+    def join(cls, invitation: Invitation, seat: PlayerFactory[Position, int]) -> str:
+        """Play a seat at a service to the end and return the winner; raises `ArenaError`."""
+        order = BlefJoinOrder.parse({**invitation._asdict(), "strategy": GAME.default_strategy})
+        check_game_exists(order.model_dump())
+        clock = SystemClock()
+        with closing(build_vault(f"sqlite:{data_folder() / 'blef.db'}", clock)) as vault:
+            secret = SecretStr(str(uuid4()))
+            service_seat = ServiceSeat(
+                order.url, order.game, order.nickname, order.strategy, secret
+            )
+            vault.add(order.match_id, service_seat.to_json)
+            connect = partial(BlefClient, limits=_LIMITS, proxy=proxy_of())
+            with open_match(connect, vault, clock, order.match_id) as match:
+                return RemoteSeat(match, seat).play()
+
+
+@dataclass
+class RemoteSeat:
+    """A seat of a person's in a served game, from joining to the end."""
+
+    match: BlefBotMatch
+    seat: PlayerFactory[Position, int]
+    _closed: int = field(default=0, init=False)
+    _reported_bet_count: int = field(default=0, init=False)
+    _seated: list[str] = field(default_factory=list, init=False)
+
+    def play(self) -> str:
+        """Return the winner's name; raises `PlayerQuit`, which keeps the seat."""
+        seen = self._started(self.match.join())
+        self._seated = _nicknames(seen.state)
+        you = self._position(seen.state, self.match.seat.nickname).seat or 0
+        screen = BlefScreen([*self._seated[:you], "you", *self._seated[you + 1 :]], you)
+        person = self.seat(screen)
+        # Who takes the seat again has seen the rounds before.
+        self._closed = seen.state.round_number - 1
+        while True:
+            state = seen.state
+            self._catch_up(state, screen, person)
+            if state.status is GameStatus.FINISHED:
+                winner = self._position(state, None).to_round().winner
+                return "nobody" if winner is None else screen.names[winner]
+            if state.cp_nickname == self.match.seat.nickname:
+                seen = self._move(state, person)
+            else:
+                with person.waiting(f"{state.cp_nickname} is to move ..."):
+                    seen = self.match.wait_for_state(seen.version)
+
+    def _started(self, seen: GameSnapshot) -> GameSnapshot:
+        """Return the started game; the person who joined first starts it."""
+        announced_names = ""
+        person = self.seat(BlefScreen((), 0))
+        while seen.state.status is GameStatus.NOT_STARTED:
+            present_names = ", ".join(_nicknames(seen.state))
+            if present_names != announced_names:
+                person.show_move(
+                    ScreenMove([f"Here are {present_names}; the game has not started yet."])
+                )
+            announced_names = present_names
+            if seen.state.admin_nickname == self.match.seat.nickname:
+                seen = self._start(person)
+            else:
+                with person.waiting(f"{seen.state.admin_nickname} starts the game ..."):
+                    seen = self.match.wait_for_state(seen.version)
+        return seen
+
+    def _start(self, person: TerminalPlayer[Position, int]) -> GameSnapshot:
+        seat = self.match.seat
+        if person.confirm(
+            "start", "You came first: start (when all are here; Enter looks again)? "
+        ):
+            try:
+                self.match.client.start(seat.game, seat.secret)
+            except RequestRejected as denied:
+                person.show_move(ScreenMove([denied.message]))
+        return self.match.current_state()
+
+    def _catch_up(
+        self, state: StateBody, screen: BlefScreen, person: TerminalPlayer[Position, int]
+    ) -> None:
+        """Report the finished rounds with all hands, and the bets since."""
+        over = state.status is GameStatus.FINISHED
+        cards = [player.n_cards for player in state.players]
+        while self._closed < state.round_number - 1 + over:
+            self._closed += 1
+            past = self.match.client.get_round(self.match.seat.game, self._closed)
+            closed = self._position(past, None).to_round()
+            if not closed.is_over or len(closed.history) < _CLOSED:
+                raise MalformedResponse("The service does not show how the round ended.")
+            lines = [*self._news(past, screen), *screen.outcome(closed, cards)]
+            person.show_move(ScreenMove(lines, ends_chapter=True))
+            self._reported_bet_count = 0
+        if not over:
+            person.show_move(ScreenMove(self._news(state, screen)))
+
+    def _news(self, state: StateBody, screen: BlefScreen) -> list[str]:
+        position = self._position(state, None)
+        bets = [move for move in position.history if move.action != LOST_MARKER]
+        new, self._reported_bet_count = bets[self._reported_bet_count :], len(bets)
+        if position.to_round().is_over:
+            new = [move for move in new if move != bets[-1]]  # the outcome tells the check
+        return [f"{capitalise(screen.names[seat])}: {action_name(action)}" for seat, action in new]
+
+    def _move(self, state: StateBody, person: TerminalPlayer[Position, int]) -> GameSnapshot:
+        """Have the person decide, and the game after it; whatever came of it, it is sent once."""
+        seat = self.match.seat
+        action = person.decide(self._position(state, seat.nickname)).action
+        try:
+            self.match.client.play_action(seat.game, seat.secret, action)
+        except ArenaError as error:
+            person.show_move(ScreenMove([str(error)]))
+        return self.match.current_state()
+
+    def _position(self, state: StateBody, nickname: str | None) -> Position:
+        """Return the position that a state shows.
+
+        Raises `MalformedResponse` if it contradicts itself or earlier states.
+        """
+        position = position_from_state(state, nickname)
+        if position is None or _nicknames(state) != self._seated:
+            raise MalformedResponse("The state does not show a round of this game.")
+        return position
+
+
+def _nicknames(state: StateBody) -> list[str]:
+    return [player.nickname for player in state.players]

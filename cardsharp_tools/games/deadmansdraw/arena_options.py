@@ -1,0 +1,143 @@
+"""Which arena to attend, and as whom: options over `CARDSHARP_...` variables."""
+
+import getpass
+import os
+import sys
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from cardsharp.bot.settings import PREFIX
+from cardsharp.client.config import RequestLimits
+from cardsharp.errors import ConfigError, RateLimited, Unreachable, UntrustedCertificate
+from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
+from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import WhoAmIView
+from cardsharp.games.deadmansdraw.game import GAME
+from cardsharp.play.catalog import all_setting_names
+from cardsharp.store.match_log import Clock
+from cardsharp_tools.cli.options import CommandOptions, ProxyAddress
+from cardsharp_tools.executors.strategy_file import load_strategy, source_version
+from cardsharp_tools.match_sources.match_logs import default_store
+
+_FLAGS = {
+    "CARDSHARP_ARENA_URL": "--url",
+    "CARDSHARP_USER": "--user",
+    "CARDSHARP_STORE": "--store",
+    "CARDSHARP_TAGS": "--tag",
+    "CARDSHARP_PROXY": "--proxy",
+}
+"""The options that set a variable."""
+
+_LONGEST_WAIT = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArenaOptions(CommandOptions):
+    """The arena and the player; what is not given comes from the environment."""
+
+    url: str | None = None
+    """The arena's address; else CARDSHARP_ARENA_URL."""
+    user: str | None = None
+    """Our user id; else CARDSHARP_USER."""
+    digest: bool = False
+    """Authenticate by Digest instead of Basic."""
+    insecure: bool = False
+    """Send the password over http in a private network."""
+    ca_file: Annotated[Path | None, Parameter(name="--ca")] = None
+    """CA file to trust, for an arena with a certificate of its own."""
+    proxy: ProxyAddress = None
+
+
+def environment_for(
+    options: ArenaOptions, strategy: str | None = None, **extra_settings: str | None
+) -> dict[str, str]:
+    """All `CARDSHARP_...` variables: those of the environment under what was given.
+
+    `more` are further settings by their lower-case names; None leaves one as it is. A password that
+    nothing names is asked for. `ConfigError` is for the organiser, a bad setting or strategy, or no
+    password.
+    """
+    if strategy is not None:
+        extra_settings |= {
+            "strategy": load_strategy(strategy),
+            "version": source_version(strategy, GAME),
+        }
+    environment = {
+        key: value for key, value in os.environ.items() if key.startswith(PREFIX) and value
+    }
+    settings = {
+        "arena_url": options.url,
+        "user": options.user,
+        "arena_auth": "digest" if options.digest else None,
+        "arena_insecure": "true" if options.insecure else None,
+        "proxy": options.proxy,
+        "arena_ca": None if options.ca_file is None else str(options.ca_file),
+        **extra_settings,
+    }
+    overrides = {f"{PREFIX}{k.upper()}": v for k, v in settings.items() if v is not None}
+    environment |= overrides
+    if environment.get("CARDSHARP_USER") == ADMIN:
+        raise ConfigError(
+            f"'{ADMIN}' is the arena's organiser, who plays no match; "
+            "give a player's id (--user or CARDSHARP_USER), e.g. 636438380ee778617e6e5be8."
+        )
+    environment.setdefault("CARDSHARP_STORE", default_store())
+    environment.setdefault("CARDSHARP_QUEUE", f"memory:{uuid.uuid4()}")
+    if not {"CARDSHARP_PASSWORD", "CARDSHARP_SECRET_ID"} & environment.keys():
+        user = environment.get("CARDSHARP_USER") or "our user"
+        environment["CARDSHARP_PASSWORD"] = ask_password(
+            "CARDSHARP_PASSWORD", f"{user} at the arena"
+        )
+    try:
+        ArenaBotSettings.load(environment, all_setting_names)
+    except ConfigError as error:
+        raise ConfigError(_by_flags(str(error), overrides)) from None
+    return environment
+
+
+def _by_flags(faults: str, option_variables: Iterable[str]) -> str:
+    """The faults of settings, those that came by an option, or could have, under its name."""
+    for variable in {*option_variables} & _FLAGS.keys():
+        faults = faults.replace(f"{variable} cannot", f"{_FLAGS[variable]} cannot")
+    for variable, flag in _FLAGS.items():
+        faults = faults.replace(f"{variable} is missing", f"{flag} (or {variable}) is missing")
+    return faults.replace("set CARDSHARP_USER and", "set CARDSHARP_USER (or give --user) and")
+
+
+def ask_password(variable: str, account: str) -> str:
+    """A password that is typed; raises `ConfigError` where nobody is there, to set the variable."""
+    if not sys.stdin.isatty():
+        raise ConfigError(f"Set {variable}; there is no terminal to ask for it.")
+    return getpass.getpass(f"Password of {account}: ")
+
+
+def client_for(settings: ArenaBotSettings) -> ArenaClient:
+    """A client of our own, beside those of the handlers; it repeats nothing."""
+    digest = settings.arena_auth == "digest"
+    return ArenaClient(
+        settings.address, settings.credentials(), RequestLimits(max_attempts=1), digest
+    )
+
+
+def wait_for_arena(client: ArenaClient, clock: Clock, notify: Callable[[str], None]) -> WhoAmIView:
+    """Return the account that the arena recognises, retrying until it can be reached.
+
+    Raises `ArenaError` if the arena rejects us.
+    """
+    wait = timedelta(seconds=1)
+    while True:
+        try:
+            return client.whoami()
+        except UntrustedCertificate:
+            raise
+        except (Unreachable, RateLimited) as error:
+            notify(f"{error} Trying again in {wait.total_seconds():g} s; Ctrl-C stops.")
+        clock.sleep(wait)
+        wait = min(2 * wait, _LONGEST_WAIT)

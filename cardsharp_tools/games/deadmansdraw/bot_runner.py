@@ -1,0 +1,226 @@
+"""Run loop of `cardsharp bot` once the arena has confirmed its account: play and report news."""
+
+import fcntl
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
+from hashlib import sha256
+from math import inf
+from time import monotonic
+
+import poller.app
+from cardsharp.analysis.replay import UNKNOWN
+from cardsharp.bot.match_dispatcher import MatchDispatcher
+from cardsharp.bot.queueing.memory_queue import MemoryQueue
+from cardsharp.core.private_files import create_private_file
+from cardsharp.errors import StoreError
+from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
+from cardsharp.store.match_log import MatchStatus, Queue
+from cardsharp_tools.cli.exit_codes import Stopped, handle_signals
+from cardsharp_tools.games.deadmansdraw.commands.bot import BotOptions, bot_log_path
+from cardsharp_tools.games.deadmansdraw.match_printer import LiveMatchPrinter
+from cardsharp_tools.local_cloud.lambda_events import (
+    Event,
+    LambdaHandler,
+    LocalLambdaContext,
+    failure_observer,
+)
+from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, LambdaSchedulerOptions
+from cardsharp_tools.local_play.bot_runtime import run_bot_runtime
+from cardsharp_tools.match_sources.match_logs import SQLITE_PREFIX, sqlite_path
+from cardsharp_tools.terminal.display import DisplayGuard
+
+POLL_INTERVAL = timedelta(milliseconds=200)  # between two looks at the log, unless they take long
+MAX_NEWS_TIME_SHARE = (
+    0.1  # the part of the time that may go into looking: the matches need the processor more
+)
+WORKER_TIME = timedelta(days=1)  # nothing limits a worker at home, so it stays with its match
+PLAYED_ON = 5.0  # seconds after SIGTERM in which what runs may end; most kill us after ten
+
+
+def run_bot(
+    assembly: ArenaBotDependencies, name: str, options: BotOptions, notify: Callable[[str], None]
+) -> None:
+    """Play as that account as soon as its slot at the arena is free."""
+    tags = f", tags {' '.join(assembly.settings.tags)}" if assembly.settings.tags else ""
+    attends = f"{assembly.settings.arena_url} as {name}{tags}."
+    with bot_slot(assembly) as take:
+        first = take()
+        if first:
+            notify(f"attending {attends}")
+        elif options.standby:
+            notify(f"standing by: another bot with this match log attends {attends}")
+        else:
+            notify(f"attending {attends} So does another bot with this match log; see --standby.")
+        notify(f"Ctrl-C: no new matches. The program's own log is {bot_log_path()}.")
+        backlog_reporter = partial(report_backlog, notify, assembly.queue, options.concurrency)
+        home = LambdaSchedulerOptions(
+            concurrency=options.concurrency,
+            on_invocation=failure_observer(notify),
+            on_backlog=backlog_reporter,
+        )
+        listen = None
+        if options.standby and not first:
+            listen = standby_poller(assembly, take, lambda: notify(f"now attending {attends}"))
+        news = _News(assembly.dispatcher, options, notify)
+        work = run_bot_runtime(
+            assembly.dispatcher, home, worker_time=WORKER_TIME, poller_handler=listen
+        )
+        with work as at_work:
+            _attend(at_work, news, options.once, notify)
+
+
+def _attend(home: LambdaScheduler, news: "_News", once: bool, say: Callable[[str], None]) -> None:
+    """Show matches until Ctrl-C or the end of a match, then finish those that run."""
+    heard: list[int] = []  # an exception could be caught wherever it arises
+    with handle_signals(lambda number, _: heard.append(number), signal.SIGINT, signal.SIGTERM):
+        while not (heard or (once and news.has_finished)):
+            news.tell_calmly()
+        if heard:
+            say("no new matches.")
+        home.stop_accepting()
+        _play_on(home, news, heard, say)
+        news.tell()
+
+
+def _play_on(
+    home: LambdaScheduler, news: "_News", heard: list[int], say: Callable[[str], None]
+) -> None:
+    """Wait for the matches that run until a second signal, after SIGTERM not for long."""
+    ends = signal.SIGTERM in heard
+    due = monotonic() + PLAYED_ON if ends else inf
+    if home.running_count:
+        then = f"played on for {PLAYED_ON:g} s" if ends else "played to the end"
+        say(f"{home.running_count} running, {then}; Ctrl-C again stops at once.")
+    while home.running_count:
+        if len(heard) > 1 or monotonic() > due:
+            raise Stopped(heard[-1])
+        news.tell_calmly()
+
+
+class _News:
+    """Reporter of the matches that this process plays, a part of those in the log.
+
+    The log has matches of other games and of other processes, too. Whatever cannot be told is
+    reported, and playing goes on.
+    """
+
+    def __init__(
+        self, offering: MatchDispatcher, options: BotOptions, say: Callable[[str], None]
+    ) -> None:
+        self._log, self._clock, self._taken = offering.match_log, offering.clock, offering.taken
+        self._watch = LiveMatchPrinter(
+            offering.match_log, show_match_tag=True, as_json=options.as_json
+        )
+        self._guard = DisplayGuard(say)
+        self._abandoned: set[str] = set()
+        self._due = 0.0
+
+    @property
+    def has_finished(self) -> bool:
+        """True if any match has been played to its end.
+
+        A match that remains from another arena does not count.
+        """
+        return any(self._result(i) not in {None, UNKNOWN} for i in tuple(self._taken))
+
+    def tell_calmly(self) -> None:
+        """Report news at most as often as its duration allows."""
+        self._clock.sleep(POLL_INTERVAL)
+        began = self._clock.monotonic()
+        if began >= self._due:
+            self.tell()
+            current_time = self._clock.monotonic()
+            self._due = current_time + (current_time - began) / MAX_NEWS_TIME_SHARE
+
+    def tell(self) -> None:
+        """Tell what is new."""
+        for match_id in tuple(self._taken):  # workers add to it
+            if self._watch.is_finished(match_id) or match_id in self._abandoned:
+                continue
+            is_updated = self._guard.run(
+                partial(self._watch.update, [match_id]), f"Match {match_id}"
+            )
+            if not is_updated and self._result(match_id) is not None:
+                self._abandoned.add(match_id)
+
+    def _result(self, match_id: str) -> object:
+        """Return the result of a match, "" if it cannot be read, None while the match runs."""
+        try:
+            record = self._log.match(match_id)
+        except StoreError as error:
+            self._guard.report(str(error))
+            return None
+        if record is None or record.status is not MatchStatus.FINISHED:
+            return None
+        return (record.outcome or {}).get("result", "")
+
+
+def report_backlog(
+    notify: Callable[[str], None], queue: Queue, concurrency: int, running: int
+) -> None:
+    """Say that matches wait while no more can be played, and what to do."""
+    if not (isinstance(queue, MemoryQueue) and queue.visible_count):
+        return
+    if running >= concurrency:
+        notify(f"Matches wait for us, for {concurrency} are played already: raise --at-once.")
+    else:
+        notify(f"Matches wait for us: this machine keeps up with no more than {running} at once.")
+
+
+@contextmanager
+def bot_slot(assembly: ArenaBotDependencies) -> Iterator[Callable[[], bool]]:
+    """Yield a function that takes the bot's slot at an arena and returns True if it is ours.
+
+    Bots of a player that have one match log have one place. Who attends holds a lock, which the
+    system gives back however it ends. The others look at the leases meanwhile, as every poller
+    does, so a match whose worker died is played on at once; they ask the arena for matches only
+    when the lock is their own. With a log that is no file nobody else is seen.
+    """
+    settings = assembly.settings
+    if not settings.store.startswith(SQLITE_PREFIX):
+        yield lambda: True
+        return
+    lock_id = sha256(f"{settings.arena_url} {assembly.player_id}".encode()).hexdigest()[:8]
+    store = sqlite_path(settings.store)
+    lock = store.with_name(f"{store.name}.{lock_id}.lock")
+    create_private_file(lock)
+    with lock.open("ab") as file:
+
+        def take() -> bool:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
+
+        yield take
+
+
+def standby_poller(
+    assembly: ArenaBotDependencies, acquire: Callable[[], bool], on_acquired: Callable[[], None]
+) -> LambdaHandler:
+    """A poller for who came second: it looks at leases until the place is free, then is as any."""
+    waits = True
+
+    def handler(event: Event, context: LocalLambdaContext) -> object:
+        nonlocal waits
+
+        def remaining_time() -> timedelta:
+            if acquire():
+                return timedelta(0)
+            return timedelta(milliseconds=context.get_remaining_time_in_millis())
+
+        if waits:
+            assembly.dispatcher.dispatch_until(
+                assembly.settings.lease_check_interval, remaining_time
+            )
+            if not acquire():
+                return {"offered": 0}
+            waits = False
+            on_acquired()
+        return poller.app.handler(event, context)
+
+    return handler

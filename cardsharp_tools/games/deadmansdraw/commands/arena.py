@@ -1,0 +1,201 @@
+"""`cardsharp arena`: an arena in the foreground, and matches for one that runs."""
+
+import os
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Literal
+
+import cyclopts
+from cyclopts import Parameter, validators
+
+from cardsharp.client.config import Credentials, RequestLimits, ServiceAddress
+from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.arena.access.users import (
+    ADMIN,
+    DEFAULT_FILE,
+    DUMMY_ID,
+    load_players,
+)
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
+from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
+from cardsharp_tools.cli.console import print_json, result_console
+from cardsharp_tools.cli.options import CommandOptions, Json, ListenOptions, ProxyAddress
+from cardsharp_tools.games.deadmansdraw.arena_options import ask_password
+from cardsharp_tools.games.deadmansdraw.commands import COMMANDS
+from cardsharp_tools.games.deadmansdraw.start_position import start_position
+from cardsharp_tools.http_session import proxy_of
+from cardsharp_tools.local_server.arena_server import run
+
+ADMIN_PASSWORD = "ARENA_ADMIN_PASSWORD"  # noqa: S105 - a variable's name
+"""Not a CARDSHARP_ variable: those are the bot's, which refuses what it does not know."""
+
+
+def _check_watchdog(_kind: object, late: object) -> None:
+    if isinstance(late, float) and late < 0:
+        raise ValueError("Must be >= 0, or never.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions(ListenOptions):
+    """Options of the arena server."""
+
+    players: Annotated[
+        Path,
+        Parameter(
+            show_default=False,
+            help='JSON list of {"_id", "name", "password"}, each _id 24 digits of 0-9a-f; '
+            "else the dummy and two teams.",
+        ),
+    ] = DEFAULT_FILE
+    data: Path | None = None
+    """SQLite file that keeps matches; without it, all stay in memory until the end."""
+    random: Randomness = Randomness.FAIR
+    """original repeats the competition server's draws exactly."""
+    poll_timeout: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 30.0
+    """Seconds that a long poll lasts."""
+    rate_limit: Annotated[bool, Parameter(name="--slow-down")] = False
+    """Slow down clients that ask too often, as the original does."""
+    watchdog: Annotated[float | Literal["never"], Parameter(validator=_check_watchdog)] = 5.0
+    """Seconds after its limit until the arena ends a turn, or never."""
+    emulator: bool = False
+    """Store matches in an emulated DynamoDB, as in the cloud."""
+    as_json: Json = False
+
+
+_COMMAND = next(command for command in COMMANDS if command.name == "arena")
+
+arena = cyclopts.App(name="arena", help_epilogue=_COMMAND.epilogue)
+
+
+@arena.default
+def serve(*, options: ServeOptions = ServeOptions()) -> None:
+    """Serve until Ctrl-C or SIGTERM."""
+    folder = None if options.data is None else options.data.absolute().parent
+    if folder is not None and not folder.is_dir():
+        raise ConfigError(f"--data: there is no folder {folder}; make it, or name another file.")
+    config = ArenaConfig(
+        **options.arena_config_fields,
+        players_file=options.players,
+        data_file=options.data,
+        randomness=options.random,
+        long_poll_timeout=timedelta(seconds=options.poll_timeout),
+        throttle=options.rate_limit,
+        watchdog_grace=None if options.watchdog == "never" else timedelta(seconds=options.watchdog),
+        admin_password=os.environ.get(ADMIN_PASSWORD) or None,
+    )
+    if not options.emulator:
+        run(config, lambda url: _announce(url, config, as_json=options.as_json))
+    elif config.data_file is not None or config.tls_files is not None:
+        raise ConfigError("--emulator goes with neither --data nor --tls.")
+    else:  # boto3 is slow to import, and not needed otherwise
+        from cardsharp_tools.games.deadmansdraw.emulated_arena import emulated_arena  # noqa: PLC0415
+
+        with emulated_arena(config) as running:
+            _announce(running.url, config, as_json=options.as_json)
+            running.front.run()
+    if not options.as_json:
+        result_console().print("the arena is closed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchOptions(CommandOptions):
+    """Which matches to create, and where."""
+
+    matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=1000))] = 1
+    """How many."""
+    tag: tuple[str, ...] = ()
+    """A tag of the matches; can be repeated."""
+    timeout: Annotated[float | None, Parameter(validator=validators.Number(gt=0))] = None
+    """Seconds a turn may take."""
+    seed: str | None = None
+    """The matches' random seed; else one each."""
+    from_position: Annotated[str | None, Parameter(name="--like")] = None
+    """Begin as a stored match stood: MATCH@STEP, or its start; FIRST decides there."""
+    url: str = "http://127.0.0.1:8080"
+    """The arena's address."""
+    insecure: bool = False
+    """Send the password over http in a private network."""
+    ca_file: Annotated[Path | None, Parameter(name="--ca")] = None
+    """CA file to trust."""
+    proxy: ProxyAddress = None
+    as_json: Json = False
+
+
+@arena.command
+def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions()) -> None:
+    """Create matches between two players of a running arena, as its organiser.
+
+    FIRST and SECOND are ids or names of players. They change seats with every
+    match. ARENA_ADMIN_PASSWORD is the password, or it is asked for.
+    """
+    address = ServiceAddress(
+        options.url, options.ca_file, options.insecure, proxy_of(options.proxy)
+    )
+    password = os.environ.get(ADMIN_PASSWORD) or ask_password(ADMIN_PASSWORD, "the organiser")
+    organiser = Credentials(ADMIN, password)
+    with ArenaClient(address, organiser, RequestLimits(max_attempts=1)) as client:
+        names = {player.id: player.name for player in client.players()}
+        table = (
+            MatchParams()
+            if options.from_position is None
+            else start_position(options.from_position)
+        )
+        order = replace(
+            table,
+            tags=options.tag,
+            random_seed=options.seed or table.random_seed,
+            timeout=None if options.timeout is None else timedelta(seconds=options.timeout),
+        )
+        pair = _player(first, names), _player(second, names)
+        created = []
+        for number in range(options.matches):
+            seated = pair[::-1] if number % 2 else pair
+            match_id = client.create_match(replace(order, player_ids=seated)).id
+            created.append({"match": match_id, "players": list(seated)})
+            if not options.as_json:
+                pairing = " against ".join(names[player] for player in seated)
+                result_console().print(f"created match {match_id}: {pairing}")
+    if options.as_json:
+        print_json(created)
+
+
+def _player(name_or_id: str, names: dict[str, str]) -> str:
+    matching_players = [player for player, name in names.items() if name_or_id in (player, name)]
+    if len(matching_players) != 1:
+        many = "More than one player is" if matching_players else "Nobody at the arena is"
+        raise ConfigError(
+            f"{many} called {name_or_id}; its players are {', '.join(names.values())}."
+        )
+    return matching_players[0]
+
+
+def _announce(url: str, config: ArenaConfig, *, as_json: bool) -> None:
+    """Print where the arena is and who may enter, never a password."""
+    players = load_players(config.players_file)
+    if as_json:
+        names = [{"id": player.id, "name": player.name} for player in players.values()]
+        admin = config.admin_password is not None
+        print_json({"url": url, "matches": f"{url}/matches", "players": names, "admin": admin})
+        return
+    console = result_console()
+    console.print(f"arena at {url}", style="bold")
+    console.print(f"  web page   {url}/matches")
+    console.print(f"  API        {url}/docs")
+    for number, player in enumerate(players.values()):
+        remark = " (accepts any practice match)" if player.id == DUMMY_ID else ""
+        title = "players    " if number == 0 else " " * 11
+        console.print(f"  {title}{player.id} {player.name}{remark}")
+    console.print(f"  passwords  in {config.players_file}", soft_wrap=True)
+    organiser = f"user {ADMIN}, password from {ADMIN_PASSWORD}"
+    if config.admin_password is None:
+        organiser = f"none; set {ADMIN_PASSWORD} to have one, who creates matches between teams"
+    console.print(f"  organiser  {organiser}")
+    if config.is_public:
+        console.print("  spectators look on without a password")
+    console.print(
+        f"  matches    {f'in {config.data_file}' if config.data_file else 'gone at the end'}"
+    )
+    console.print("Ctrl-C stops it.", style="dim")

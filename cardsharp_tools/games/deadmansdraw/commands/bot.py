@@ -1,0 +1,94 @@
+"""`cardsharp bot`: attend a real arena from a laptop, with the handlers of the cloud."""
+
+import time
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from cardsharp.core.clock import utc_now
+from cardsharp.core.time_zones import to_local
+from cardsharp_tools.cli.console import print_notice
+from cardsharp_tools.cli.options import CommandOptions, StoreFile
+from cardsharp_tools.games.deadmansdraw.arena_options import (
+    ArenaOptions,
+    client_for,
+    environment_for,
+    wait_for_arena,
+)
+from cardsharp_tools.local_play.bot_runtime import open_assembly
+from cardsharp_tools.local_play.handler_environment import (
+    Notify,
+    forward_warnings,
+    redirect_telemetry,
+)
+from cardsharp_tools.match_sources.match_logs import data_folder
+
+REPEAT_INTERVAL_SECONDS = 30.0  # seconds for which a warning is not said again
+
+
+@dataclass(frozen=True, kw_only=True)
+class BotOptions(CommandOptions):
+    """Which arena to attend, and how."""
+
+    arena: ArenaOptions = field(default_factory=ArenaOptions)
+    tag: tuple[str, ...] = ()
+    """Only matches with this tag; can be repeated."""
+    strategy: str | None = None
+    """A strategy, a file or a 'command'; else CARDSHARP_STRATEGY."""
+    store: StoreFile = None
+    once: bool = False
+    """Leave when the first match has ended."""
+    concurrency: Annotated[
+        int, Parameter(name="--at-once", validator=validators.Number(gte=1, lte=1000))
+    ] = 100
+    """Matches played in parallel."""
+    standby: bool = False
+    """Stand by while another bot with this match log attends."""
+    as_json: Annotated[bool, Parameter(name="--json")] = False
+    """Print one JSON document a line."""
+
+
+def bot(*, options: BotOptions = BotOptions()) -> None:
+    """Attend every match until Ctrl-C; running matches are played to their end."""
+    variables = environment_for(
+        options.arena,
+        options.strategy,
+        tags=",".join(options.tag) or None,
+        store=None if options.store is None else f"sqlite:{options.store}",
+    )
+    say = _speaker()
+    with (
+        redirect_telemetry(bot_log_path()),
+        forward_warnings(say),
+        open_assembly(variables) as assembly,
+    ):
+        with client_for(assembly.settings) as client:
+            identity = wait_for_arena(client, assembly.clock, say)
+        # What plays and shows takes as long to import as all before, and none of it asks this.
+        from cardsharp_tools.games.deadmansdraw.bot_runner import run_bot  # noqa: PLC0415
+
+        run_bot(assembly, identity.name or identity.username, options, say)
+
+
+def bot_log_path() -> Path:
+    """Return the path of the bot's log file."""
+    return data_folder() / "bot.log"
+
+
+def _speaker() -> Notify:
+    """Return a function that prints a sentence on stderr with the time of day.
+
+    A sentence that was printed a moment ago is not repeated.
+    """
+    last_times = dict[str, float]()
+
+    def say(sentence: str) -> None:
+        current_time = time.monotonic()
+        if current_time - last_times.get(sentence, -inf) >= REPEAT_INTERVAL_SECONDS:
+            last_times[sentence] = current_time
+            print_notice(f"{to_local(utc_now()):%H:%M:%S} {sentence}")
+
+    return say

@@ -1,0 +1,90 @@
+"""`cardsharp learn`: know opponents from the matches that were kept."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter, validators
+from pydantic import ValidationError
+
+from cardsharp.core.text_files import read_json_text
+from cardsharp.errors import ConfigError
+from cardsharp_tools.cli.console import print_json, result_console
+from cardsharp_tools.cli.options import CommandOptions, Json, MatchSourceName, Store
+from cardsharp_tools.games.deadmansdraw.opponent_learning import (
+    LearnedOpponents,
+    OpponentLearning,
+    opponents_in_log,
+)
+from cardsharp_tools.lab.native_engines import find_native_function
+from cardsharp_tools.lab.options import Seed
+from cardsharp_tools.match_sources.match_logs import data_folder
+from cardsharp_tools.match_sources.sources import find_source
+from cardsharp_tools.terminal.progress import ProgressBar
+
+_HUNDREDS = validators.Number(gte=100, modulo=100)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnOptions(CommandOptions):
+    """Options of `learn`: the file, and limits of the work."""
+
+    out: Path | None = None
+    """The file to go on with; else learned.json beside our own log."""
+    matches: Annotated[int, Parameter(validator=_HUNDREDS)] = 20_000
+    """Matches of a training, whole hundreds."""
+    seed: Seed = 1
+    dry_run: bool = False
+    """Say what would change, and write nothing."""
+    store: Store = None
+    as_json: Json = False
+
+
+def learn(source: MatchSourceName = None, /, *, options: LearnOptions = LearnOptions()) -> None:
+    """Make, test, promote and roll back what is known of each opponent; raises `ConfigError`."""
+    specialists = _specialists(options)
+    file = options.out or data_folder() / "learned.json"
+    learned, rows = _read(file), list[dict[str, str]]()
+
+    def say(name: str, stage: str, reason: str) -> None:
+        rows.append({"opponent": name, "stage": stage, "why": reason})
+        if not options.as_json:
+            result_console().print(f"{name}: {stage}; {reason}", soft_wrap=True)
+
+    learning = OpponentLearning(learned, specialists.train_weights, specialists.test_weights, say)
+    with (
+        find_source(source or options.store).open_reader() as log,
+        ProgressBar(1, "reading the log"),
+    ):
+        met = opponents_in_log(log)
+    if not met:
+        raise ConfigError("The log has no finished match against anybody; play some first.")
+    for key, (name, matches) in met.items():
+        learning.update_opponent(key, name, matches)
+        if not options.dry_run:  # the file stays whole where this is stopped
+            part = file.with_suffix(".part")
+            part.write_text(learned.model_dump_json(), "utf-8")
+            part.replace(file)
+    if options.as_json:
+        print_json({"file": str(file), "opponents": rows})
+    elif learned.opponents and not options.dry_run:
+        result_console().print(f"{file} plays: cardsharp bot --strategy {file}", soft_wrap=True)
+
+
+def _specialists(options: LearnOptions) -> Any:  # noqa: ANN401 - cardsharp_tools.research is not imported
+    twins = find_native_function("counter_weight_trainer")
+    specialists = None if twins is None else twins(options.seed, options.matches)
+    if specialists is None:
+        raise ConfigError("Learning trains by the compiled engine: install a C compiler (cc).")
+    return specialists
+
+
+def _read(file: Path) -> LearnedOpponents:
+    try:
+        return (
+            LearnedOpponents.model_validate_json(read_json_text(file))
+            if file.exists()
+            else LearnedOpponents()
+        )
+    except ValidationError as error:
+        raise ConfigError(f"{file} is no file that `learn` wrote; name another.") from error

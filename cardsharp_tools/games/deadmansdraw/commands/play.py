@@ -1,0 +1,212 @@
+"""`cardsharp play`: matches on this machine from nothing to a finished, checked log."""
+
+import shlex
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from cardsharp.core.private_files import create_private_file
+from cardsharp.errors import ConfigError, StoreError
+from cardsharp.games.deadmansdraw.game import GAME
+from cardsharp_tools.cli.console import (
+    message_console,
+    print_command,
+    print_error,
+    print_json,
+    result_console,
+)
+from cardsharp_tools.cli.exit_codes import ExitCode, decision_exit_code
+from cardsharp_tools.cli.options import CommandOptions, StoreFile
+from cardsharp_tools.executors.strategy_file import (
+    display_name,
+    is_file,
+    is_user_strategy,
+    load_strategy,
+    source_version,
+)
+from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, never_stop
+from cardsharp_tools.games.deadmansdraw.run_report import (
+    RunReport,
+    match_report,
+    print_replaced_decisions,
+    print_run_report,
+    raise_on_late_decisions,
+    raise_on_replaced_decision,
+    requests_text,
+)
+from cardsharp_tools.local_play.bot_runtime import CloudBackend
+from cardsharp_tools.local_play.handler_environment import redirect_telemetry
+from cardsharp_tools.local_play.local_run import LocalRunConfig, start_local_run
+from cardsharp_tools.match_sources.match_logs import (
+    copy_match,
+    data_folder,
+    open_log,
+    store_or_default,
+)
+
+DEFAULT_OPPONENT = "example-java"  # the organisers' own client, which a newcomer's bot beats
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayOptions(CommandOptions):
+    """Options of `play`."""
+
+    opponent: str = DEFAULT_OPPONENT
+    """Who plays against us: a strategy, FILE.py, FILE.json or 'command'."""
+    strategy: str = GAME.default_strategy
+    """Who plays for us: a strategy, FILE.py, FILE.json or 'command'."""
+    matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1))] = 1
+    """How many matches."""
+    cloud: CloudBackend = CloudBackend.EMBEDDED
+    """embedded: queue in memory, log in SQLite. emulator: SQS and DynamoDB."""
+    seed: str | None = None
+    """The same seed deals the same cards; without it, chance."""
+    timeout: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 10
+    """Seconds that a turn's move may take."""
+    concurrency: Annotated[
+        int, Parameter(name="--at-once", validator=validators.Number(gte=1, lte=200))
+    ] = 4
+    """Matches played in parallel."""
+    store: StoreFile = None
+    log_folder: Annotated[Path | None, Parameter(name="--keep", show=False)] = None
+    """Folder for matches.db and the program's own log."""
+    strict: bool = False
+    """Stop with exit code 1 at our strategy's first fault."""
+    as_json: Annotated[bool, Parameter(name="--json")] = False
+    """Print one JSON document."""
+
+    @property
+    def log(self) -> str:
+        """The match log that is written."""
+        file = self.store or (self.log_folder and self.log_folder / "matches.db")
+        return f"sqlite:{file}" if file else store_or_default()
+
+    @property
+    def opponent_name(self) -> str:
+        """Display name of the opponent; a file's name without its folders."""
+        return display_name(self.opponent)
+
+
+def play(*, options: PlayOptions = PlayOptions()) -> int:
+    """Play, show, check and keep matches; 0 when all are decided, and their logs complete.
+
+    Exits with 4 where safe actions replaced some decisions of the strategy, and with 1 where they
+    replaced all.
+    """
+    script = _script(options)
+    folder, store = options.log_folder or data_folder(), options.log
+    if store != store_or_default():
+        with open_log(store):  # what is wrong with the place is said before the match
+            pass
+    with tempfile.TemporaryDirectory(prefix="cardsharp-") as name:
+        work = Path(name)
+        try:
+            with redirect_telemetry(work / "play.log"):
+                report = _perform(script, options, work, store)
+        finally:
+            with suppress(OSError):
+                create_private_file(folder / "play.log")
+                shutil.copyfile(work / "play.log", folder / "play.log")
+    if options.as_json:
+        print_json(report.document())
+    else:
+        _print_end(report, options)
+    failed, decisions, name = report.replaced, report.decisions, display_name(options.strategy)
+    if failed == decisions > 0:
+        print_error(f"Every decision of {options.strategy} failed: no match says how it plays.")
+    elif failed:
+        many = f"{failed} of {decisions} decisions of {name} failed"
+        print_error(f"{many}; the result is in part that of safe actions.")
+    return decision_exit_code(decisions, failed) if report.is_complete else ExitCode.FAILED
+
+
+def _script(options: PlayOptions) -> LocalRunConfig:
+    if not is_file(options.opponent):
+        load_strategy(options.opponent)
+    elif not Path(options.opponent).is_file():
+        raise ConfigError(f"There is no strategy file {options.opponent}; check the path.")
+    return LocalRunConfig(
+        strategy=load_strategy(options.strategy),
+        opponent=options.opponent,
+        cloud=options.cloud,
+        seed=options.seed,
+        turn_limit=timedelta(seconds=options.timeout),
+        concurrency=min(options.concurrency, options.matches),
+    )
+
+
+def _perform(script: LocalRunConfig, options: PlayOptions, work: Path, store: str) -> RunReport:
+    emulated = script.cloud is CloudBackend.EMULATOR
+    cloud_name = "emulated AWS (SQS, DynamoDB)" if emulated else "embedded cloud"
+    if not options.as_json:
+        message_console().print(f"setting up arena, {cloud_name} and opponent ...", style="dim")
+    with start_local_run(script, work) as stage:
+        began = time.monotonic()
+        stop_check = raise_on_late_decisions if is_user_strategy(options.strategy) else never_stop
+        ids = follow_matches(
+            stage.assembly.match_log,
+            lambda glance: stage.iter_finished(options.matches, glance),
+            raise_on_replaced_decision if options.strict else stop_check,
+            match_count=options.matches,
+            as_json=options.as_json,
+            opponent=options.opponent_name,
+        )
+        seconds, requests = time.monotonic() - began, stage.request_counts
+        log = stage.assembly.match_log
+        more = {
+            "opponent": options.opponent_name,
+            "version": source_version(options.strategy, GAME),
+        }
+        try:
+            with open_log(store) as target:
+                for match_id in ids:
+                    copy_match(match_id, log, target, more)
+        except StoreError as error:
+            print_error(f"The matches could not be kept. {error}")
+            store = ""
+        # Only now: whatever cannot be told of a match, it is kept.
+        played = [match_report(log, view) for view in map(stage.organiser.get_match, ids)]
+    return RunReport(
+        strategy=script.strategy,
+        opponent=options.opponent_name,
+        cloud=script.cloud,
+        store=store,
+        seconds=seconds,
+        match_reports=played,
+        requests=requests,
+    )
+
+
+def _print_end(report: RunReport, options: PlayOptions) -> None:
+    console, last = result_console(), report.match_reports[-1]
+    if len(report.match_reports) == 1:
+        words, result = {"won": "we won", "lost": "we lost", "tied": "a tie"}, last.outcome.result
+        template = "{}, {} : {}, in {} turns"
+        line = template.format(words.get(result, result), *last.scores, last.outcome.turns)
+        console.print()
+        console.print(line, style="bold")
+        console.print(f"{last.log_comparison}")
+        console.print(f"requests {requests_text(report.requests, 1)}; {report.seconds:.1f} s")
+    else:
+        print_run_report(console, report)
+        log_summary = (
+            "every log complete, equal to the arena's" if report.is_complete else "LOGS DIFFER"
+        )
+        console.print(
+            f"{log_summary}: {sum(m.log_comparison.moves for m in report.match_reports)} moves"
+        )
+    store = "" if options.log == store_or_default() else f" --store {shlex.quote(report.store)}"
+    print_replaced_decisions(report.match_reports, store)
+    if report.store:
+        match_id, turn = last.match_id, last.longest_turn  # `last` may soon be another match
+        console.print()
+        print_command(f"show {match_id}{store}", "every turn and decision")
+        print_command(f"why {match_id} {turn}{store}", f"what we weighed in turn {turn}")
+        print_command(f"watch {match_id}{store}", "the match in the browser")

@@ -1,0 +1,249 @@
+"""`cardsharp practice`: matches against ourselves or the dummy player, at any arena."""
+
+import tempfile
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter, validators
+
+from cardsharp.core.clock import SystemClock
+from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.arena.dto import cards_json
+from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
+from cardsharp.games.deadmansdraw.arena_bot.practice_orders import MAX_MATCHES
+from cardsharp.games.deadmansdraw.cards import SUIT_ORDER, Card
+from cardsharp.games.deadmansdraw.history.replay import parse_card
+from cardsharp.store.match_log import Body
+from cardsharp_tools.cli.console import (
+    message_console,
+    print_error,
+    print_json,
+    print_result,
+    result_console,
+)
+from cardsharp_tools.cli.exit_codes import ExitCode, decision_exit_code
+from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.executors.strategy_file import load_strategy
+from cardsharp_tools.games.deadmansdraw.arena_options import (
+    ArenaOptions,
+    client_for,
+    environment_for,
+)
+from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, never_stop
+from cardsharp_tools.games.deadmansdraw.run_report import (
+    MatchReport,
+    match_report,
+    print_replaced_decisions,
+    raise_on_replaced_decision,
+)
+from cardsharp_tools.games.deadmansdraw.start_position import start_position
+from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
+from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
+from cardsharp_tools.local_play.bot_runtime import (
+    MatchFollower,
+    embedded_settings,
+    open_assembly,
+    run_bot_runtime,
+)
+from cardsharp_tools.local_play.handler_environment import redirect_telemetry
+from cardsharp_tools.match_sources.match_logs import copy_match, data_folder, open_log
+from practice.app import handler as create_matches
+
+STALL_TIMEOUT = timedelta(minutes=2)  # how long no move may be made before we give up
+
+CREATION_TIMEOUT = timedelta(minutes=5)
+
+_PILES = ("draw_pile", "discard_pile", "play_area")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartOptions(CommandOptions):
+    """A table to begin with; what is not given is the arena's own."""
+
+    from_position: Annotated[str | None, Parameter(name="--like")] = None
+    """As a stored match stood: MATCH@STEP, or its start; whoever decided there is we."""
+    draw_pile: str | None = None
+    """Cards of the draw pile, the next first: Key3,Map5,..."""
+    discard_pile: str | None = None
+    """Cards of the discard pile."""
+    play_area: str | None = None
+    """Cards in the play area."""
+    banks: str | None = None
+    """The banks: our cards, a slash, their cards."""
+
+    def piles(self) -> dict[str, object]:
+        """The piles of a practice order; raises `ConfigError` for what is no card."""
+        piles: dict[str, object] = {}
+        if self.from_position is not None:
+            table = start_position(self.from_position)
+            piles = {name: cards_json(getattr(table, name)) for name in _PILES}
+            piles |= {"banks": [*map(cards_json, table.banks or ())], "seed": table.random_seed}
+        pile_texts = {name: getattr(self, name) for name in _PILES}
+        piles |= {name: _pile(text) for name, text in pile_texts.items() if text is not None}
+        if self.banks is not None:
+            first, _, second = self.banks.partition("/")
+            piles["banks"] = [_pile(first), _pile(second)]
+        return piles
+
+
+def _pile(text: str) -> Sequence[Body]:
+    """The cards of a comma list such as Key3,Map5, in its order; an empty text is no card."""
+    return cards_json([_card(part.strip()) for part in text.split(",") if part.strip()])
+
+
+def _card(text: str) -> Card:
+    card = parse_card(text.capitalize())
+    if card.suit not in SUIT_ORDER or not card.value:
+        suits = ", ".join(SUIT_ORDER)
+        raise ConfigError(f"'{text}' is no card; write e.g. Key3, with one of {suits}.")
+    return card
+
+
+@dataclass(frozen=True, kw_only=True)
+class PracticeOptions(CommandOptions):
+    """Which matches to create, and who plays them."""
+
+    arena: ArenaOptions = field(default_factory=ArenaOptions)
+    matches: Annotated[
+        int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=MAX_MATCHES))
+    ] = 1
+    """How many."""
+    opponent: Literal["self", "dummy"] = "self"
+    """Ourselves, or the dummy, whom we play as well."""
+    strategy: str | None = None
+    """A strategy, a file or a 'command'; else CARDSHARP_STRATEGY."""
+    dummy_strategy: Annotated[str, Parameter(name="--against")] = "champion"
+    """Who plays the dummy's seat: a strategy, FILE.py, FILE.json or 'command'."""
+    tag: tuple[str, ...] = ()
+    """Tags of the matches; else one of their own."""
+    seed: str | None = None
+    """The matches' random seed."""
+    timeout: Annotated[int | None, Parameter(validator=validators.Number(gte=1))] = None
+    """Seconds that a turn's move may take."""
+    start_position: StartOptions = field(default_factory=StartOptions)
+    concurrency: Annotated[
+        int, Parameter(name="--at-once", validator=validators.Number(gte=1, lte=50))
+    ] = 4
+    """Matches played in parallel."""
+    create_only: bool = False
+    """Only create the matches; another bot plays them."""
+    strict: bool = False
+    """Stop with exit code 1 at our strategy's first fault."""
+    as_json: Json = False
+
+
+def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
+    """Create the matches through the practice function; play them unless told otherwise."""
+    tags = options.tag or (f"practice-{uuid.uuid4().hex[:8]}",)
+    variables = environment_for(
+        options.arena,
+        options.strategy,
+        dummy_strategy=load_strategy(options.dummy_strategy)
+        if options.opponent == "dummy"
+        else None,
+        tags=",".join(tags),
+    )
+    with tempfile.TemporaryDirectory(prefix="cardsharp-") as folder:
+        store = variables["CARDSHARP_STORE"]
+        # Matches that others play must not look as if we had left them in our own log.
+        variables |= embedded_settings(Path(folder, "stage.db"))
+        with (
+            redirect_telemetry(data_folder() / "practice.log"),
+            open_assembly(variables) as assembly,
+        ):
+            with client_for(assembly.settings) as client:
+                client.whoami()  # so that a wrong address or password is known as such
+                at_once = _fed(client, options)
+            if options.create_only:
+                ids = _create(options, tags, options.matches)
+                if (fed := len(ids)) < options.matches:
+                    message_console().print(
+                        f"The arena's limit of requests feeds these {fed}, no more at once."
+                    )
+                lines = (f"created match {match_id}" for match_id in ids)
+                print_result({"match_ids": ids}, *lines, as_json=options.as_json)
+                return ExitCode.OK
+            ids = _play(assembly, options, tags, at_once)
+            with open_log(store) as log:
+                for match_id in ids:
+                    copy_match(match_id, assembly.match_log, log, {})
+            # Only now: whatever cannot be told of a match, it is kept.
+            with client_for(assembly.settings) as client:
+                played = [
+                    match_report(assembly.match_log, client.get_match(match_id)) for match_id in ids
+                ]
+    if options.as_json:
+        print_json([match.document() for match in played])
+    else:
+        _print_played(played)
+    if not all(match.log_comparison.is_complete for match in played):
+        return ExitCode.FAILED
+    if any(match.forced_turns for match in played):
+        return ExitCode.LATE
+    return decision_exit_code(
+        sum(match.decisions for match in played),
+        sum(len(match.replaced_decisions) for match in played),
+    )
+
+
+def _fed(client: ArenaClient, options: PracticeOptions) -> int:
+    """Return the number of concurrent matches, reduced if the arena's rate limit is low."""
+    concurrency = min(options.concurrency, options.matches)
+    turn = None if options.timeout is None else timedelta(seconds=options.timeout)
+    fed = client.session_state.request_budget.max_matches(turn)
+    if fed is None or fed >= concurrency:
+        return concurrency
+    message_console().print(
+        f"The arena's limit of requests feeds {fed} matches at once, not {concurrency}."
+    )
+    return fed
+
+
+def _create(options: PracticeOptions, tags: Sequence[str], number: int) -> list[str]:
+    """The ids of so many new matches, which the practice function has put on the queue."""
+    order: dict[str, object] = {
+        "matches": number,
+        "opponent": options.opponent,
+        "tags": list(tags),
+        "timeout_seconds": options.timeout,
+        **options.start_position.piles(),
+        **({} if options.seed is None else {"seed": options.seed}),
+    }
+    context = LambdaFunction("practice", create_matches, CREATION_TIMEOUT).context(SystemClock())
+    return create_matches(order, context)["match_ids"]
+
+
+def _play(
+    assembly: ArenaBotDependencies, options: PracticeOptions, tags: Sequence[str], at_once: int
+) -> list[str]:
+    """The ids of the matches, each created when it can be played, which have ended."""
+    log, number = assembly.match_log, options.matches
+    matches = (match_id for _ in range(number) for match_id in _create(options, tags, 1))
+    follower = MatchFollower(log, assembly.clock, STALL_TIMEOUT)
+    with run_bot_runtime(assembly.dispatcher, LambdaSchedulerOptions(concurrency=at_once)):
+        return follow_matches(
+            log,
+            lambda glance: follower.iter_finished(matches, at_once, glance),
+            raise_on_replaced_decision if options.strict else never_stop,
+            match_count=number,
+            as_json=options.as_json,
+        )
+
+
+def _print_played(played: Sequence[MatchReport]) -> None:
+    """A line a match; a match against ourselves has no winner that would mean anything."""
+    console = result_console()
+    console.print()
+    for match in played:
+        result = "{}, {} : {}".format(match.outcome.result, *match.scores)
+        console.print(f"{match.match_id}  {result}; {match.log_comparison}")
+    print_replaced_decisions(played, "")
+    forced = sum(match.forced_turns for match in played)
+    if forced:
+        turns = "A turn of ours was" if forced == 1 else f"{forced} turns of ours were"
+        print_error(f"{turns} ended by force: nothing was played in time.")

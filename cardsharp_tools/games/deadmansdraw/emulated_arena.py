@@ -1,0 +1,100 @@
+"""The arena as the cloud runs it, on this machine: a function of this process, an emulated table.
+
+with emulated(ArenaConfig(admin_password="...")) as arena:
+    requests.get(f"{arena.url}/api/hello")
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from pydantic import SecretStr
+
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.games.deadmansdraw.arena.access.dynamo_players import PLAYERS_PARTITION
+from cardsharp.games.deadmansdraw.arena.access.users import load_players
+from cardsharp.games.deadmansdraw.arena.app import check_exposure
+from cardsharp.games.deadmansdraw.arena.bootstrap import DEFAULT_RETENTION_DAYS
+from cardsharp.games.deadmansdraw.arena.cloud_arena import CloudArena
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
+    MoveListener,
+    ignore_move,
+)
+from cardsharp.server.asgi_service import asgi_handler
+from cardsharp.store.dynamodb_match_items import item_key, string_attribute
+from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
+from cardsharp_tools.local_cloud.emulator import Emulator
+from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, LambdaHandler
+from cardsharp_tools.local_cloud.template_files import create_table
+from cardsharp_tools.local_server.arena_server import ArenaServer
+
+T = TypeVar("T")
+
+TIMEOUT = timedelta(seconds=29)  # of the function, as template.yaml deploys it
+
+
+class EmulatedArenaServer(ArenaServer):
+    """Arena over a table, which several may share.
+
+    `on_move` is called with moves; `wrap_handler` wraps the handler.
+    """
+
+    def __init__(
+        self,
+        config: ArenaConfig,
+        table: DynamoTable,
+        *,
+        on_move: MoveListener = ignore_move,
+        wrap_handler: Callable[[LambdaHandler], LambdaHandler] = lambda handler: handler,
+    ) -> None:
+        check_exposure(config)
+        password = config.admin_password
+        secret = None if password is None else SecretStr(password)
+        life = timedelta(days=DEFAULT_RETENTION_DAYS)
+        arena = CloudArena(config, table, lambda: secret, retention=life, on_move=on_move)
+        self._arena: Any = arena
+        function = LambdaFunction("deadmansdraw", wrap_handler(asgi_handler(arena.app)), TIMEOUT)
+        self.front = ApiGatewayServer(function, config.port, config.host)
+        self.url = self.front.url
+
+    def start(self) -> Self:
+        """Serve; returns when requests are answered."""
+        self.front.start()
+        return self
+
+    def stop(self) -> bool:
+        """End the long polls and finish what is being answered."""
+        self._arena.close()
+        return self.front.stop()
+
+    def _call(self, work: Callable[[], T]) -> T:
+        return work()
+
+
+def create_arena_table(emulator: Emulator, players: Path) -> DynamoTable:
+    """A table of the template's with the teams of a players' file."""
+    client = emulator.client("dynamodb")
+    table = DynamoTable(create_table(client, "deadmansdrawTable"), client)
+    for player in load_players(players).values():
+        profile = {"name": player.name, "email": player.email, "country": player.country}
+        attributes = {
+            f"player_{name}": string_attribute(value) for name, value in profile.items() if value
+        }
+        table.put(
+            {
+                **item_key(PLAYERS_PARTITION, player.id),
+                "player_ha1": string_attribute(player.proof),
+                **attributes,
+            }
+        )
+    return table
+
+
+@contextmanager
+def emulated_arena(config: ArenaConfig) -> Iterator[EmulatedArenaServer]:
+    """Yield an arena in an emulator of its own, to be started."""
+    with Emulator() as emulator:
+        yield EmulatedArenaServer(config, create_arena_table(emulator, config.players_file))

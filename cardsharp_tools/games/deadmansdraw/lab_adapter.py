@@ -1,0 +1,199 @@
+"""Lab adapter of Dead Man's Draw: random streams, player variants, positions, native engines."""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+from random import Random
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, TypeAdapter
+
+from cardsharp.games.deadmansdraw.actions import EffectType, PendingEffect
+from cardsharp.games.deadmansdraw.arena.match import with_player_index
+from cardsharp.games.deadmansdraw.cards import bank_from_cards
+from cardsharp.games.deadmansdraw.events import MatchEnded
+from cardsharp.games.deadmansdraw.game import GAME
+from cardsharp.games.deadmansdraw.history.log_records import intent_body
+from cardsharp.games.deadmansdraw.history.replay import Cards
+from cardsharp.games.deadmansdraw.luck import luck_of
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.simulation import SimulatedMatch
+from cardsharp.games.deadmansdraw.strategies import Strategy
+from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE, OptionEvaluator
+from cardsharp.games.deadmansdraw.strategies.champion import Champion
+from cardsharp.games.deadmansdraw.strategies.search.turn_search import TurnSearch
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
+from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
+from cardsharp_tools.lab.game_adapter import (
+    LabAdapter,
+    LabMatch,
+    MatchRngs,
+    ProbeAnswer,
+    SeriesPlayer,
+)
+from cardsharp_tools.lab.native_engines import find_native_function
+from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.rng import STREAM_COUNT, RngStream, SplitMix64Random, pair_rng
+
+
+def _facts(lab_match: LabMatch) -> Iterator[Body]:
+    """The moves as the arena tells them; the first begins the match."""
+    match: SimulatedMatch = lab_match.final_state
+    turn = in_turn = 0
+    for number, move in enumerate(match.history):
+        in_turn = in_turn + 1 if move.turn == turn else 1
+        turn = move.turn
+        player = match.opening.turn_player if move.player is None else move.player
+        yield {
+            "sequenceId": number,
+            "sequenceInTurnId": in_turn,
+            "turnId": turn,
+            "at": lab_match.started_at.isoformat(),
+            "events": with_player_index(move.events, player),
+        }
+
+
+ENDGAME_CARDS = 10  # so many cards left are the last ones: their play is repeated, not judged
+
+CHAMPION_VARIANTS = {"champion-2": 2, "champion-4": 4}
+"""How many cards are enough for champions that are strangers to those who know the champion."""
+
+
+class DeadMansDrawLabAdapter(LabAdapter):
+    """Streams of dice that compiled code shares, and what is known of right answers."""
+
+    default_opponent = "champion"
+
+    def match_rngs(self, seed: int, pair_number: int) -> MatchRngs:
+        """Return four streams; those of the deal and of chance equal the native engine's."""
+        deal, chance, first, second = (
+            pair_rng(seed, pair_number, purpose) for purpose in RngStream
+        )
+        return MatchRngs(deal, chance, first, second)
+
+    def strategy(self, name: str, *, pure_python: bool) -> Strategy | None:
+        """A variant of the champion."""
+        del pure_python
+        return (
+            Champion(SplitMix64Random(0), stop_at_cards=CHAMPION_VARIANTS[name])
+            if name in CHAMPION_VARIANTS
+            else None
+        )
+
+    def series_player(self, plan: DuelPlan) -> SeriesPlayer | None:
+        """The compiled engine, where both players have a twin."""
+        twins = find_native_function("series_player")
+        return None if twins is None else twins(plan.first, plan.second)
+
+    def decision_kind(self, position: Position) -> str:
+        """The effect to answer, or whether to draw or to stop."""
+        pending = position.pending
+        return "draw or stop" if pending is None else pending.effect_type.value
+
+    def count_nodes(self, name: str, position: Position) -> int | None:
+        """The ends of turns that the captain values there; None for anybody else."""
+        if name != WEIGHT_FILE:
+            return None
+        weighing = OptionEvaluator(position, TurnSearch(load_model(WEIGHT_FILE)))
+        weighing.options()
+        return weighing.node_count
+
+    def is_endgame(self, state: SimulatedMatch) -> bool:
+        """Return True if at most `ENDGAME_CARDS` cards are left to draw."""
+        return len(state.state.draw_pile) <= ENDGAME_CARDS
+
+    def luck(
+        self, previous_state: SimulatedMatch, next_state: SimulatedMatch
+    ) -> tuple[float, float]:
+        """Return the luck of the cards by captain's valuation; 0 if it has none."""
+        luck = luck_of(previous_state.current_position, next_state.history[-1].events) or 0.0
+        return (luck, -luck) if previous_state.current_position.seat == 0 else (-luck, luck)
+
+    def endgame_rngs(self, seed: int, pair_number: int, repetition: int) -> tuple[Random, Random]:
+        """Two streams each, which are the compiled engine's too."""
+        first = STREAM_COUNT + 2 * repetition
+        return pair_rng(seed, pair_number, first), pair_rng(seed, pair_number, first + 1)
+
+    def stored_matches(self, record: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+        """Return the match as an arena would have sent it, with both players' reasons."""
+        match: SimulatedMatch = record.final_state
+        # The end of a match that was given up is a move that nobody took.
+        intents: list[Body | None] = [None]
+        for played in record.actions:
+            position, decided = played.state.current_position, played.decision
+            player_name = record.names[position.seat]
+            intents.append(
+                decided and intent_body(position, decided, record.started_at, "lab", player_name)
+            )
+        moves = [
+            MoveRecord(number, intent, facts)
+            for number, (intent, facts) in enumerate(zip_longest(intents, _facts(record)))
+        ]
+        at = record.started_at.isoformat()
+        header = {**record.header(GAME.name), "startedAt": at, "timeoutSeconds": None}
+        end_event = next(
+            event for event in match.history[-1].events if isinstance(event, MatchEnded)
+        )
+        won = "won" if end_event.winner == record.seats[0] else "lost"
+        outcome = {
+            "scores": list(end_event.scores),
+            "winner": end_event.winner,
+            "result": "tied" if end_event.winner is None else won,
+            "terminated": end_event.was_terminated,
+            "turns": match.history[-1].turn,
+            "moves": len(match.history),
+            "timeouts": 0,
+            "endedAt": at,
+        }
+        yield (
+            MatchRecord(
+                record.match_id, MatchStatus.FINISHED, record.started_at, header, outcome=outcome
+            ),
+            moves,
+        )
+
+    def probe_answers(self, strategy: Strategy) -> Iterator[ProbeAnswer]:
+        """Yield a strategy's answers to positions with a single correct answer."""
+        for probe in probe_positions():
+            decision = strategy.decide(probe.position())
+            yield ProbeAnswer(probe.name, str(decision.action), probe.right, decision.reason)
+
+
+POSITIONS = Path(__file__).with_name("probe_positions.json")
+
+
+class ProbePosition(BaseModel, frozen=True, extra="forbid"):
+    """A position, and the actions that are right there; cards as `Key5 Map3`."""
+
+    name: str
+    own: Cards
+    other: Cards
+    area: Cards
+    unseen: Cards
+    discard: Cards = ()
+    known: Cards = ()
+    pending: EffectType | None = None
+    offered: Cards = ()
+    right: Annotated[
+        tuple[str, ...],
+        BeforeValidator(lambda value: (value,) if isinstance(value, str) else value),
+    ]
+
+    def position(self) -> Position:
+        """The position as player 0 finds it; an Oracle's card is the next one."""
+        pending = None if self.pending is None else PendingEffect(self.pending, self.offered)
+        oracle = self.pending is EffectType.ORACLE
+        return Position(
+            seat=0,
+            banks=(bank_from_cards(self.own), bank_from_cards(self.other)),
+            play_area=self.area,
+            pending=pending,
+            discard_pile=self.discard,
+            unseen=self.unseen,
+            known_top=next(iter(self.offered if oracle else self.known), None),
+        )
+
+
+def probe_positions() -> tuple[ProbePosition, ...]:
+    """The hand-made positions."""
+    return TypeAdapter(tuple[ProbePosition, ...]).validate_json(POSITIONS.read_text("utf-8"))

@@ -1,0 +1,315 @@
+"""A match in a terminal, turn by turn, while it is played or later, and why we did what we did."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from cardsharp.analysis.replay import (
+    Header,
+    Outcome,
+    ReplayStep,
+    header_of,
+    outcome_of,
+)
+from cardsharp.errors import StoreError
+from cardsharp.games.deadmansdraw import events
+from cardsharp.games.deadmansdraw.history.replay import (
+    EventReplayStep,
+    ReplayTurn,
+    group_into_turns,
+    stored_position,
+)
+from cardsharp.store.match_log import MatchLog, MatchRecord, MoveRecord
+from cardsharp_tools.cli.console import message_console, print_result, result_console
+from cardsharp_tools.games.deadmansdraw.turn_text import (
+    PlayerLabels,
+    detail_row,
+    event_text,
+    position_text,
+    suit_table,
+    turn_row,
+)
+from cardsharp_tools.local_play.bot_runtime import OnRunning
+from cardsharp_tools.terminal.display import DisplayGuard
+from cardsharp_tools.terminal.match_printer import (
+    StepPrinter,
+    decision_text,
+    parts_of_turn,
+    print_end,
+    print_title,
+)
+from cardsharp_tools.terminal.progress import ProgressBar
+
+PROGRESS_INTERVAL_SECONDS = (
+    2.0  # seconds until a line tells how far the matches are, where there is no bar
+)
+TAG_LENGTH = 6  # last digits of a match's id, which tell the matches of one arena apart
+
+
+class LiveMatchPrinter:
+    """Printer of matches as the log receives them, each event once and in order.
+
+    `tagged` marks each line with its match, for many at once. Of one match alone the banks are
+    shown at the end, and its result is left to whoever had it played. `as_json` is for programs:
+    one JSON document a line.
+    """
+
+    def __init__(
+        self,
+        log: MatchLog,
+        opponent: str | None = None,
+        *,
+        show_match_tag: bool = False,
+        as_json: bool = False,
+    ) -> None:
+        self._log, self._opponent, self._tagged, self._as_json = (
+            log,
+            opponent,
+            show_match_tag,
+            as_json,
+        )
+        self._turns = Counter[str]()
+        self._finished: set[str] = set()
+
+    def update(self, matches: Sequence[str]) -> None:
+        """Tell what is new of these matches."""
+        for match_id in matches:
+            self._look_at(match_id)
+
+    def is_finished(self, match_id: str) -> bool:
+        """Return True if the end of a match has been reported."""
+        return match_id in self._finished
+
+    def _look_at(self, match_id: str) -> None:
+        # The header first: what is recorded after it was finished is seen the next time.
+        record = self._log.match(match_id)
+        if record is None or not record.header or self.is_finished(match_id):
+            return
+        header, outcome = header_of(record), outcome_of(record)
+        labels = PlayerLabels.of(header, self._opponent)
+        if match_id not in self._turns:
+            document = header.model_dump(by_alias=True)
+            self._tell(
+                "began", match_id, document, Text(f"match {match_id}: {labels.title()}", "bold")
+            )
+            self._turns[match_id] = 0
+        try:
+            self._tell_turns(match_id, labels)
+        finally:  # the end is told also where the moves cannot be read
+            if outcome is not None:
+                self._tell_end(match_id, outcome, labels)
+
+    def _tell_turns(self, match_id: str, labels: PlayerLabels) -> None:
+        over = [turn for turn in group_into_turns(self._log.moves(match_id)) if turn.is_over]
+        for turn in over[self._turns[match_id] :]:
+            self._turns[match_id] += 1
+            self._tell(
+                "turn", match_id, turn_document(turn), *self._turn_lines(match_id, turn, labels)
+            )
+
+    def _tell_end(self, match_id: str, outcome: Outcome, labels: PlayerLabels) -> None:
+        self._finished.add(match_id)
+        score = "" if outcome.scores is None else f", {labels.score(outcome.scores)}"
+        line = f"match {match_id}: {outcome.result}{score}, in {outcome.turns} turns"
+        lines = [Text(line, "bold")] if self._tagged else []
+        self._tell("ended", match_id, outcome.model_dump(by_alias=True), *lines)
+
+    def _turn_lines(
+        self, match_id: str, turn: ReplayTurn, labels: PlayerLabels
+    ) -> Iterator[Table | str]:
+        """A turn in a line; under one of ours, the decision that ended it or went wrong."""
+        tag = match_id[-TAG_LENGTH:] if self._tagged else ""
+        yield turn_row(turn, labels, tag)
+        if turn.decisions:
+            yield detail_row(
+                decision_text(turn.decisions[-1].decision, hide_failure=True), labels, tag
+            )
+        if turn.is_last and not self._tagged:
+            yield ""
+            yield banks_table(turn, labels)
+
+    def _tell(
+        self, event: str, match_id: str, document: Mapping[str, object], *lines: object
+    ) -> None:
+        print_result({"event": event, "match": match_id, **document}, *lines, as_json=self._as_json)
+
+
+def banks_table(turn: ReplayTurn, labels: PlayerLabels) -> Table:
+    """Both banks after a turn, ours first."""
+    banks, names = turn.final_banks, labels.names
+    rows = ((names[seat], banks[seat], str(banks[seat].score)) for seat in labels.order)
+    return suit_table(rows, result_console().width)
+
+
+StopCheck = Callable[[MatchLog, Sequence[str]], None]  # raises where running ones are to stop
+
+
+def never_stop(_log: MatchLog, _running: Sequence[str]) -> None:
+    """Stop no match."""
+
+
+def follow_matches(  # noqa: PLR0913 - what is played, and how it is told
+    log: MatchLog,
+    play: Callable[[OnRunning], Iterator[str]],
+    check: StopCheck,
+    *,
+    match_count: int,
+    as_json: bool,
+    opponent: str | None = None,
+) -> list[str]:
+    """The ids of `total` matches as they end; one is shown, of several the number.
+
+    `play` plays them, and tells its argument, and so `check`, again and again which run.
+    """
+    is_single = match_count == 1 and not as_json
+    watch, guard = LiveMatchPrinter(log, opponent), DisplayGuard()
+
+    def glance(running: Sequence[str]) -> None:
+        for match_id in running if is_single else ():
+            guard.run(partial(watch.update, [match_id]), f"Match {match_id}")
+        try:
+            check(log, running)
+        except StoreError as error:
+            guard.report(f"Faults of the strategy cannot be looked for: {error}")
+
+    finished_ids = play(glance)
+    ids = list(finished_ids if is_single or as_json else _counted(finished_ids, log, match_count))
+    glance(ids)
+    return ids
+
+
+def _counted(finished_ids: Iterable[str], log: MatchLog, total: int) -> Iterator[str]:
+    """The ids of `ended` as they come, behind a progress bar or, where none is seen, a line."""
+    console, tally, last_report = message_console(), Counter[str](), time.monotonic()
+    with ProgressBar(total, "playing") as bar:
+        for number, match_id in enumerate(finished_ids, 1):
+            yield match_id
+            record = log.match(match_id)
+            body = None if record is None else record.outcome
+            tally["unknown" if body is None else str(body.get("result"))] += 1
+            summary = ", ".join(f"{number} {result}" for result, number in tally.items())
+            bar.describe(summary)
+            bar.advance()
+            if (
+                not console.is_terminal
+                and time.monotonic() - last_report > PROGRESS_INTERVAL_SECONDS
+            ):
+                last_report = time.monotonic()
+                console.print(f"{number} of {total} matches: {summary}")
+
+
+def turn_document(turn: ReplayTurn) -> dict[str, object]:
+    """A turn: its moves, what they brought, and the banks after it."""
+    return {
+        "turn": turn.number,
+        "player": turn.player,
+        "over": turn.is_over,
+        "bust": None if turn.result is None else not turn.result.is_banked,
+        "gain": None if turn.player is None else turn.score_gain(turn.player),
+        "scores": [bank.score for bank in turn.final_banks],
+        "banks": [[str(card) for card in bank] for bank in turn.final_banks],
+        "moves": [step_document(step) for step in turn.steps],
+    }
+
+
+def step_document(step: EventReplayStep) -> dict[str, object]:
+    """A move: its events in few words, and the decision behind it where it was ours."""
+    event_documents = [
+        _EVENTS[type(event)](event) for event in step.events if type(event) in _EVENTS
+    ]
+    intent = step.decision
+    return {
+        "move": step.sequence,
+        "player": step.seat,
+        "events": event_documents,
+        "decision": None if intent is None else intent.model_dump(mode="json", by_alias=True),
+    }
+
+
+_EVENTS: Mapping[type, Callable[[Any], dict[str, object]]] = {
+    events.TurnEnded: lambda event: {
+        "turnEnded": "banked" if event.is_banked else "bust",
+        "bonus": event.bonus and [str(card) for card in event.bonus],
+    },
+    events.MatchEnded: lambda event: {"matchEnded": list(event.scores), "winner": event.winner},
+    events.Comment: lambda event: {"comment": event.text},
+    events.CardDrawn: lambda event: {"drawn": str(event.card)},
+    events.CardPlaced: lambda event: {"placed": str(event.card)},
+    events.CardRemoved: lambda event: {"removed": str(event.card), "bank": event.bank_index},
+    events.EffectPending: lambda event: {
+        "effect": event.effect.effect_type.value,
+        "cards": [str(card) for card in event.effect.cards],
+    },
+    events.EffectAnswered: lambda event: {
+        "answered": str(event.effect_type),
+        "card": event.card and str(event.card),
+    },
+}
+"""Each event but the beginning of a turn, which tells nothing new."""
+
+
+class TurnPrinter(StepPrinter[EventReplayStep]):
+    """Draws each turn as a line, our decisions under it, and the banks at the end."""
+
+    def turn_documents(
+        self, _record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
+    ) -> dict[str, object]:
+        """The turns for programs."""
+        return {"turns": [turn_document(replay_turn) for replay_turn in _turns(moves, turn)]}
+
+    def show(
+        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
+    ) -> None:
+        """Print who did what, why, and the score after each turn."""
+        chosen = _turns(moves, turn)
+        console, labels = result_console(), PlayerLabels.of(header_of(record))
+        print_title(console, record, labels.title())
+        for replay_turn in chosen:
+            console.print(turn_row(replay_turn, labels))
+            for step in replay_turn.decisions:
+                console.print(detail_row(decision_text(step.decision), labels))
+        if chosen:
+            console.print()
+            console.print(banks_table(chosen[-1], labels))
+        outcome = outcome_of(record)
+        scores = None if outcome is None else outcome.scores
+        print_end(console, record, outcome, "" if scores is None else labels.score(scores))
+
+    def title(self, header: Header) -> str:
+        """Ours are named first, by their strategies."""
+        return PlayerLabels.of(header).title()
+
+    def name(self, step: EventReplayStep, header: Header) -> str:
+        """Return the display name of the player who moved."""
+        return "" if step.seat is None else PlayerLabels.of(header).name(step.seat)
+
+    def document(self, step: EventReplayStep) -> dict[str, object]:
+        """A step for programs, with its events."""
+        return step_document(step)
+
+    def outcome_text(self, step: EventReplayStep) -> Text:
+        """The events that came of a decision."""
+        if not step.events:
+            return Text("nothing that the arena has told yet")
+        return event_text(step.events) or Text("the turn ended")
+
+    def position_text(self, step: ReplayStep) -> Group | None:
+        """The table as whoever decided saw it, None where that is not kept."""
+        position = None if step.decision is None else stored_position(step.decision)
+        return None if position is None else position_text(position)
+
+
+def _turns(moves: Sequence[MoveRecord], number: int | None) -> list[ReplayTurn]:
+    return parts_of_turn(group_into_turns(moves), number, lambda turn: turn.number)
+
+
+PRINTER = TurnPrinter(
+    lambda _record, moves: chain(*(turn.steps for turn in group_into_turns(moves)))
+)

@@ -1,0 +1,297 @@
+"""Opponents learned from a match log: made from matches, tested on later ones, taken back again.
+
+A candidate is an opponent's habits and tastes with weights trained against them. Whether it is
+promoted, matches say that it was not made from: by them the opponent must give away more than an
+equal does, and decide as was thought rather than as anybody might. Both are bets that nobody who
+gives no more, or decides as a stranger, wins `ODDS` to one more often than once in `ODDS` (Ville's
+inequality), however often one looks. Then a sequential test plays the weights against the
+opponent as its later matches show it.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import exp, log
+from typing import Literal
+
+from pydantic import BaseModel
+
+from cardsharp.analysis.replay import header_of
+from cardsharp.games.deadmansdraw.actions import END_TURN, EffectType
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import past_match
+from cardsharp.games.deadmansdraw.game import GAME
+from cardsharp.games.deadmansdraw.strategies import opponent_belief as beliefs
+from cardsharp.games.deadmansdraw.strategies.adaptive import value_loss
+from cardsharp.games.deadmansdraw.strategies.observed_decisions import (
+    ObservedDecision,
+    opponent_decisions,
+)
+from cardsharp.games.deadmansdraw.strategies.position_features import suits_in_play
+from cardsharp.store.match_listing import newest_matches
+from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus
+from cardsharp_tools.lab.sprt import ERROR_RATE
+
+MIN_MATCHES = 12  # matches that a candidate is made from
+WIN_ODDS = 1 / ERROR_RATE  # a bet that has won so much is taken as proof
+EQUAL_LOSS = 0.1  # what an equal seems to give away by a short search, at most; captain 0.07
+_SWAY = 4.0  # so much one match speaks against a candidate at most, for everybody errs
+_POWERS = (1, 2, 3)  # a taste may be for suit and order at once: the product is too dull, or not
+
+_STAKE = 0.5 / EQUAL_LOSS
+_ENOUGH = 2_000
+
+
+TrialStage = Literal["candidate", "promoted", "rejected", "rolled back"]
+
+
+class Candidate(BaseModel, extra="forbid"):
+    """Candidate: its stage, the reason, and the last match used to fit or judge it."""
+
+    entry: beliefs.OpponentProfile
+    since: str
+    stage: TrialStage = "candidate"
+    why: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """True if another candidate is to be created."""
+        return self.stage in {"rejected", "rolled back"}
+
+
+class LearnedOpponents(BaseModel, extra="forbid"):
+    """The file that `adaptive` plays by: promoted opponents, weights by name, trials by player."""
+
+    version: Literal[1] = 1
+    opponents: list[beliefs.OpponentProfile] = []
+    weights: dict[str, dict[str, object]] = {}
+    trials: dict[str, Candidate] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class OpponentMatch:
+    """A finished match as it shows an opponent: its id and the opponent's decisions."""
+
+    match_id: str
+    decisions: Sequence[ObservedDecision]
+
+    def total_loss(self) -> float:
+        """Return the win probability that the opponent has given away."""
+        return min(
+            1.0, sum(value_loss(decision.position, decision.action) for decision in self.decisions)
+        )
+
+
+TrainWeights = Callable[
+    [beliefs.OpponentProfile], dict[str, object]
+]  # trains weights against an opponent
+TestWeights = Callable[
+    [dict[str, object], beliefs.OpponentProfile], tuple[bool, str]
+]  # and as measured
+
+
+def opponents_in_log(log: MatchReader) -> dict[str, tuple[str, list[OpponentMatch]]]:
+    """By player's id, or the strategy of ours that it was: its name and matches, oldest first."""
+    matches_by_key = defaultdict[str, list[OpponentMatch]](list)
+    names = dict[str, str]()
+    for record in reversed(newest_matches(log, GAME, MatchStatus.FINISHED, limit=_ENOUGH)):
+        for key, name, met in _met(log, record):
+            names[key] = name
+            matches_by_key[key].append(met)
+    once = Counter(names.values())
+    called = {key: name if once[name] == 1 else key for key, name in names.items()}
+    return {key: (called[key], matches) for key, matches in matches_by_key.items()}
+
+
+def _met(log: MatchReader, record: MatchRecord) -> Iterator[tuple[str, str, OpponentMatch]]:
+    header = header_of(record)
+    other_seats = [seat for seat in range(len(header.players)) if seat not in header.seats]
+    if len(other_seats) != 1:
+        return
+    player = header.players[other_seats[0]]
+    for match in past_match(log, record, player):
+        key = header.opponent or player
+        yield (
+            key,
+            header.called(other_seats[0]),
+            OpponentMatch(record.match_id, tuple(opponent_decisions(match))),
+        )
+
+
+@dataclass(slots=True)
+class OpponentLearning:
+    """One pass over the log; `notify` receives a line for each change, with its reason."""
+
+    learned: LearnedOpponents
+    train_weights: TrainWeights
+    test_weights: TestWeights
+    notify: Callable[[str, str, str], None]
+
+    def update_opponent(self, key: str, name: str, matches: Sequence[OpponentMatch]) -> None:
+        """Continue with an opponent as far as its matches reach."""
+        while True:
+            trial = self.learned.trials.get(key)
+            if trial is None or trial.is_over:
+                fresh = _matches_since(matches, None if trial is None else trial.since)
+                if len(fresh) < MIN_MATCHES:
+                    self.notify(name, "waits", f"{len(fresh)} of {MIN_MATCHES} fresh matches")
+                    return
+                seen = [decision for match in fresh[:MIN_MATCHES] for decision in match.decisions]
+                trial = Candidate(
+                    entry=fit_model(name, seen), since=fresh[MIN_MATCHES - 1].match_id
+                )
+                self.learned.trials[key] = trial
+                self.learned.weights[trial.entry.weights] = self.train_weights(trial.entry)
+                self.notify(name, "candidate", f"made from {MIN_MATCHES} matches")
+            self._go_on(trial, name, _matches_since(matches, trial.since))
+            if not trial.is_over:
+                return
+
+    def _go_on(self, trial: Candidate, name: str, later: Sequence[OpponentMatch]) -> None:
+        """Test a candidate, or what was promoted."""
+        bets = SequentialTests(trial.entry)
+        for place, met in enumerate(later, 1):
+            bets.add_match(met)
+            if trial.stage == "candidate" and bets.is_accepted:
+                model = fit_model(
+                    name, [decision for met in later[:place] for decision in met.decisions]
+                )
+                gained, measured = self.test_weights(
+                    self.learned.weights[trial.entry.weights], model
+                )
+                trial.stage = "promoted" if gained else "rejected"
+                trial.why = f"{bets.status_text()}; {measured}"
+            elif trial.stage == "promoted" and bets.is_rejected:
+                trial.stage, trial.why = "rolled back", "its last matches speak against it"
+            else:
+                continue
+            self.notify(name, trial.stage, trial.why)
+            if trial.is_over:
+                trial.since = met.match_id
+                del self.learned.weights[trial.entry.weights]
+                break
+        if trial.stage == "candidate":
+            self.notify(name, "candidate", f"{len(later)} later matches, {bets.status_text()}")
+        promoted = (
+            candidate.entry
+            for candidate in self.learned.trials.values()
+            if candidate.stage == "promoted"
+        )
+        self.learned.opponents = list(promoted)
+
+
+class SequentialTests:
+    """Sequential tests of a candidate on later matches, as log odds of bets.
+
+    `loss_log_odds` is for the bet that the opponent gives away more than an equal player does,
+    `model_log_odds` for the bet that it decides like the model and not like a stranger.
+    `_doubt` is the evidence against the model since that was most likely.
+    """
+
+    def __init__(self, entry: beliefs.OpponentProfile) -> None:
+        profiles = beliefs.load_opponent_profiles()
+        stranger = next(
+            profile for profile in profiles if profile.stop_model is None is profile.answer_model
+        )
+        self.loss_log_odds = self.model_log_odds = self._doubt = 0.0
+        self._belief = beliefs.OpponentBelief((stranger, entry))
+
+    def add_match(self, match: OpponentMatch) -> None:
+        """Take in the next match."""
+        self._belief.update_all(match.decisions)
+        stranger, entry = (hypothesis.likelihood for hypothesis in self._belief.evidence)
+        fallen = min(self.model_log_odds - (entry - stranger), log(_SWAY))
+        self._doubt = max(0.0, self._doubt + fallen)
+        self.model_log_odds = entry - stranger
+        self.loss_log_odds += log(1 + _STAKE * (match.total_loss() - EQUAL_LOSS))
+
+    @property
+    def is_accepted(self) -> bool:
+        """True if both bets are won."""
+        return min(self.loss_log_odds, self.model_log_odds) >= log(WIN_ODDS)
+
+    @property
+    def is_rejected(self) -> bool:
+        """True if the last matches contradict the model."""
+        return self._doubt >= log(WIN_ODDS)
+
+    def status_text(self) -> str:
+        """Return the current odds of the bets as text."""
+        loss_odds, likely = _odds(self.loss_log_odds), _odds(self.model_log_odds)
+        return f"gives more than an equal {loss_odds}, decides as thought {likely}"
+
+
+def _odds(ratio: float) -> str:
+    return f"{exp(min(ratio, log(9999))):.3g} to 1"
+
+
+def _matches_since(
+    matches: Sequence[OpponentMatch], match_id: str | None
+) -> Sequence[OpponentMatch]:
+    """The matches after that one, all where it has gone from the log."""
+    ids = [met.match_id for met in matches]
+    return matches[ids.index(match_id) + 1 :] if match_id in ids else matches
+
+
+# --- habits and tastes ---------------------------------------------------------------------------
+
+
+def fit_model(name: str, decisions: Sequence[ObservedDecision]) -> beliefs.OpponentProfile:
+    """Fit the profile of an opponent to its decisions.
+
+    Of all measures and sharpnesses of preference the likeliest is chosen.
+    """
+    weights = f"{name} (learned)"
+    entries = tuple(
+        beliefs.OpponentProfile(
+            weights, weights, _habits(decisions, by), _tastes(decisions, power), by
+        )
+        for by, power in product(beliefs.STOP_FEATURES, _POWERS)
+    )
+    belief = beliefs.OpponentBelief(entries)
+    belief.update_all(decisions)
+    return max(zip(belief.evidence, entries, strict=True), key=lambda pair: pair[0].likelihood)[1]
+
+
+def _habits(seen: Sequence[ObservedDecision], by: str) -> beliefs.StopProbabilities:
+    """The chances to stop; what was never seen counts as even."""
+    counts = [[[0, 0], [0, 0]] for _ in range(beliefs.MAX_TRACKED_CARDS)]
+    for decision in seen:
+        if decision.position.pending is None:
+            place = counts[beliefs.stop_class(decision.position, by)][
+                beliefs.stopping_gains(decision.position)
+            ]
+            place[decision.action == END_TURN] += 1
+    shares = [tuple(_share(stops, goes + stops) for goes, stops in row) for row in counts]
+    return tuple((without, with_gain) for without, with_gain in shares)
+
+
+def _tastes(seen: Sequence[ObservedDecision], power: int) -> beliefs.AnswerPreferences:
+    """Return how often each kind of card was chosen when possible; of an Oracle, its answers."""
+    could, did = defaultdict[tuple[str, str], int](int), defaultdict[tuple[str, str], int](int)
+    for decision in seen:
+        pending, response = decision.position.pending, decision.action.response
+        if pending is None:
+            continue
+        card = None if response is None else response.card
+        effect = pending.effect_type.value
+        if pending.effect_type is EffectType.ORACLE:
+            kind = "bust" if pending.cards[0].suit in suits_in_play(decision.position) else "safe"
+            could[effect, kind] += 1
+            did[effect, kind] += card is not None
+            could[effect, "end"] += card is None
+            did[effect, "end"] += decision.action == END_TURN
+            continue
+        for offered, kinds in beliefs.answer_kinds(decision.position).items():
+            for kind in kinds:
+                could[effect, kind] += 1
+                did[effect, kind] += offered == card
+    tastes: beliefs.AnswerPreferences = {}
+    for (effect, kind), number in could.items():
+        sharp = 1 if effect == EffectType.ORACLE else power
+        tastes.setdefault(effect, {})[str(kind)] = _share(did[effect, kind], number) ** sharp
+    return tastes
+
+
+def _share(part: int, total: int) -> float:
+    return round((part + 0.5) / (total + 1), 4)

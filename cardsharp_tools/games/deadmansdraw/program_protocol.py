@@ -1,0 +1,42 @@
+"""JSON protocol of programs that play Dead Man's Draw: a position in the arena's terms."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, Field
+from pydantic.alias_generators import to_camel
+
+from cardsharp.games.deadmansdraw.actions import action_json
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
+    BankView,
+    Cards,
+    CardView,
+    PendingEffectView,
+)
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies import Decision, PointsOption
+from cardsharp_tools.executors.external_program import ProtocolCodec, position_encoder
+
+BankStacks = Annotated[BankView, BeforeValidator(lambda bank: dict(bank.stacks))]  # of a `Bank`
+
+
+class PositionView(BaseModel, alias_generator=to_camel, validate_by_name=True):
+    """A position of player `me`, 0 or 1; `unseen` are the cards that the draw pile can hold.
+
+    The arena has the same names for what it shows (docs/spec/arena.md section 4). `known_top` is
+    the next card where an Oracle has shown it, `refused` the one that was left lying just now.
+    """
+
+    me: int = Field(validation_alias="seat")
+    turn: int
+    banks: tuple[BankStacks, BankStacks]
+    play_area: Cards
+    pending_effect: PendingEffectView | None = Field(validation_alias="pending")
+    discard_pile: Cards
+    unseen: Cards
+    known_top: CardView | None
+    refused: CardView | None = Field(validation_alias="refused_oracle_card")
+
+
+CODEC = ProtocolCodec(
+    position_encoder(PositionView), Position.legal_actions, action_json, Decision, PointsOption
+)

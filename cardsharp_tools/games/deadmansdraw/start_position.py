@@ -1,0 +1,46 @@
+"""Start of an arena match from a stored position; the player to decide begins."""
+
+from dataclasses import replace
+from random import SystemRandom
+
+from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.arena.randomness import Randomness, new_seed, seeded_draws
+from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
+from cardsharp.games.deadmansdraw.game import GAME
+from cardsharp.store.match_log import MatchStatus
+from cardsharp_tools.game_rooms.match_branch import parse_branch_point
+
+
+def _seed_of_first() -> str:
+    """A seed by which the first player begins, at the original arena and at ours."""
+    while True:
+        seed = new_seed()
+        if not any(seeded_draws(seed, randomness).randrange(2) for randomness in Randomness):
+            return seed
+
+
+def start_position(match_ref: str) -> MatchParams:
+    """The table at the decision that `MATCH@STEP` means; without a step the first one.
+
+    The bank of whoever begins is the first.
+
+    The draw pile of a match that is over is the one that was there, else one that may be. Raises
+    `ConfigError` for no such decision, or where an effect waits for its answer.
+    """
+    point = parse_branch_point(match_ref, GAME)
+    point = replace(point, same_cards=point.record.status is MatchStatus.FINISHED)
+    table = point.start_state(SystemRandom())[1].state
+    if table.pending_effect is not None:
+        raise ConfigError(
+            f"At step {point.step_number} the {table.pending_effect.effect_type} waits "
+            "for its answer, and no "
+            "match begins so; take a step at which a card was drawn or the turn ended."
+        )
+    player_bank, other = (tuple(table.banks[seat]) for seat in (point.seat, 1 - point.seat))
+    return MatchParams(
+        play_area=table.play_area,
+        draw_pile=table.draw_pile,
+        discard_pile=table.discard_pile,
+        banks=(player_bank, other),
+        random_seed=_seed_of_first(),
+    )

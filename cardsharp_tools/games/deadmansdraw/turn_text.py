@@ -1,0 +1,200 @@
+"""Cards, turns and banks as text for a terminal."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from cardsharp.analysis.replay import Header
+from cardsharp.games.deadmansdraw.cards import SUIT_ORDER, Bank, Card, Suit
+from cardsharp.games.deadmansdraw.events import Event, event_parts
+from cardsharp.games.deadmansdraw.history.replay import ReplayTurn, StoredPosition
+from cardsharp.play.strategy import format_percent
+from cardsharp_tools.cli.console import result_console
+
+_STYLES: Mapping[str, str] = {
+    Suit.ANCHOR: "blue",
+    Suit.HOOK: "cyan",
+    Suit.CANNON: "red",
+    Suit.KEY: "yellow",
+    Suit.CHEST: "bright_yellow",
+    Suit.MAP: "green",
+    Suit.ORACLE: "magenta",
+    Suit.SWORD: "bright_red",
+    Suit.KRAKEN: "bright_magenta",
+    Suit.MERMAID: "bright_cyan",
+}
+
+MAX_NAME_WIDTH = 24  # columns of a player's name; a longer one is cut
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerLabels:
+    """Display names of both players; `player_index` is our seat, None if we play both."""
+
+    names: tuple[str, str]
+    player_index: int | None
+
+    @classmethod
+    def of(cls, header: Header, opponent: str | None = None) -> "PlayerLabels":
+        """The labels of a match; `opponent` names who is behind the other seat, if it is known."""
+        seats = header.seats
+        us = next(iter(seats)) if len(seats) == 1 else None
+
+        def label(index: int) -> str:
+            name = header.called(index, opponent)
+            return f"{name} (us)" if index == us else name
+
+        names = (label(0), label(1))
+        if us is None and names[0] == names[1]:
+            names = (f"{names[0]} (first)", f"{names[1]} (second)")
+        return cls(names, us)
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """The players' indexes, ours first."""
+        return (1, 0) if self.player_index == 1 else (0, 1)
+
+    def name(self, player: int | None) -> str:
+        """Return a player's display name."""
+        return "?" if player is None else self.names[player]
+
+    def title(self) -> str:
+        """Return the title of the match: its opposing players."""
+        first, second = self.order
+        return f"{self.names[first]} v {self.names[second]}"
+
+    def score(self, scores: Sequence[int]) -> str:
+        """A score with ours first."""
+        first, second = self.order
+        return f"{scores[first]} : {scores[second]}"
+
+
+def card_text(card: Card) -> Text:
+    """A card in the colour of its suit."""
+    return Text(str(card), style=_STYLES.get(card.suit, ""))
+
+
+def turn_row(turn: ReplayTurn, labels: PlayerLabels, tag: str = "") -> Table:
+    """A turn in a line: who, what was done, what it brought, the score; `tag` tells which match."""
+    player = turn.player
+    gain = Text("")
+    if player is not None and turn.result is not None:
+        won, points = turn.result.is_banked, f"{turn.score_gain(player):+d}"
+        gain = Text(points, style="green") if won else Text(f"bust {points}", style="red")
+    is_our_player = player is not None and player == labels.player_index
+    name = Text(labels.name(player), style="bold" if is_our_player else "")
+    score = labels.score([bank.score for bank in turn.final_banks])
+    return _row((str(turn.number), name, event_text(turn.events), gain, score), labels, tag)
+
+
+def detail_row(text: Text, labels: PlayerLabels, tag: str = "") -> Table:
+    """A line that belongs to the turn above it."""
+    return _row(("", "", text, "", ""), labels, tag)
+
+
+def _row(cells: tuple[str | Text, ...], labels: PlayerLabels, tag: str) -> Table:
+    """A line in columns that are the same for every turn of a match."""
+    table = Table.grid(padding=(0, 1), expand=True)
+    if tag:
+        table.add_column(width=len(tag), no_wrap=True, style="dim")
+    table.add_column(justify="right", width=3)
+    width = min(MAX_NAME_WIDTH, max(map(len, labels.names)))
+    table.add_column(width=width, no_wrap=True, overflow="ellipsis")
+    table.add_column(ratio=1)
+    table.add_column(justify="right", width=9, no_wrap=True)
+    table.add_column(justify="right", width=8, no_wrap=True)
+    table.add_row(*((tag,) if tag else ()), *cells)
+    return table
+
+
+def event_text(events: Iterable[Event]) -> Text:
+    """Cards and effects in the order in which they came."""
+    return Text(" ").join(
+        Text.assemble(*(card_text(part) if isinstance(part, Card) else part for part in piece))
+        for piece in event_parts(events)
+    )
+
+
+_MIN_NAME_WIDTH = 10  # columns of the name of a row, such as "their bank"
+
+
+def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> Table:
+    """Cards by suit: a row a place, named first; its last cell is a remark, such as "12 points".
+
+    Where `width` is too narrow, a remark is its number alone; then the rows' names are broken, and
+    at last names of suits are cut, never the cards.
+    """
+    listed = [(name, tuple(cards), remark) for name, cards, remark in rows]
+    present_suits = {str(card.suit) for _, cards, _ in listed for card in cards}
+    suits = [*SUIT_ORDER, *sorted(present_suits - {*SUIT_ORDER})]
+    names = max(len(name) for name, _, _ in listed)
+    cells = {suit: [_values(suit, cards) for _, cards, _ in listed] for suit in suits}
+    widths = {suit: max(len(suit), *map(len, cells[suit])) for suit in suits}
+    remarks = [remark for _, _, remark in listed]
+    room = width - len(suits) - 1 - sum(widths.values())
+    if names + max(map(len, remarks)) > room:
+        remarks = [remark.partition(" ")[0] for remark in remarks]
+    room -= max(map(len, remarks))
+    if room < _MIN_NAME_WIDTH:
+        min_widths = {suit: max(3, *map(len, cells[suit])) for suit in suits}
+        room, widths = room + sum(widths.values()) - sum(min_widths.values()), min_widths
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("", width=min(names, max(_MIN_NAME_WIDTH, room)), overflow="fold")
+    for suit in suits:
+        cut = Text(suit[: widths[suit]], _STYLES.get(suit, ""))
+        table.add_column(cut, no_wrap=True, width=widths[suit])
+    table.add_column("", justify="right", no_wrap=True, width=max(map(len, remarks)))
+    for index, (name, _, _) in enumerate(listed):
+        table.add_row(name, *(cells[suit][index] for suit in suits), remarks[index])
+    return table
+
+
+def _values(suit: str, cards: Iterable[Card]) -> Text:
+    """Values of one suit, the highest first, for it alone counts in a bank."""
+    values = sorted((card.value for card in cards if card.suit == suit), reverse=True)
+    # Every value of the game has one digit; those of a new suit might not.
+    gap = " " if any(value >= 10 for value in values) else ""  # noqa: PLR2004 - two digits
+    parts = (Text(str(v), style="dim" if i else "bold") for i, v in enumerate(values))
+    return Text(gap).join(parts)
+
+
+def position_text(position: StoredPosition, labels: str = "our") -> Group:
+    """The table of a decision: places by suit, then what is pending and known."""
+    player_bank, other = (position.banks[i] for i in (position.me, 1 - position.me))
+    rows = (
+        (f"{labels} bank", player_bank, f"{Bank().with_cards(player_bank).score} points"),
+        ("their bank", other, f"{Bank().with_cards(other).score} points"),
+        ("play area", position.play_area, _count(position.play_area)),
+        ("discarded", position.discard_pile, _count(position.discard_pile)),
+        ("unseen", position.unseen, _count(position.unseen)),
+    )
+    return Group(suit_table(rows, result_console().width), *_remarks(position))
+
+
+def _remarks(position: StoredPosition) -> Iterator[Text]:
+    """Yield a line for everything else that is visible."""
+    if position.play_area:
+        yield _remark("play area, in order", Text(" ").join(map(card_text, position.play_area)))
+    pending = position.pending
+    if pending is not None:
+        cards = " ".join(map(str, pending.cards))
+        owed = f", {pending.kraken_count} more to draw" if pending.kraken_count else ""
+        yield _remark("to be answered", f"{pending.effect} {cards}".strip() + owed)
+    if position.known_top is not None:
+        yield _remark("next card", card_text(position.known_top))
+    elif position.unseen and position.play_area:
+        lying = {card.suit for card in position.play_area}
+        number, bad = len(position.unseen), sum(card.suit in lying for card in position.unseen)
+        odds_text = f"{bad} of {number} cards ({format_percent(bad / number)})"
+        yield _remark("a draw busts with", odds_text)
+
+
+def _remark(name: str, text: Text | str) -> Text:
+    return Text.assemble((f"{name:23}", "dim"), text)
+
+
+def _count(cards: Sequence[object]) -> str:
+    return "1 card" if len(cards) == 1 else f"{len(cards)} cards"

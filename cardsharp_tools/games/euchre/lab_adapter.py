@@ -1,0 +1,152 @@
+"""Lab adapter of Euchre: remote players, and `pimc` with any number of worlds, native or Python."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from cardsharp.errors import ConfigError
+from cardsharp.games.euchre.actions import Action, Bid, DecisionType, Defend, Discard
+from cardsharp.games.euchre.cards import Card
+from cardsharp.games.euchre.game import GAME
+from cardsharp.games.euchre.history.replay import header_body
+from cardsharp.games.euchre.judge import deal_luck, match_win_probability
+from cardsharp.games.euchre.position import Position, current_position
+from cardsharp.games.euchre.public_state import SEATS, required_pending_decision
+from cardsharp.games.euchre.rules import score
+from cardsharp.games.euchre.service import deal_store
+from cardsharp.games.euchre.service.service import decision_log_entry
+from cardsharp.games.euchre.simulation import SeatedDeal, SimulatedMatch
+from cardsharp.games.euchre.strategies import Strategy
+from cardsharp.games.euchre.strategies.pimc import Pimc, SearchBudget
+from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
+from cardsharp_tools.games.euchre.remote_player import RemotePlayer
+from cardsharp_tools.lab.game_adapter import LabAdapter, LabMatch, PlayedAction
+from cardsharp_tools.lab.native_engines import find_native_function
+
+
+def _record(
+    lab_match: LabMatch, key: deal_store.DealKey, dealt: SeatedDeal, previous_points: Sequence[int]
+) -> MatchRecord:
+    """Return a deal's header and outcome for the first player; `previous_points` are the score."""
+    first_player_seats = [seat for seat in SEATS if dealt.player_at(seat) in lab_match.seats]
+    header = {
+        **lab_match.header(GAME.name),
+        **header_body(deal_store.DealRecord(key, dealt.deal.cards), is_over=True),
+        "seats": {str(seat): lab_match.names[dealt.player_at(seat)] for seat in first_player_seats},
+        "score": list(previous_points),
+    }
+    points = score(dealt.deal.public_state).points
+    our_points, their_points = (
+        points[first_player_seats[0] % 2],
+        points[1 - first_player_seats[0] % 2],
+    )
+    result = "won" if our_points else "lost" if their_points else "passed out"
+    outcome = {"result": result, "scores": list(points), "turns": len(dealt.deal.public_state.bids)}
+    name = f"{lab_match.match_id}-{key.deal}"
+    return MatchRecord(name, MatchStatus.FINISHED, lab_match.started_at, header, outcome=outcome)
+
+
+def _moves(
+    lab_match: LabMatch, key: deal_store.DealKey, taken: Sequence[PlayedAction], laid: Card | None
+) -> Iterator[MoveRecord]:
+    """Yield the moves; in a branch the dealer's discard `laid` differs from the original."""
+    for number, played in enumerate(taken):
+        dealt: SeatedDeal = played.state.current
+        pending, position = (
+            required_pending_decision(dealt.deal.public_state),
+            current_position(dealt.deal),
+        )
+        intent: Body | None = None
+        if played.decision is not None:
+            name = lab_match.names[dealt.player_at(pending.seat)]
+            entry = decision_log_entry(key, pending, position, played.decision)
+            intent = {**entry, "strategy": name, "worker": "lab"}
+        action = played.action
+        if laid is not None and isinstance(action, Discard):
+            action = Discard(laid)
+        event = deal_store.encode_event(_event(position, action))
+        yield MoveRecord(number, intent, {"event": event})
+
+
+def _event(position: Position, action: Action) -> deal_store.Event:
+    table, seat = position.public_state, position.seat
+    match action:
+        case Bid(suit, alone):
+            named, turn_of = -1 if suit is None else suit, 1 + len(table.bids) // len(SEATS)
+            return deal_store.BidEvent(
+                is_answer=True, round=turn_of, bid_index=seat, suit=named, alone=alone
+            )
+        case Discard(card):
+            return deal_store.DiscardEvent(table.required_trump_call.caller_seat, card)
+        case Defend(alone):
+            return deal_store.DefenseEvent(seat, alone)
+    return deal_store.PlayEvent(
+        len(table.complete_tricks), len(table.current_trick), seat, action.card
+    )
+
+
+ENGINE = "pimc"
+
+
+class EuchreLabAdapter(LabAdapter):
+    """An address plays as the service there, `pimc@N` with N worlds."""
+
+    default_opponent = "rules"  # whom the engine is measured against
+
+    def external_player(self, name: str) -> RemotePlayer | None:
+        """The service of that address."""
+        return RemotePlayer(name) if "://" in name else None
+
+    def strategy(self, name: str, *, pure_python: bool) -> Strategy | None:
+        """The engine with so many worlds, compiled where it can be."""
+        name, _, worlds = name.partition("@")
+        if name != ENGINE:
+            return None
+        twin = None if pure_python else find_native_function("euchre_player")
+        compiled: Strategy | None = None if twin is None else twin(search_effort(worlds))
+        return compiled or Pimc(budget=search_effort(worlds))
+
+    def luck(
+        self, previous_state: SimulatedMatch, next_state: SimulatedMatch
+    ) -> tuple[float, float]:
+        """Return the luck of a new deal.
+
+        The first deal is played from either side and favours no player.
+        """
+        if len(next_state.finished) == len(previous_state.finished):
+            return 0.0, 0.0
+        order = 1 if next_state.current.first_player % 2 == 0 else -1
+        our_points, their_points = next_state.points
+
+        def worth(more: int) -> float:
+            return match_win_probability(
+                our_points + max(0, order * more), their_points + max(0, -order * more)
+            )
+
+        luck = deal_luck(next_state.current.deal.cards, worth)
+        return luck, -luck
+
+    def stored_matches(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+        """Each deal of the match that is over, as the service keeps deals."""
+        by_deal = groupby(match.actions, key=lambda taken: len(taken.state.finished))
+        for dealt, (number, group) in zip(match.final_state.all_deals, by_deal, strict=False):
+            key, taken = deal_store.DealKey(match.match_id, 0, number + 1), list(group)
+            previous_points = taken[0].state.points[:: 1 if dealt.first_player % 2 == 0 else -1]
+            record = _record(match, key, dealt, previous_points)
+            yield record, list(_moves(match, key, taken, dealt.deal.discard))
+
+    def decision_kind(self, position: Position) -> str:
+        """Return the kind of a decision; for a card also its trick."""
+        if position.decision_type is not DecisionType.PLAY:
+            return position.decision_type.value
+        return f"play, trick {len(position.public_state.complete_tricks) + 1}"
+
+
+def search_effort(worlds: str) -> SearchBudget:
+    """Return the search budget for `worlds` worlds, the default without; raise `ConfigError`."""
+    if not worlds:
+        return SearchBudget()
+    if not worlds.isdecimal() or not int(worlds):
+        raise ConfigError(f"'{worlds}' is no number of worlds; write e.g. {ENGINE}@40.")
+    return SearchBudget(
+        max_worlds=int(worlds), batch_size=min(SearchBudget().batch_size, int(worlds))
+    )

@@ -1,0 +1,131 @@
+"""Probe for answers that depend on cards their player cannot see (docs/spec/euchre.md section 9).
+
+A deal is sent up to a decision, repeatedly and with the hidden cards exchanged. A fair service
+gives the same answer every time. The player's hand, the turn card and all played cards stay in
+place; all other cards change places, a remote dealer's discard too.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from cardsharp.games.euchre.actions import PASS, Action, DecisionType
+from cardsharp.games.euchre.public_state import (
+    DEALER,
+    SEATS,
+    PendingDecision,
+    PublicState,
+    pending_decision,
+)
+from cardsharp.games.euchre.rules import Deal, apply, legal_actions, start
+from cardsharp.games.euchre.service.bootstrap import DEFAULT_STRATEGY
+from cardsharp.games.euchre.simulation import resample_unseen_cards, shuffled_deck
+from cardsharp_tools.cli.options import CommandOptions, Json, ProxyAddress
+from cardsharp_tools.games.euchre.remote_player import RemotePlayer
+
+PASS_RATE = 0.6  # how often a bidder passes rather than choose at random
+
+
+@dataclass(frozen=True, slots=True)
+class LeakProbeResult:
+    """Number of deals in which hidden cards changed the answer, for one kind of decision."""
+
+    kind: str
+    deals: int
+    changed: int
+
+    def __str__(self) -> str:
+        return f"{self.kind:>20}: {self.changed} of {self.deals} deals changed"
+
+
+def random_deal_states(rng: Random) -> Iterator[Deal]:
+    """Each state of a deal that is played at random, from before the first bid until it is over."""
+    deal = start(shuffled_deck(rng))
+    yield deal
+    while pending_decision(deal.public_state) is not None:
+        actions = legal_actions(deal)
+        may_pass = PASS in actions and rng.random() < PASS_RATE
+        deal = apply(deal, PASS if may_pass else rng.choice(actions))
+        yield deal
+
+
+DECISION_KINDS: dict[str, Callable[[PublicState, PendingDecision], bool]] = {
+    "first-round bid": lambda table, pending: (
+        pending.decision_type is DecisionType.BID and len(table.bids) < len(SEATS)
+    ),
+    "second-round bid": lambda table, pending: (
+        pending.decision_type is DecisionType.BID and len(table.bids) >= len(SEATS)
+    ),
+    "discard": lambda _, pending: pending.decision_type is DecisionType.DISCARD,
+    "opening lead": lambda table, pending: (
+        pending.decision_type is DecisionType.PLAY and not table.tricks
+    ),
+    # What a dealer laid aside who picked up is known only to a service that was asked for it.
+    "later card": lambda table, pending: bool(table.tricks) and pending.seat != DEALER,
+}
+"""The kinds of decisions: which they are."""
+
+
+def deal_with_decision(kind: str, rng: Random) -> Deal:
+    """A deal before a decision of that kind."""
+    while True:
+        candidates = [
+            (deal, pending_decision(deal.public_state)) for deal in random_deal_states(rng)
+        ]
+        matching = [
+            deal
+            for deal, pending in candidates
+            if pending is not None and DECISION_KINDS[kind](deal.public_state, pending)
+        ]
+        if matching:
+            return rng.choice(matching)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeOptions(CommandOptions):
+    """Options of the probe: the player, and the number of deals."""
+
+    strategy: str = DEFAULT_STRATEGY
+    """The strategy to test."""
+    proxy: ProxyAddress = None
+    url: str | None = None
+    """Test the service at this address instead."""
+    deals: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 200
+    """Deals for each of the five kinds of decision."""
+    permutations: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 3
+    """Permutations of each deal's hidden cards."""
+    seed: Annotated[int, Parameter(help="The same seed deals the same cards.")] = 1
+    as_json: Json = False
+
+
+DEFAULT_PROBE_OPTIONS = ProbeOptions()
+
+
+def probe_kind(
+    player: RemotePlayer,
+    kind: str,
+    options: ProbeOptions,
+    on_deal: Callable[[], None] = lambda: None,
+) -> LeakProbeResult:
+    """Probe one kind of decision; `on_deal` is called after each deal."""
+    changed = 0
+    for number in range(options.deals):
+        rng = Random(f"{options.seed}/{kind}/{number}")
+        deal = deal_with_decision(kind, rng)
+        answers = {_request_action(player, deal)}
+        answers |= {
+            _request_action(player, resample_unseen_cards(deal, rng))
+            for _ in range(options.permutations)
+        }
+        changed += len(answers) > 1
+        on_deal()
+    return LeakProbeResult(kind, options.deals, changed)
+
+
+def _request_action(player: RemotePlayer, deal: Deal) -> Action:
+    """Return the answer of the player to act, after sending all events."""
+    player.begin_deal(deal, frozenset())
+    return player.decide(deal)

@@ -1,0 +1,269 @@
+"""A player behind HTTP, called as the real client calls it (docs/spec/euchre.md sections 3 to 5).
+
+With the client's habits: bids and cards of others are told late, just before the next question;
+the second element of a bid's address is its number from 0 to 7; a local dealer is asked for the
+discard before the call that caused it is told; nobody is asked about a lone defence.
+"""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import requests
+
+from cardsharp.errors import CardsharpError, ConfigError, Unreachable
+from cardsharp.games.euchre.actions import Action, Bid, DecisionType, Defend, Discard, Play
+from cardsharp.games.euchre.public_state import (
+    DEALER,
+    PublicState,
+    pending_decision,
+    required_pending_decision,
+)
+from cardsharp.games.euchre.rules import Deal, legal_actions
+from cardsharp.games.euchre.simulation import (
+    PLAYER_COUNT,
+    EuchreSimulation,
+    SeatedDeal,
+    SimulatedMatch,
+)
+from cardsharp_tools.http_session import failure_at_proxy, http_session, proxy_of
+from cardsharp_tools.lab.match_runner import play_match
+
+TIMEOUT = 30  # seconds; the real client waits for ever
+
+Json = dict[str, object]
+
+Message = tuple[str, str, Json, Json]  # method, path, address, and what is no part of it
+
+_ROUND = 4
+_SUITS = range(-1, 5)
+
+
+class RemoteServiceError(CardsharpError):
+    """Response that would end the real client's tournament."""
+
+
+class RemotePlayer:
+    """One token's seats at a service; a context manager that closes its connection.
+
+    `base` is prefixed to every path as it is. Raises `ConfigError` where it is no address; then
+    `Unreachable` without an answer, `BrokenOff` where one would have ended the real client's
+    tournament.
+    """
+
+    def __init__(self, base: str) -> None:
+        if urlsplit(base).scheme not in {"http", "https"}:
+            raise ConfigError(f"'{base}' is no address; write e.g. http://127.0.0.1:8090.")
+        self.base = base
+        self.token = uuid.uuid4().hex[:12]
+        self._proxy = proxy_of()
+        self._http = http_session(base, self._proxy)
+        self._has_session = False
+        self._deal_number = -1
+        self._seats: frozenset[int] = frozenset()
+        self._sent_count = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._http.close()
+
+    def for_match(self, seats: tuple[int, ...]) -> "RemoteMatchPlayer":
+        """The player on those chairs of a new match of the lab."""
+        return RemoteMatchPlayer(self, seats)
+
+    def begin_deal(self, deal: Deal, seats: frozenset[int]) -> None:
+        """Tell of the deal; before the first one, of the session and the game."""
+        if not self._has_session:
+            response = self._call("POST", "/session", {"token": self.token}, {"status": "new"})
+            if (response.get("cards"), response.get("suits")) != ([*range(24)], [*range(4)]):
+                raise RemoteServiceError(
+                    "The service numbers cards or suits in another way than we do."
+                )
+            self._call("POST", "/game", {"token": self.token, "gameNum": 0}, {"status": "new"})
+            self._has_session = True
+        self._deal_number += 1
+        self._seats, self._sent_count = seats, 0
+        self._call("POST", "/deal", self._address(), {"cards": [*deal.cards], "status": "new"})
+
+    def decide(self, deal: Deal) -> Action:
+        """Ask the seat whose turn it is, after telling what has happened."""
+        seat, question = required_pending_decision(deal.public_state)
+        match question:
+            case DecisionType.BID:
+                self._tell(deal)
+                answer = self._call("GET", "/bid", self._bid_address(deal.public_state, seat), {})
+                suit = _integer(answer, "suit")
+                if suit not in _SUITS or "alone" not in answer:
+                    raise RemoteServiceError(f"GET /bid was answered {answer}.")
+                return Bid(suit, bool(answer["alone"])) if suit in range(_ROUND) else Bid()
+            case DecisionType.DISCARD:
+                address = self._swap_address(deal.public_state)
+                offered = [*deal.cards[15:20], deal.public_state.turn_card]
+                answer = self._call("GET", "/swap", address, {"swappableCards": offered})
+                return Discard(_integer(answer, "card"))
+            case DecisionType.DEFEND:
+                return Defend(goes_alone=False)  # the real client asks nobody
+            case DecisionType.PLAY:
+                self._tell(deal)
+                number = len(deal.public_state.complete_tricks)
+                legal = [action.card for action in legal_actions(deal) if isinstance(action, Play)]
+                address = self._play_address(deal.public_state, number, seat)
+                answer = self._call("GET", "/play", address, {"playableCards": legal})
+                return Play(_integer(answer, "card"))
+
+    def end_deal(self, deal: Deal) -> None:
+        """Tell what is left, and that the deal is over."""
+        self._tell(deal)
+        self._call("PATCH", "/deal", self._address(), {"status": "complete"})
+
+    def _tell(self, deal: Deal) -> None:
+        messages = list(self._story(deal))
+        for message in messages[self._sent_count :]:
+            self._call(*message)
+        self._sent_count = len(messages)
+
+    def _story(self, deal: Deal) -> Iterator[Message]:
+        """Yield the others' moves and each trick, the next when its first card is requested."""
+        table, call = deal.public_state, deal.public_state.trump_call
+        for number, bid in enumerate(table.bids):
+            if number % _ROUND not in self._seats:
+                more: Json = {"suit": -1 if bid.suit is None else bid.suit, "alone": bid.goes_alone}
+                yield "POST", "/bid", self._bid_address(table, number), more
+        if table.has_discarded and call is not None and DEALER not in self._seats:
+            yield "POST", "/swap", self._swap_address(table), {"card": deal.discard}
+        pending = pending_decision(table)
+        leads = (
+            pending is not None
+            and pending.decision_type is DecisionType.PLAY
+            and not table.current_trick
+        )
+        for number in range(len(table.tricks) + leads):
+            of_trick = {**self._address(), "trickNum": number}
+            opened: Json = {"leadPos": _leader(table, number), "status": "new"}
+            yield "POST", "/trick", of_trick, opened
+            for seat, card in table.tricks[number] if number < len(table.tricks) else ():
+                if seat not in self._seats:
+                    address = self._play_address(table, number, seat)
+                    yield "POST", "/play", address, {"card": card}
+            if number < len(table.complete_tricks):
+                yield "PATCH", "/trick", of_trick, {"status": "complete"}
+
+    def _address(self) -> Json:
+        return {"token": self.token, "gameNum": 0, "dealNum": self._deal_number}
+
+    def _bid_address(self, table: PublicState, pos: int) -> Json:
+        rounds = 1 + len(table.bids) // _ROUND
+        return {**self._address(), "round": rounds, "turnCard": table.turn_card, "pos": pos}
+
+    def _swap_address(self, table: PublicState) -> Json:
+        called = {"declarerPos": table.required_trump_call.caller_seat, "turnCard": table.turn_card}
+        return {**self._address(), **called, "pos": DEALER}
+
+    def _play_address(self, table: PublicState, number: int, seat: int) -> Json:
+        seq = (seat - _leader(table, number)) % 4
+        return {**self._address(), "trickNum": number, "trickSeq": seq, "pos": seat}
+
+    def _call(self, method: str, path: str, address: Json, more: Json) -> Json:
+        """Return the response to a request; all fields of the address must come back unchanged."""
+        sent = {**address, **more}
+        query: Any = sent if method == "GET" else None
+        try:
+            response = self._http.request(
+                method,
+                self.base + path,
+                params=query,
+                json=None if query else sent,
+                timeout=TIMEOUT,
+            )
+        except requests.RequestException as error:
+            at_proxy = failure_at_proxy(f"{method} {path}", self._proxy, error)
+            raise at_proxy or Unreachable(
+                f"No answer to {method} {path} from {self.base} ({type(error).__name__}). "
+                "Is `cardsharp euchre serve` running there?"
+            ) from error
+        echo = dict(address)
+        if "status" in more:
+            echo["status"] = "active" if more["status"] == "new" else more["status"]
+        return _checked(f"{method} {path}", response, echo)
+
+
+class RemoteMatchPlayer:
+    """That player in one match: a deal is begun when it is first asked there, and ended after."""
+
+    def __init__(self, remote: RemotePlayer, seats: tuple[int, ...]) -> None:
+        self._remote = remote
+        self._chairs = seats
+        self._number: int | None = None
+
+    def decide(self, match: SimulatedMatch) -> Action:
+        """The service's answer."""
+        if self._number != len(match.finished):
+            self._end(match.finished)
+            seats = (
+                seat
+                for seat in range(PLAYER_COUNT)
+                if match.current.player_at(seat) in self._chairs
+            )
+            self._remote.begin_deal(match.current.deal, frozenset(seats))
+            self._number = len(match.finished)
+        return self._remote.decide(match.current.deal)
+
+    def end_match(self, match: SimulatedMatch) -> None:
+        """Tell the end of the last deal."""
+        self._end(match.all_deals)
+
+    def _end(self, deals: Sequence[SeatedDeal]) -> None:
+        if self._number is not None:
+            self._remote.end_deal(deals[self._number].deal)
+
+
+def _checked(request_name: str, response: requests.Response, echo: Json) -> Json:
+    """Return the JSON of a response.
+
+    Raises `RemoteServiceError` where the real client would fail.
+    """
+    if not response.ok:
+        raise RemoteServiceError(
+            f"{request_name} was answered {response.status_code}: {response.text[:500]}"
+        )
+    try:
+        answer = response.json()
+    except ValueError as error:
+        raise RemoteServiceError(f"{request_name} was answered without JSON.") from error
+    for name, value in echo.items():
+        got = answer.get(name)
+        if got != value or type(got) is not type(value):
+            raise RemoteServiceError(
+                f"{request_name} must send {name} {value!r} back, not {got!r}."
+            )
+    result: Json = answer
+    return result
+
+
+def _integer(answer: Json, name: str) -> int:
+    value = answer.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise RemoteServiceError(f"{name} must be a whole number, not {value!r}.")
+    return value
+
+
+def _leader(table: PublicState, number: int) -> int:
+    return table.trick_winners[number - 1] if number else 0
+
+
+def play_random_game(url: str, random: Random) -> None:
+    """Play a game in which the service has all four seats; raises `CardsharpError`."""
+    euchre, chairs = EuchreSimulation(), tuple(range(PLAYER_COUNT))
+    with RemotePlayer(url) as remote:
+        player = remote.for_match(chairs)
+        player.end_match(
+            play_match(euchre, euchre.initial_state(random), [player] * PLAYER_COUNT, random)
+        )

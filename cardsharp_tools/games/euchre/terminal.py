@@ -1,0 +1,214 @@
+"""Euchre as a person at a terminal sees it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import RenderableType
+
+from cardsharp.games.euchre.actions import Action, Bid, DecisionType, Discard, Play
+from cardsharp.games.euchre.cards import (
+    RANK_NAMES,
+    SUIT_LETTERS,
+    SUIT_NAMES,
+    SUIT_SYMBOLS,
+    Card,
+    rank_of,
+)
+from cardsharp.games.euchre.history.decisions import initial_score
+from cardsharp.games.euchre.position import Position, position_for
+from cardsharp.games.euchre.public_state import DEALER, PublicState, pending_decision
+from cardsharp.games.euchre.rules import score
+from cardsharp.games.euchre.simulation import PLAYER_COUNT, SeatedDeal, SimulatedMatch
+from cardsharp_tools.terminal.screen import Choice, ChoiceGroup, Screen, ScreenMove, format_columns
+
+_CHAIRS = ("you", "left", "partner", "right")
+_RANKS = ("nine", "ten", "jack", "queen", "king", "ace")
+
+_PROMPTS = {
+    DecisionType.BID: "Your bid:",
+    DecisionType.DISCARD: "Lay aside:",
+    DecisionType.DEFEND: "Defend:",
+    DecisionType.PLAY: "Your card:",
+}
+
+
+class EuchreTerminal(Screen[SimulatedMatch, Position, Action]):
+    """The score, what was bid, the trick on the table, and the hand."""
+
+    rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
+    chapter = "deal"
+    quit_warning = ", and lose"
+
+    @classmethod
+    def introduction(cls) -> list[str]:
+        """All rules: what they list must be known before the first card."""
+        return cls.rules.splitlines()
+
+    def __init__(self, names: Sequence[str], you: int) -> None:
+        chairs = range(len(names))
+        super().__init__([_CHAIRS[(chair - you) % PLAYER_COUNT] for chair in chairs], you)
+        self._points: tuple[int, int] | None = (0, 0)
+        self._deals: int | None = 1
+
+    def resume(self, header: Mapping[str, object]) -> None:
+        """The score before the deal, where it is told."""
+        self._deals, points = None, initial_score(header)
+        self._points = None if points is None else self._viewer_points_first(points)
+
+    def resign(self, state: SimulatedMatch) -> SimulatedMatch | None:
+        """The deals that are over."""
+        return (
+            SimulatedMatch(state.finished[-1], state.finished[:-1], state.points)
+            if state.finished
+            else None
+        )
+
+    def status_line(self, position: Position) -> str:
+        """Which deal it is, the score, and who dealt."""
+        deal = "" if self._deals is None else f"Deal {self._deals}; "
+        score = "" if self._points is None else "score: you {}, they {}; ".format(*self._points)
+        text = f"{deal}{score}{_name(DEALER, position.seat)} dealt"
+        return text[0].upper() + text[1:]
+
+    def position_view(self, position: Position) -> Iterator[RenderableType]:
+        """The deal, the bids, the tricks, the hand."""
+        table, me = position.public_state, position.seat
+        yield f"{self.status_line(position)}; {card_text(table.turn_card)} was turned up."
+        call, trump = table.trump_call, table.trump
+        if call is not None and trump is not None:
+            alone = ", alone" if call.goes_alone else ""
+            yield f"Trumps are {SUIT_NAMES[trump]}, called by {_name(call.caller_seat, me)}{alone}."
+        elif table.bids:
+            yield f"{len(table.bids)} passed."
+        if table.tricks:
+            won = table.tricks_won[:: 1 if me % 2 == 0 else -1]
+            yield f"Tricks: you {won[0]}, they {won[1]}."
+        if table.current_trick:
+            cards = ", ".join(
+                f"{_name(seat, me)} {card_text(card)}" for seat, card in table.current_trick
+            )
+            yield f"On the table: {cards}"
+        yield f"Your hand: {hand_text(position)}"
+
+    def choices(self, position: Position) -> Sequence[Choice[Action]]:
+        """The legal answers, by number."""
+        return [
+            Choice(
+                str(number),
+                action_text(action, position.public_state),
+                action,
+                action_aliases(action),
+            )
+            for number, action in enumerate(position.legal_actions, 1)
+        ]
+
+    def choice_list(self, position: Position, width: int, *, include_all: bool) -> Iterable[str]:
+        """Yield the prompt and the possible answers in a line."""
+        del include_all
+        first = f"{_PROMPTS[position.decision_type]:12}"
+        return format_columns([str(choice) for choice in self.choices(position)], width, first)
+
+    def groups(self, position: Position) -> Sequence[ChoiceGroup[Action]]:
+        """Return the prompt's choices; if a card is to be chosen, also the hand's illegal cards."""
+        choices = self.choices(position)
+        prompt = _PROMPTS[position.decision_type]
+        if position.decision_type not in {DecisionType.PLAY, DecisionType.DISCARD}:
+            return [ChoiceGroup(prompt, choices)]
+        kind = Play if position.decision_type is DecisionType.PLAY else Discard
+        allowed = {choice.action: choice for choice in choices}
+        offered = (choice.action.card for choice in choices if isinstance(choice.action, kind))
+        hand = {*position.hand, *offered}
+        cards = [kind(card) for card in sorted(hand, key=lambda card: (card & 3, -card))]
+        every = [
+            allowed.get(action) or Choice(card_text(action.card), card_text(action.card), action)
+            for action in cards
+        ]
+        return [
+            ChoiceGroup(
+                prompt, every, {choice.key for choice in every if choice.action not in allowed}
+            )
+        ]
+
+    def move_text(
+        self, previous_state: SimulatedMatch, action: Action, next_state: SimulatedMatch
+    ) -> ScreenMove:
+        """Return the text of an action, the winner of the trick and the result of the deal."""
+        pending = pending_decision(previous_state.current.deal.public_state)
+        finished_deal = next_state.all_deals[len(previous_state.finished)]
+        lines = (
+            []
+            if pending is None
+            else [*self._action_lines(previous_state.current, finished_deal, pending.seat, action)]
+        )
+        if next_state.current is previous_state.current or (
+            len(next_state.finished) == len(previous_state.finished) and not next_state.is_over
+        ):
+            return ScreenMove(lines)
+        self._deals = None if self._deals is None else self._deals + 1
+        self._points = self._viewer_points_first(next_state.points)
+        final_position = position_for(finished_deal.deal, finished_deal.seat_of(self.you))
+        return ScreenMove(
+            [*lines, *self._ending(finished_deal)], ends_chapter=True, final_view=final_position
+        )
+
+    def _action_lines(
+        self, previous_deal: SeatedDeal, dealt: SeatedDeal, seat: int, action: Action
+    ) -> Iterator[str]:
+        name, table = self._at(dealt, seat), dealt.deal.public_state
+        if isinstance(action, Discard) and name != _CHAIRS[0]:
+            yield f"{name}: lays a card aside"
+            return
+        yield f"{name}: {action_text(action, previous_deal.deal.public_state)}"
+        call = table.trump_call
+        if isinstance(action, Bid) and call is not None and call.is_order_up:
+            yield f"-- {card_text(table.turn_card)} goes to {self._at(dealt, DEALER)}"
+        if isinstance(action, Play) and not table.current_trick:
+            yield f"-- trick for {self._at(dealt, table.trick_winners[-1])}"
+
+    def _ending(self, dealt: SeatedDeal) -> Iterator[str]:
+        result, trump = score(dealt.deal.public_state), dealt.deal.public_state.trump
+        if result.caller_side is None or trump is None:
+            yield "-- Everybody passed."
+            return
+        end = "euchred" if result.is_euchred else "made"
+        side = "you" if result.points[(self.you - dealt.first_player) % 2] else "they"
+        yield (
+            f"-- {self._at(dealt, result.caller_side)} called {SUIT_NAMES[trump]}: {end} with "
+            f"{result.tricks} tricks, {side} +{max(result.points)}."
+        )
+        yield "-- The score: you {}, they {}.".format(*self._points or ())
+
+    def _viewer_points_first(self, points: tuple[int, int]) -> tuple[int, int]:
+        return points if self.you % 2 == 0 else (points[1], points[0])
+
+    def _at(self, dealt: SeatedDeal, seat: int) -> str:
+        return self.names[dealt.player_at(seat)]
+
+
+def _name(seat: int, me: int) -> str:
+    return _CHAIRS[(seat - me) % PLAYER_COUNT]
+
+
+def card_text(card: Card) -> str:
+    """A card with its suit's symbol, e.g. J♥."""
+    return RANK_NAMES[card >> 2] + SUIT_SYMBOLS[card & 3]
+
+
+def hand_text(position: Position) -> str:
+    """The cards of a hand by suit, high ones first."""
+    cards = sorted(position.hand, key=lambda card: (card & 3, -card))
+    return "  ".join(map(card_text, cards))
+
+
+def action_text(action: Action, table: PublicState) -> str:
+    """A choice in words."""
+    return card_text(action.card) if isinstance(action, Discard | Play) else table.describe(action)
+
+
+def action_aliases(action: Action) -> str:
+    """Return other texts for an action: a card as jh or jack of hearts, a bid by its suit."""
+    if not isinstance(action, Discard | Play):
+        return str(action)
+    rank, suit = rank_of(action.card), action.card & 3
+    short = f"{RANK_NAMES[rank]}{SUIT_LETTERS[suit]}"
+    return f"{short} {RANK_NAMES[rank]} {_RANKS[rank]} of {SUIT_NAMES[suit]}"

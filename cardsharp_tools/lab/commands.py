@@ -1,0 +1,185 @@
+"""`cardsharp lab`: strategies against each other, and looked at closely."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import combinations
+from pathlib import Path
+from secrets import token_hex
+from statistics import fmean
+from typing import Annotated
+
+import cyclopts
+from cyclopts import Parameter
+from rich.table import Table
+
+from cardsharp.errors import ConfigError
+from cardsharp.play.catalog import get_game
+from cardsharp_tools.cli import console
+from cardsharp_tools.cli.console import borderless_table, print_json, print_result, print_text
+from cardsharp_tools.cli.options import Json
+from cardsharp_tools.executors.strategy_file import is_file, is_user_strategy
+from cardsharp_tools.lab.confidence_interval import Interval
+from cardsharp_tools.lab.match_runner import check_can_store, losses_first
+from cardsharp_tools.lab.match_runner import store_matches as keep_matches
+from cardsharp_tools.lab.options import DuelOptions, Player, RunOptions
+from cardsharp_tools.lab.players import check_players
+from cardsharp_tools.lab.run_file import compare_runs, run_with_progress, warn_nondeterministic
+from cardsharp_tools.lab.runner import make_executor, run_duel
+from cardsharp_tools.lab.strategy_checks import probe, profile
+from cardsharp_tools.match_sources.match_logs import open_log, store_or_default
+
+MAX_SPRT_PAIRS = 20_000  # pairs after which a sequential test gives up
+
+app = cyclopts.App(
+    name="lab",
+    help="Measure strategies: duels, leagues, probes, profiles.",
+    help_format="plaintext",
+    help_epilogue=Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip(),
+)
+
+app.command(
+    "cardsharp_tools.lab.ladder:measure_ratings",
+    name="ratings",
+    help="Measure the players of a ladder, each against the next few: ratings in Elo points.",
+)
+
+app.command(probe)
+app.command(profile)
+
+_DUEL, _RUN = DuelOptions(), RunOptions()
+
+
+@app.command
+def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None:
+    """Let two strategies play each deal from every side; prints FIRST's points and who is stronger.
+
+    With --sprt it goes on only until the question is answered; --pairs is then the most.
+    """
+    if options.out is not None and options.seed is None:
+        options = replace(options, seed=1)  # else the file could not be gone on with
+    plan = options.plan(first, second, max_pairs=MAX_SPRT_PAIRS if options.sprt else None)
+    tested = options.sequential_test(plan)
+    if options.save_matches is not None:
+        check_can_store(plan)
+    rule = None if tested is None else tested.stop_rule_text()
+    console.message_console().print(plan.stop_rule_text(rule), soft_wrap=True)
+    apart = is_file(first) or is_file(second)
+    with make_executor(options.workers, options.cluster, isolate_strategies=apart) as pool:
+        played = run_with_progress(plan, pool, options.out, tested)
+    warn_nondeterministic(played)
+    ids: list[str] = []
+    if options.save_matches is not None:
+        with open_log(store_or_default()) as log:
+            match_indices, name = losses_first(played, options.save_matches), f"lab-{token_hex(3)}"
+            ids = keep_matches(played.plan, match_indices, name, datetime.now(UTC), log)
+    if options.as_json:
+        sprt_fields = {} if tested is None else {"sprt": tested.document()}
+        print_json(
+            {
+                **played.as_json(),
+                **sprt_fields,
+                **({} if options.save_matches is None else {"kept": ids}),
+            }
+        )
+        return
+    print_text(str(played))
+    if tested is not None:
+        print_text(f"  {tested.result_text}, after {played.plan.pairs:,} pairs")
+    if ids:
+        range_end = "" if len(ids) == 1 else f" to {ids[-1]}"
+        print_text(f"  kept in the match log: {ids[0]}{range_end} ({len(ids)})")
+        console.print_command(f"show {ids[0]}")
+        console.print_command(f"try {get_game(plan.game).default_strategy} --match {ids[0]}")
+
+
+@app.command(name="difference")
+def compare_duels(
+    first_file: Annotated[Path, Parameter(name="--one", help="A duel's file (--out).")],
+    second_file: Annotated[
+        Path,
+        Parameter(
+            name="--two", help="The file of another player's duel against the same opponent."
+        ),
+    ],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Compare two players deck by deck: their duels with the same opponent and seed."""
+    gap, bounds, matches = compare_runs(first_file, second_file)
+    names, figures = ("difference", "lower", "upper", "margin"), (gap, *bounds, bounds.margin)
+    rounded = {name: round(figure, 3) for name, figure in zip(names, figures, strict=True)}
+    within = f"(95 %: {bounds.low:+.2f} to {bounds.high:+.2f})"
+    line = f"{gap:+.2f} points in 100 {within} over {matches} matches of each"
+    print_result({**rounded, "matches": matches}, line, as_json=as_json)
+
+
+@app.command(name="league")
+def round_robin(*players: Player, options: RunOptions = _RUN) -> None:
+    """Play a duel between every two strategies; prints the row's points against the column."""
+    if len(set(players)) < 2 or len(set(players)) < len(players):  # noqa: PLR2004 (a league of one)
+        raise ConfigError("A league needs two strategies or more, each named once.")
+    user_players_first = sorted(players, key=is_user_strategy, reverse=True)
+    plan = options.plan(
+        user_players_first[0], user_players_first[1]
+    )  # a user's own player decides how it is dealt
+    plans = [
+        replace(plan, first=first, second=second) for first, second in combinations(players, 2)
+    ]
+    results: DuelMatrix = {}
+    apart = any(map(is_file, players))
+    with make_executor(options.workers, options.cluster, isolate_strategies=apart) as pool:
+        for each in plans:
+            check_players(each)  # before anything is played
+        for each in plans:
+            console.message_console().print(each.stop_rule_text(), soft_wrap=True)
+            points, bounds = results[each.first, each.second] = run_duel(each, pool).best_estimate
+            results[each.second, each.first] = 100 - points, bounds.scaled(-1, 100)
+    print_result(
+        _league_document(players, results), _cross_table(players, results), as_json=options.as_json
+    )
+
+
+DuelMatrix = dict[tuple[str, str], tuple[float, Interval]]
+"""What one player made of another, in per cent, and where that lies."""
+
+
+def _league_document(players: Sequence[str], results: DuelMatrix) -> dict[str, object]:
+    """The figures of a league, each a row of players against the columns."""
+
+    def rows(figure: Callable[[float, Interval], float]) -> list[list[float | None]]:
+        return [
+            [
+                None if player == other else round(figure(*results[player, other]), 2)
+                for other in players
+            ]
+            for player in players
+        ]
+
+    return {
+        "players": list(players),
+        "points": rows(lambda points, _: points),
+        "lower": rows(lambda _, bounds: bounds.low),
+        "upper": rows(lambda _, bounds: bounds.high),
+        "margins": rows(lambda _, bounds: bounds.margin),
+    }
+
+
+def _cross_table(players: Sequence[str], results: DuelMatrix) -> Table:
+    """Everybody against everybody, the best first."""
+
+    def mean(player: str) -> float:
+        return fmean(points for (first, _), (points, _) in results.items() if first == player)
+
+    def cell(row: str, column: str) -> str:
+        if row == column:
+            return "-"
+        points, bounds = results[row, column]
+        return f"{points:.1f} ({bounds.low:.1f}-{bounds.high:.1f})"
+
+    ranking = sorted(players, key=mean, reverse=True)
+    figures = (*ranking, "mean")
+    table = borderless_table("", *figures, right_aligned=figures)
+    for row in ranking:
+        table.add_row(row, *(cell(row, column) for column in ranking), f"{mean(row):.1f}")
+    return table

@@ -1,0 +1,170 @@
+"""Additions of a game to the lab beside its rules: `Game.duel_extras` names the class."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from random import Random
+from typing import Any, NamedTuple, Protocol
+
+from cardsharp.play.catalog import get_game
+from cardsharp.play.decision_runner import DecisionResult
+from cardsharp.store.match_log import MatchRecord, MoveRecord
+from cardsharp_tools.lab.duel_result import Pair
+from cardsharp_tools.lab.plan import AnyStrategy, DuelPlan
+
+SeriesPlayer = Callable[[DuelPlan, Sequence[int]], list[Pair]]  # plays consecutive pairs, by number
+
+
+class MatchRngs(NamedTuple):
+    """All randomness of one match: of the deal, of what comes after it, of either player."""
+
+    deal: Random
+    chance: Random
+    first: Random
+    second: Random
+
+
+class LabPlayer(Protocol):
+    """Somebody who plays a match."""
+
+    def decide(self, state: Any, /) -> Any:  # noqa: ANN401 - any game's state and action
+        """The action of the seat that is to act; the whole state is passed."""
+
+    def end_match(self, state: Any, /) -> None:  # noqa: ANN401
+        """The match is over."""
+
+
+class ExternalPlayer(Protocol):
+    """A player who is no strategy in this process, such as a service behind HTTP."""
+
+    def for_match(self, seats: tuple[int, ...], /) -> LabPlayer:
+        """The player of a new match, on those seats."""
+
+    def close(self) -> None:
+        """End the connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeAnswer:
+    """Answer of a strategy to a hand-made position, with its reason."""
+
+    name: str
+    action: str
+    correct_actions: tuple[str, ...]
+    reason: str
+
+    @property
+    def is_correct(self) -> bool:
+        """True if the action is one of the correct ones."""
+        return self.action in self.correct_actions
+
+
+class PlayedAction(NamedTuple):
+    """An action in the state before it, with the decision where a strategy took it."""
+
+    state: Any
+    action: Any
+    decision: DecisionResult[Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class LabMatch:
+    """A match of the lab, action by action; `seats` are the first player's, `names` of all."""
+
+    match_id: str
+    started_at: datetime
+    seats: tuple[int, ...]
+    names: tuple[str, ...]
+    actions: Sequence[PlayedAction]
+    final_state: Any
+    tag: str = "lab"
+    version: str | None = None
+    """Which state of the first player's file it was, where that is a file."""
+
+    def header(self, game: str) -> dict[str, object]:
+        """Return the header of the match for the match log, the same for every game."""
+        return {
+            "game": game,
+            "players": list(self.names),
+            "names": list(self.names),
+            "tags": [self.tag],
+            "seats": {str(seat): self.names[seat] for seat in self.seats},
+            "opponent": next(n for seat, n in enumerate(self.names) if seat not in self.seats),
+            **({} if self.version is None else {"version": self.version}),
+        }
+
+
+class LabAdapter:
+    """Lab adapter of a game with no additions; base class of those that have some."""
+
+    default_opponent: str | None = None
+    """Against whom positions are met where nobody is named; None for the player itself."""
+
+    can_store_matches = has_luck_model = (
+        False  # whether there is `kept` for its matches, and `luck`
+    )
+
+    def __init_subclass__(cls) -> None:
+        cls.can_store_matches, cls.has_luck_model = (
+            cls.stored_matches is not LabAdapter.stored_matches,
+            cls.luck is not LabAdapter.luck,
+        )
+
+    def match_rngs(self, seed: int, pair_number: int) -> MatchRngs:
+        """The dice of the matches of one pair, the same for each of them."""
+        table = Random(f"{seed}/{pair_number}")
+        first, second = (
+            Random(f"{seed}/{pair_number}/first"),
+            Random(f"{seed}/{pair_number}/second"),
+        )
+        return MatchRngs(table, table, first, second)
+
+    def external_player(self, _name: str) -> ExternalPlayer | None:
+        """The player of that name, where it is no strategy."""
+        return None
+
+    def strategy(self, _name: str, *, pure_python: bool) -> AnyStrategy | None:
+        """A strategy that only the lab knows, or a faster one that decides alike."""
+        del pure_python
+        return None
+
+    def series_player(self, _plan: DuelPlan) -> SeriesPlayer | None:
+        """Return a faster player of full pairs with the same results, or None."""
+        return None
+
+    def decision_kind(self, _position: Any) -> str | None:  # noqa: ANN401
+        """Return the kind of decision in a word, or None if the game has only one kind."""
+        return None
+
+    def count_nodes(self, _name: str, _position: Any) -> int | None:  # noqa: ANN401
+        """Return how many leaves the strategy's search evaluates here, or None if unknown."""
+        return None
+
+    def luck(self, previous_state: Any, next_state: Any) -> Sequence[float]:  # noqa: ANN401
+        """Return the luck of each side between two states, in shares of 1; its mean is 0."""
+        raise NotImplementedError
+
+    def is_endgame(self, _state: Any) -> bool:  # noqa: ANN401
+        """Return True if only the last cards remain, which `endgame_rngs` deals anew from here."""
+        return False
+
+    def endgame_rngs(self, seed: int, pair_number: int, repetition: int) -> tuple[Random, Random]:
+        """The dice of another end of a pair's matches: of what is hidden, and of what comes."""
+        raise NotImplementedError
+
+    def stored_matches(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+        """A match of the lab as the log holds matches, in one part or in several."""
+        raise NotImplementedError
+
+    def probe_answers(self, _strategy: AnyStrategy) -> Iterator[ProbeAnswer]:
+        """Yield a strategy's answers to hand-made positions; a game may have none."""
+        return iter(())
+
+
+@cache
+def lab_adapter(name: str) -> LabAdapter:
+    """Return the lab adapter of the game of that name."""
+    part = get_game(name).duel_extras
+    adapter: LabAdapter = LabAdapter() if part is None else part.load()()
+    return adapter

@@ -1,0 +1,80 @@
+"""Matches of hosted games in the lab, as the log holds those that the bot attended."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from cardsharp.play.decision_runner import intent_body
+from cardsharp.play.strategy import Decision, Option
+from cardsharp.server.hosted.bot_match import outcome_of
+from cardsharp.server.hosted.hosted_game import HostedGame, load_hosted_game
+from cardsharp.server.hosted.wire import HostedGameBody, HostedMoveBody
+from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
+from cardsharp_tools.executors.external_program import ProtocolCodec
+from cardsharp_tools.lab.game_adapter import LabAdapter, LabMatch
+
+
+def hosted_lab_adapter(folder: str) -> Callable[[], LabAdapter]:
+    """Return a factory for the lab adapter of the hosted game in a folder."""
+    return partial(HostedLabAdapter, load_hosted_game(folder))
+
+
+def hosted_codec(folder: str) -> ProtocolCodec:
+    """Return the codec for external programs of the hosted game in a folder.
+
+    Positions and actions are encoded as in the game's JSON.
+    """
+    codec, rules = load_hosted_game(folder).json_codecs, load_hosted_game(folder).rules()
+    return ProtocolCodec(
+        position=codec.positions.dump,
+        actions=rules.legal_actions_in,
+        action=codec.actions.dump,
+        decision=Decision,
+        option=Option,
+    )
+
+
+class HostedLabAdapter(LabAdapter):
+    """Keeps matches; all else is as for any game."""
+
+    def __init__(self, game: HostedGame) -> None:
+        self._house, self._rules = game, game.rules()
+
+    def stored_matches(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+        """The whole match; an outcome where it has ended."""
+        codec, rules = self._house.json_codecs, self._rules
+        dump = codec.positions.dump
+        ends = [step.state for step in match.actions[1:]] + [match.final_state]
+        bodies, moves = [], []
+        for number, (step, end) in enumerate(zip(match.actions, ends, strict=False)):
+            seat = rules.current_seat(step.state) or 0
+            body = HostedMoveBody(
+                seat=seat,
+                player=match.names[seat],
+                action=codec.actions.dump(step.action),
+                words=str(step.action),
+                seen=dump(rules.position_for(step.state, seat)),
+                left=dump(rules.position_for(end, match.seats[0])),
+            )
+            intent: Body | None = None
+            if step.decision is not None:
+                intent = dict(
+                    intent_body(step.decision, match.started_at, "lab", match.names[seat])
+                )
+                intent |= {"seat": seat, "turn": number + 1, "position": body.seen}
+            bodies.append(body)
+            moves.append(MoveRecord(number, intent, body.model_dump()))
+        is_over = rules.current_seat(match.final_state) is None
+        final = HostedGameBody(
+            seats=len(match.names),
+            names=list(match.names),
+            count=len(moves),
+            moves=bodies,
+            turn=None,
+            position=None,
+            options=[],
+            gains=list(rules.returns(match.final_state)) if is_over else None,
+            shown=[body.seen for body in bodies],
+        )
+        status = MatchStatus.FINISHED if is_over else MatchStatus.RUNNING
+        header, outcome = match.header(self._house.game.name), outcome_of(final, match.names[0])
+        yield MatchRecord(match.match_id, status, match.started_at, header, outcome=outcome), moves

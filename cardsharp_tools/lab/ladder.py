@@ -1,0 +1,274 @@
+"""A ladder: a game's own players from the weakest up, each with a measured rating, to be climbed.
+
+Who climbs meets one rung after the other and stays at the first that it is not shown to be
+stronger than. What was played is kept, and counts as long as no line of the player changes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+from pydantic import BaseModel, field_validator
+
+from cardsharp.analysis.ratings import PairScore, Rating, rating_of, ratings_of
+from cardsharp.core.private_files import create_private_file
+from cardsharp.errors import ConfigError, StrategyError
+from cardsharp.play.catalog import all_games
+from cardsharp.play.catalog import get_game as game_named
+from cardsharp.play.game import Game
+from cardsharp_tools.cli.console import (
+    borderless_table,
+    message_console,
+    print_json,
+    result_console,
+)
+from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.executors.strategy_file import with_absolute_paths
+from cardsharp_tools.lab.duel_result import DuelResult
+from cardsharp_tools.lab.options import Cluster, GameName, Positive, Seed, Workers
+from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
+from cardsharp_tools.lab.players import fingerprint
+from cardsharp_tools.lab.runner import make_executor, run_duel
+from cardsharp_tools.lab.sprt import SequentialTest
+
+MIN_ELO_GAIN = 40
+"""Elo by which a rung is beaten: some 40 to 400 pairs tell, a duel for tuning takes thousands."""
+
+MAX_PAIRS = 1000  # pairs after which a rung counts as not beaten
+MAX_RUNG_DISTANCE = (
+    4  # how many rungs above its own a player is measured against: those farther up always win
+)
+
+Verdict = Literal["beaten", "not beaten", "not decided"]
+
+
+class Ladder(BaseModel, frozen=True, extra="forbid"):
+    """The measured players of a game, the lowest rating first; `pairs` were played by each two."""
+
+    game: str
+    pairs: int
+    seed: int
+    players: dict[str, Rating]
+
+    @field_validator("players")
+    @classmethod
+    def _weakest_first(cls, players: dict[str, Rating]) -> dict[str, Rating]:
+        return dict(sorted(players.items(), key=lambda item: item[1].value))
+
+
+def ratings_file(name: str) -> Path:
+    """Return the file with the measured ratings of a game's players."""
+    return Path(__file__).with_name("ladders") / f"{name}.json"
+
+
+@cache
+def load_ladder(name: str | None) -> Ladder:
+    """A game's ladder with the measured ratings; raises `ConfigError` where nobody measured one."""
+    of = game_with_ladder(name)
+    file = ratings_file(of.name)
+    if not file.is_file():
+        raise ConfigError(
+            f"Nobody has measured the ladder of {of.title} yet; run "
+            f"`cardsharp lab ratings --game {of.name} --write`."
+        )
+    return Ladder.model_validate_json(file.read_text("utf-8"))
+
+
+def game_with_ladder(name: str | None) -> Game:
+    """The game of that name; raises `ConfigError` where it names no ladder."""
+    of = game_named(name)
+    if not of.ladder_strategies:
+        names = ", ".join(game.name for game in all_games() if game.ladder_strategies)
+        raise ConfigError(f"{of.title} has no ladder; there is one for: {names}.")
+    return of
+
+
+def measure_ladder(plan: DuelPlan, pool: Executor | None) -> Ladder:
+    """The ladder of the plan's game, measured: everybody against the next few."""
+    names = game_named(plan.game).ladder_strategies
+    scores = {}
+    for place, first in enumerate(names):
+        for second in names[place + 1 : place + 1 + MAX_RUNG_DISTANCE]:
+            duel = run_duel(replace(plan, first=first, second=second), pool)
+            scores[first, second] = PairScore.from_shares(duel.shares)
+            message_console().print(str(duel).partition("\n")[0], soft_wrap=True)
+    ratings_by_name = ratings_of(scores)
+    players = {name: ratings_by_name[name].rounded for name in names}
+    return Ladder(game=plan.game, pairs=plan.pairs, seed=plan.seed, players=players)
+
+
+class RungResult(BaseModel, frozen=True, extra="forbid"):
+    """Result against one rung; `fingerprint` covers all code that took part."""
+
+    game: str
+    player: str
+    name: str
+    fingerprint: str
+    seed: int
+    pairs: int
+    points: float
+    squares: float
+    verdict: Verdict
+
+    @property
+    def score(self) -> PairScore:
+        """The points."""
+        return PairScore(self.pairs, self.points, self.squares)
+
+    @property
+    def percent(self) -> float:
+        """The share of the points, in 100."""
+        return 100 * self.points / self.pairs
+
+
+def find_recorded_climb(file: Path, plan: DuelPlan) -> RungResult | None:
+    """Return the last result of a plan in the file of climbs, or None.
+
+    Only a result of the same code counts, with as many pairs or a decision. The file has a JSON
+    document a line; a line that was cut or cannot be read is skipped.
+    """
+    key = (plan.game, with_absolute_paths(plan.first), plan.second, fingerprint(plan))
+    lines = file.read_bytes().splitlines() if file.is_file() else []
+    for line in reversed(lines):
+        with suppress(ValueError):
+            result = RungResult.model_validate_json(line)
+            decided = result.verdict != "not decided" or result.pairs >= plan.pairs
+            if decided and (result.game, result.player, result.name, result.fingerprint) == key:
+                return result
+    return None
+
+
+def append_climb(file: Path, rung: RungResult) -> None:
+    """Add a line to the file of climbs; it begins one, also where the last was cut."""
+    create_private_file(file)
+    with file.open("a", encoding="utf-8") as out:
+        out.write(f"\n{rung.model_dump_json()}")
+
+
+@dataclass(frozen=True, slots=True)
+class LadderStep:
+    """One rung of a climb; `duel` and `seconds` are of a rung that was played now."""
+
+    rung: RungResult
+    rating: Rating
+    seconds: float = 0.0
+    duel: DuelResult | None = None
+
+    @property
+    def is_beaten(self) -> bool:
+        """True if the rung was beaten, so that the climb goes on."""
+        return self.rung.verdict == "beaten"
+
+    def __str__(self) -> str:
+        return f"{self.rung.name} (rating {self.rating})"
+
+
+@dataclass(slots=True)
+class Climb:
+    """Climb of the player `plan.first`, recorded in a file.
+
+    With `rerun`, rungs are played even if their results are recorded.
+    """
+
+    plan: DuelPlan
+    file: Path
+    play_duel: Callable[[DuelPlan, SequentialTest], DuelResult]
+    rerun: bool = False
+    steps: list[LadderStep] = field(default_factory=list, init=False)
+
+    def climb(self, names: Iterable[str]) -> Iterator[LadderStep]:
+        """Climb the rungs of these names up to the first that is not beaten, and yield each step.
+
+        Raises `StrategyError` if a strategy fails.
+        """
+        players = load_ladder(self.plan.game).players
+        for name in names:
+            step = self._step(replace(self.plan, second=name), players[name])
+            self.steps.append(step)
+            yield step
+            if not step.is_beaten:
+                return
+
+    @property
+    def highest_beaten(self) -> LadderStep | None:
+        """The last rung that was beaten, None where none was."""
+        return next((step for step in reversed(self.steps) if step.is_beaten), None)
+
+    @property
+    def first_unbeaten(self) -> LadderStep | None:
+        """The rung that was not beaten, None where all were."""
+        last = self.steps[-1]
+        return None if last.is_beaten else last
+
+    @property
+    def rating(self) -> Rating:
+        """The climber's rating by all that it met."""
+        return rating_of((step.rating.value, step.rung.score) for step in self.steps)
+
+    def _step(self, plan: DuelPlan, rating: Rating) -> LadderStep:
+        recorded = None if self.rerun else find_recorded_climb(self.file, plan)
+        if recorded is not None:
+            return LadderStep(recorded, rating)
+        began, tested = monotonic(), SequentialTest(elo1=MIN_ELO_GAIN)
+        try:
+            duel = self.play_duel(plan, tested)
+        except StrategyError as fault:
+            raise StrategyError(f"Against {plan.second}: {fault}") from None
+        score = PairScore.from_shares(duel.shares)
+        decided: Verdict = "beaten" if tested.log_likelihood_ratio > 0 else "not beaten"
+        rung = RungResult(
+            game=plan.game,
+            player=with_absolute_paths(plan.first),
+            name=plan.second,
+            fingerprint=fingerprint(plan),
+            seed=plan.seed,
+            pairs=len(duel.pairs),
+            points=score.points,
+            squares=score.points_squared,
+            verdict=decided if tested.is_decided else "not decided",
+        )
+        append_climb(self.file, rung)
+        return LadderStep(rung, rating, monotonic() - began, duel)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatingOptions(CommandOptions):
+    """Game, sample size and resources of a measurement of ratings."""
+
+    game: GameName = DEFAULT_GAME
+    pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = 500
+    """Deals for each pair of players."""
+    seed: Seed = 1
+    workers: Workers = None
+    cluster: Cluster = None
+    write: bool = False
+    """Make these the ratings of `cardsharp ladder`."""
+    as_json: Json = False
+
+
+def measure_ratings(*, options: RatingOptions = RatingOptions()) -> None:
+    """Measure the players of a game's ladder, each against the next few: ratings in Elo points.
+
+    Their mean is 1,000. Who has 400 more makes ten times the points of the other.
+    """
+    game = game_with_ladder(options.game)
+    plan = DuelPlan(game=game.name, first="", second="", pairs=options.pairs, seed=options.seed)
+    with make_executor(options.workers, options.cluster) as pool:
+        ladder = measure_ladder(plan, pool)
+    if options.write:
+        ratings_file(game.name).write_text(
+            ladder.model_dump_json(indent=2) + "\n", encoding="utf-8"
+        )
+    if options.as_json:
+        print_json(ladder.model_dump())
+        return
+    table = borderless_table("player", "rating", right_aligned=("rating",))
+    for name, rating in ladder.players.items():
+        table.add_row(name, str(rating))
+    result_console().print(table)

@@ -1,0 +1,275 @@
+"""Matches between two players in this process, by the real rules and at full speed.
+
+A strategy sees what it would see at a real table: the position of its seat, never the
+state.
+
+A match of the lab depends on its plan alone. So the matches that are to be stored in the
+match log, where `show`, `why` and `try` find them, are played once more while every
+decision is recorded.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, closing
+from copy import deepcopy
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import count
+from random import Random
+from statistics import fmean
+from time import process_time
+from typing import Any
+
+from cardsharp.errors import ConfigError, RulesError, StrategyError
+from cardsharp.play.catalog import get_game
+from cardsharp.play.decision_runner import DecisionResult
+from cardsharp.play.simulation import S, Simulation
+from cardsharp.store.match_log import MatchLog
+from cardsharp_tools.executors.strategy_file import display_name, source_version
+from cardsharp_tools.lab.duel_result import DuelResult, MatchLuck, MatchResult, Pair
+from cardsharp_tools.lab.game_adapter import (
+    ExternalPlayer,
+    LabAdapter,
+    LabMatch,
+    LabPlayer,
+    PlayedAction,
+    lab_adapter,
+)
+from cardsharp_tools.lab.plan import AnySimulation, AnyStrategy, DuelPlan
+from cardsharp_tools.lab.players import GuardedStrategy, build_player
+from cardsharp_tools.match_sources.match_logs import import_match
+
+ENDGAME_REPETITIONS = 15  # how often the last cards are played again
+
+
+def play_match(
+    simulation: Simulation[S, Any, Any],
+    state: S,
+    players: Sequence[LabPlayer],
+    rng: Random,
+    actions: list[PlayedAction] | None = None,
+) -> S:
+    """Play a match from this state to its end and return the final state.
+
+    `players` are by seat; each of their actions is appended to `actions`, if that is a list.
+    """
+    while (seat := simulation.current_seat(state)) is not None:
+        state = _step(simulation, state, players[seat], rng, actions)
+    return state
+
+
+def _step(
+    simulation: Simulation[S, Any, Any],
+    state: S,
+    player: LabPlayer,
+    chance: Random,
+    notes: list[PlayedAction] | None,
+) -> S:
+    action = player.decide(state)
+    if notes is not None:
+        notes.append(
+            PlayedAction(
+                state, action, player.last_decision if isinstance(player, StrategyPlayer) else None
+            )
+        )
+    return simulation.apply_action(state, action, chance)
+
+
+def _copies(players: Sequence[LabPlayer]) -> list[Sequence[LabPlayer]]:
+    """The players as they are now, so often; none where one cannot be copied, such as a program."""
+    try:
+        return [deepcopy(players) for _ in range(ENDGAME_REPETITIONS)]
+    except Exception:  # noqa: BLE001 - a user's own class may raise anything
+        return []
+
+
+class StrategyPlayer:
+    """A strategy that plays; it is shown its position and nothing else."""
+
+    def __init__(self, simulation: AnySimulation, strategy: AnyStrategy, match: str = "") -> None:
+        self._simulation, self._strategy, self._match = simulation, strategy, match
+        self._position, self._decide = simulation.current_position, strategy.decide
+        self._number = 0
+        self.last_decision: DecisionResult[Any] | None = None
+        """The last decision, None before the first."""
+
+    def decide(self, state: Any) -> Any:  # noqa: ANN401 - any game's
+        """Return the strategy's action.
+
+        Raises `StrategyError`, with the time and place, if a user's strategy fails.
+        """
+        position, printed = self._position(state), ""
+        self._number += 1
+        began = process_time()
+        try:
+            decision = self._decide(position)
+            took = timedelta(seconds=process_time() - began)
+            if isinstance(self._strategy, GuardedStrategy):
+                printed = self._strategy.printed
+                self._check(self._strategy, state, position, decision.action)
+        except StrategyError as fault:
+            raise self._placed(str(fault), position) from None
+        self.last_decision = DecisionResult(decision, took, stdout=printed)
+        return decision.action
+
+    def _check(
+        self, strategy: GuardedStrategy, state: object, position: object, action: object
+    ) -> None:
+        """Raise `StrategyError` if the rules refuse the action."""
+        try:
+            self._simulation.apply_action(state, action, Random(0))
+        except RulesError as error:
+            strategy.refuse(position, action, f"the rules refuse '{action}': {error}")
+        except (AttributeError, TypeError):
+            strategy.refuse(
+                position, action, f"the strategy chose {action!r:.60}, which is no action"
+            )
+
+    def _placed(self, fault: str, position: object) -> StrategyError:
+        when = f"decision {self._number} {self._match}"
+        return StrategyError(f"{fault}\nIt was {when} on {position}")
+
+    def end_match(self, state: object) -> None:
+        """Nothing is to be told."""
+
+
+def play_series(plan: DuelPlan, numbers: Sequence[int]) -> list[Pair]:
+    """The pairs of those numbers, in which each player may learn from the matches before."""
+    with ExitStack() as stack:
+        series = PairPlayer(plan, stack)
+        return [tuple(series.play_pair(number)) for number in numbers]
+
+
+class PairPlayer:
+    """Pairs of one plan in a row; guests stay with the stack, what is done is added to `notes`."""
+
+    def __init__(
+        self, plan: DuelPlan, stack: ExitStack, actions: list[PlayedAction] | None = None
+    ) -> None:
+        self.plan = plan
+        self._notes = actions
+        self.simulation = plan.simulation
+        self.adapter: LabAdapter = lab_adapter(plan.game)
+        self.series_history: tuple[list[tuple[int, Any]], list[tuple[int, Any]]] = ([], [])
+        self.external_players: list[ExternalPlayer | None] = []
+        for guest in map(self.adapter.external_player, (plan.first, plan.second)):
+            self.external_players.append(guest and stack.enter_context(closing(guest)))
+
+    def play_pair(self, pair_number: int) -> Iterator[MatchResult]:
+        """The matches of one deal; the players are made anew for each, with the same dice."""
+        for side, seats in enumerate(self.simulation.sides):
+            dice = self.adapter.match_rngs(self.plan.seed, pair_number)
+            other_sides = [candidate for candidate in self.simulation.sides if candidate != seats]
+            first = self._player(0, seats, dice.first, pair_number)
+            players: dict[int, LabPlayer] = dict.fromkeys(seats, first)
+            for other in other_sides:
+                players |= dict.fromkeys(other, self._player(1, other, dice.second, pair_number))
+            opening = self.simulation.initial_state(dice.deal)
+            seated = [players[seat] for seat in sorted(players)]
+            luck = None
+            if self.plan.luck_adjusted:
+                state, luck = self._tempered(pair_number, side, opening, seated, dice.chance)
+            else:
+                state = play_match(self.simulation, opening, seated, dice.chance, self._notes)
+            for player in {id(seated_player): seated_player for seated_player in seated}.values():
+                player.end_match(state)
+            self.series_history[0].append((seats[0], state))
+            self.series_history[1].append((other_sides[0][0], state))
+            yield self._result(state, side, luck)
+
+    def _tempered(
+        self, number: int, side: int, state: object, players: Sequence[LabPlayer], chance: Random
+    ) -> tuple[Any, MatchLuck]:
+        """The end of a pair's match from its opening on, and what tells its luck for that side."""
+        cards, simulation = 0.0, self.simulation
+        while (seat := simulation.current_seat(state)) is not None and not self.adapter.is_endgame(
+            state
+        ):
+            previous_state = state
+            state = _step(simulation, state, players[seat], chance, self._notes)
+            cards += self.adapter.luck(previous_state, state)[side]
+        copied = [] if seat is None else _copies(players)
+        endgame_rngs = partial(self.adapter.endgame_rngs, self.plan.seed, number)
+        ends = [
+            play_match(simulation, simulation.resample_hidden(state, hidden), copies, later)
+            for copies, (hidden, later) in zip(copied, map(endgame_rngs, count()), strict=False)
+        ]
+        state = play_match(simulation, state, players, chance, self._notes)
+        points, seats = map(simulation.scores, (state, *ends)), simulation.sides[side]
+        return state, MatchLuck(
+            fmean(sum(scores[seat] for seat in seats) for scores in points), cards
+        )
+
+    def _player(self, which: int, seats: tuple[int, ...], dice: Random, number: int) -> LabPlayer:
+        guest = self.external_players[which]
+        if guest is not None:
+            return guest.for_match(seats)
+        name = (self.plan.first, self.plan.second)[which]
+        strategy = build_player(self.plan, name, dice, self.series_history[which])
+        return StrategyPlayer(
+            self.simulation, strategy, f"of pair {number}, seed {self.plan.seed},"
+        )
+
+    def _result(self, state: object, side: int, luck: MatchLuck | None) -> MatchResult:
+        sides, points = self.simulation.sides, self.simulation.scores(state)
+        counts = dict(self.simulation.stat_counts(state))
+        for name, values in counts.items():
+            if len(values) == len(sides):
+                counts[name] = (values[side], sum(values) - values[side])
+        return MatchResult(sum(points[seat] for seat in sides[side]), counts, luck)
+
+
+MatchIndex = tuple[int, int]  # a match of a duel: the pair, and on which side the first player sits
+
+
+def check_can_store(plan: DuelPlan) -> None:
+    """Raise `ConfigError` where matches of the plan's game cannot be kept."""
+    if not lab_adapter(plan.game).can_store_matches:
+        raise ConfigError(f"Matches of '{plan.game}' cannot be kept; leave out --keep.")
+
+
+def losses_first(duel: DuelResult, count: int) -> list[MatchIndex]:
+    """So many matches of a duel, those that the first player lost before the others."""
+    pairs = enumerate(duel.pairs)
+    matches = (
+        (match.points, (pair, side)) for pair, two in pairs for side, match in enumerate(two)
+    )
+    return [which for _, which in sorted(matches)[:count]]
+
+
+def store_matches(
+    plan: DuelPlan,
+    match_indices: Collection[MatchIndex],
+    run_name: str,
+    started_at: datetime,
+    log: MatchLog,
+) -> list[str]:
+    """Write those matches of a plan into a log; their ids, which begin with the run's name."""
+    ids = []
+    for match in replay_matches(plan, match_indices, run_name, started_at):
+        for record, moves in lab_adapter(plan.game).stored_matches(match):
+            import_match(record, moves, log)
+            ids.append(record.match_id)
+    return ids
+
+
+def replay_matches(
+    plan: DuelPlan, match_indices: Collection[MatchIndex], run_name: str, started_at: datetime
+) -> Iterator[LabMatch]:
+    """The wanted matches, played as in the duel: whole series, as one may learn in them."""
+    notes: list[PlayedAction] = []
+    version = source_version(plan.first, get_game(plan.game))
+    pairs, every = {pair for pair, _ in match_indices}, range(plan.simulation.seats)
+    for numbers in (series for series in plan.missing_series({}) if pairs & {*series}):
+        with ExitStack() as stack:
+            series = PairPlayer(plan, stack, notes)
+            for number in numbers:
+                for side, _ in enumerate(series.play_pair(number)):
+                    if (number, side) in match_indices:
+                        seats, (_, end) = plan.simulation.sides[side], series.series_history[0][-1]
+                        name = f"{run_name}-{number + 1}-{side + 1}"
+                        players = (plan.first if seat in seats else plan.second for seat in every)
+                        names = tuple(map(display_name, players))
+                        yield LabMatch(
+                            name, started_at, seats, names, tuple(notes), end, version=version
+                        )
+                    notes.clear()

@@ -1,0 +1,209 @@
+"""Many matches analysed: what each side of each came to, and what groups of them have in common."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from itertools import islice
+from math import fsum, inf, isfinite, sqrt
+from statistics import correlation, fmean, stdev
+from typing import NamedTuple
+
+from cardsharp.analysis.match_analysis import (
+    SIDE_COUNT,
+    accuracy,
+    analyse,
+    side_names,
+    side_of,
+)
+from cardsharp.analysis.ratings import Z_95, Rating
+from cardsharp.analysis.replay import header_of
+from cardsharp.contest.formats.ladder import ratings
+from cardsharp.errors import ConfigError, StoreError
+from cardsharp.play.catalog import get_game
+from cardsharp.store.match_log import MatchRecord, MoveRecord
+from cardsharp_tools.lab.confidence_interval import Interval, mean_interval
+from cardsharp_tools.terminal.analysis_report import our_sides
+
+_AT_ONCE = 64  # matches in memory: each is about a megabyte
+
+StoredMatch = tuple[MatchRecord, Sequence[MoveRecord]]
+
+
+class SideStatistics(NamedTuple):
+    """Figures of one side of a match; `result`, `luck` and the skills are from its point of view.
+
+    `cost` is the value that all its decisions lost. `stakes` is the sum, over these decisions,
+    of the difference between the best and the worst option.
+    """
+
+    player: str
+    opponent: str
+    version: str
+    day: str
+    tags: tuple[str, ...]
+    result: float
+    luck: float
+    cost: float
+    stakes: float
+    mark_counts: Mapping[str, int]
+    counts: Mapping[str, int]
+    luck_adjusted_result: float | None = (
+        None  # the result without what chance brought, where that is known
+    )
+
+
+class Estimate(NamedTuple):
+    """A mean, and where it lies with 95 % confidence."""
+
+    mean: float
+    interval: Interval
+
+    @property
+    def document(self) -> dict[str, float | None]:
+        """The estimate for programs; of a single match nobody knows how far off it is."""
+        low, high = (end if isfinite(end) else None for end in self.interval)
+        return {"mean": self.mean, "low": low, "high": high}
+
+
+class SideGroup(NamedTuple):
+    """Sides of matches that belong together; `shares` says whether results are shares of 1."""
+
+    sides: Sequence[SideStatistics]
+    results_are_shares: bool
+
+    @property
+    def mean_result(self) -> Estimate:
+        """Mean result of a match."""
+        results = [side.result for side in self.sides]
+        mean = mean_with_margin(results)
+        return Estimate(mean.mean, mean_interval(results)) if self.results_are_shares else mean
+
+    @property
+    def luck_adjusted_mean(self) -> Estimate | None:
+        """Mean result of a match without its luck, with the same expectation; None if unknown."""
+        results = [
+            side.luck_adjusted_result
+            for side in self.sides
+            if side.luck_adjusted_result is not None
+        ]
+        return mean_with_margin(results) if len(results) == len(self.sides) else None
+
+    @property
+    def mean_luck(self) -> Estimate:
+        """Mean luck of the cards in a match."""
+        return mean_with_margin([side.luck for side in self.sides])
+
+    @property
+    def accuracy(self) -> Estimate | None:
+        """The accuracy over all decisions of all matches, None where nothing was to be decided."""
+        costs, stakes = ([side.cost for side in self.sides], [side.stakes for side in self.sides])
+        total_stakes, lost = fsum(stakes), fsum(costs)
+        mean = accuracy(lost, total_stakes)
+        if mean is None:
+            return None
+        # How far each match lies from the whole: the error of a ratio of two sums.
+        rests = [
+            cost - lost / total_stakes * stake for cost, stake in zip(costs, stakes, strict=True)
+        ]
+        error = mean_with_margin(rests).interval.margin * len(stakes)
+        low, high = (accuracy(max(0.0, lost + off), total_stakes) for off in (error, -error))
+        return Estimate(mean, Interval(low or 0.0, high or 0.0))
+
+    @property
+    def luck_result_correlation(self) -> float | None:
+        """The correlation of luck and result, None where either was always the same."""
+        lucks, results = [side.luck for side in self.sides], [side.result for side in self.sides]
+        if len(set(lucks)) < 2 or len(set(results)) < 2:  # noqa: PLR2004 - a spread takes two
+            return None
+        return correlation(lucks, results)
+
+    def mean_count(self, name: str) -> float:
+        """Return the mean number per match of the events, or of the mark, of that name."""
+        return fmean({**side.counts, **side.mark_counts}.get(name, 0) for side in self.sides)
+
+
+class PlainAndAdjustedRating(NamedTuple):
+    """A player's rating by the results, and by those without luck where all are known."""
+
+    plain: Rating
+    luck_adjusted: Rating | None
+
+
+def player_ratings(
+    matches: Iterable[Sequence[SideStatistics]],
+) -> dict[str, PlainAndAdjustedRating]:
+    """The ratings by the judged sides of some matches, whose results are shares; the best first."""
+    firsts = [sides[0] for sides in matches if sides[0].player != sides[0].opponent]
+    names = {name for side in firsts for name in (side.player, side.opponent)}
+    plain = ratings(names, (((side.player, side.opponent), side.result) for side in firsts))
+    adjusted = [
+        (side, side.luck_adjusted_result)
+        for side in firsts
+        if side.luck_adjusted_result is not None
+    ]
+    adjusted_results = (((side.player, side.opponent), share) for side, share in adjusted)
+    less = ratings(names, adjusted_results) if len(adjusted) == len(firsts) else {}
+    order = sorted(plain, key=lambda name: -plain[name].value)
+    return {name: PlainAndAdjustedRating(plain[name], less.get(name)) for name in order}
+
+
+def mean_with_margin(values: Sequence[float]) -> Estimate:
+    """The mean of independent values; of a single one nothing is known of how far it may lie."""
+    mean = fmean(values)
+    if len(values) == 1:
+        return Estimate(mean, Interval(-inf, inf))
+    margin = Z_95 * stdev(values) / sqrt(len(values))
+    return Estimate(mean, Interval(mean - margin, mean + margin))
+
+
+def side_statistics(name: str, match: StoredMatch) -> list[SideStatistics]:
+    """Our sides of a finished match of game `name`, both where neither is; none unjudged.
+
+    A match of which a move cannot be read is not judged: what is left of it is another match.
+    """
+    record, moves = match
+    if any(move.read_error is not None for move in moves):
+        return []
+    try:
+        analysis = analyse(get_game(name), record, moves)
+    except (ConfigError, StoreError):
+        return []
+    if analysis.result is None:
+        return []
+    header, sides = header_of(record), []
+    names = side_names(analysis, header)
+    for side in sorted(our_sides(analysis, header) or range(SIDE_COUNT)):
+        player, decisions = (
+            analysis.players[side],
+            [d for d in analysis.decisions if side_of(d.seat) == side],
+        )
+        sides.append(
+            SideStatistics(
+                player=names[side],
+                opponent=names[1 - side],
+                version=header.version or "",
+                day=f"{record.started_at:%Y-%m-%d}",
+                tags=header.tags,
+                result=analysis.value_for(side, analysis.result),
+                luck=player.luck,
+                cost=fsum(decision.cost for decision in decisions),
+                stakes=fsum(decision.stake for decision in decisions),
+                mark_counts={str(mark): number for mark, number in player.marks.items()},
+                counts={name: counts[side] for name, counts in analysis.counts.items()},
+                luck_adjusted_result=analysis.luck_adjusted_result(side),
+            )
+        )
+    return sides
+
+
+def analyse_matches(
+    name: str, matches: Iterable[StoredMatch], pool: Executor | None
+) -> Iterator[list[SideStatistics]]:
+    """The sides of each match in order; matches are read as they are needed, not all at once."""
+    rest = iter(matches)
+    while batch := list(islice(rest, _AT_ONCE)):
+        names = [name] * len(batch)
+        yield from (
+            map(side_statistics, names, batch)
+            if pool is None
+            else pool.map(side_statistics, names, batch)
+        )

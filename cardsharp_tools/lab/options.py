@@ -1,0 +1,104 @@
+"""Options of the lab's commands."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from random import SystemRandom
+from typing import Annotated, Literal
+
+from cyclopts import Parameter, validators
+
+from cardsharp.errors import ConfigError
+from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.executors.strategy_file import is_user_strategy
+from cardsharp_tools.lab.duel_result import TWO_PLAYERS
+from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
+from cardsharp_tools.lab.sprt import SequentialTest
+
+MAX_SEED = 1_000_000
+
+DEFAULT_PAIRS = 500  # pairs of a duel whose length nobody says
+
+Positive = validators.Number(gte=1)
+Player = Annotated[str, Parameter(help="A strategy, FILE.py, FILE.json or 'command'.")]
+Seed = Annotated[int, Parameter(help="The same seed plays the same matches.")]
+OptionalSeed = Annotated[
+    int | Literal["random"] | None,
+    Parameter(
+        help="The same seed plays the same matches; random is another each time. Else 1, but "
+        "random for a FILE.py, which would come to fit the deals that it is tried on."
+    ),
+]
+Workers = Annotated[int | None, Parameter(validator=Positive, help="Processes; else one a core.")]
+Cluster = Annotated[
+    str | None, Parameter(help="A Dask scheduler, tcp://HOST:PORT, whose workers play instead.")
+]
+LuckAdjusted = Annotated[
+    bool,
+    Parameter(
+        name="--less-luck", help="Subtract luck from the results, so that fewer matches suffice."
+    ),
+]
+GameName = Annotated[str, Parameter(help="Whose strategies they are.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(CommandOptions):
+    """Number of matches of a run, and the means to play them."""
+
+    game: GameName = DEFAULT_GAME
+    pairs: Annotated[int | None, Parameter(alias="-n", validator=Positive)] = None
+    """Deals, each played from every side; else 500."""
+    opponent_copies: Annotated[int, Parameter(name="--copies", validator=Positive)] = 1
+    """Number of seats that SECOND takes, if the game allows it."""
+    seed: OptionalSeed = None
+    workers: Workers = None
+    cluster: Cluster = None
+    pure_python: Annotated[bool, Parameter(name="--plain")] = False
+    """Always play in plain Python, never in compiled code."""
+    luck_adjusted: LuckAdjusted = False
+    as_json: Json = False
+
+    def plan(self, first: str, second: str, max_pairs: int | None = None) -> DuelPlan:
+        """Return the plan of a duel with these options.
+
+        It has up to `max_pairs` pairs if the options name no number.
+        """
+        seed = self.seed or (
+            "random" if (is_user_strategy(first) or is_user_strategy(second)) else 1
+        )
+        return DuelPlan(
+            game=self.game,
+            first=first,
+            second=second,
+            pairs=self.pairs or max_pairs or DEFAULT_PAIRS,
+            seed=SystemRandom().randrange(1, MAX_SEED) if seed == "random" else seed,
+            opponent_copies=self.opponent_copies,
+            pure_python=self.pure_python,
+            luck_adjusted=self.luck_adjusted,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuelOptions(RunOptions):
+    """A sequential test, what it is to tell apart, and what is kept of a duel."""
+
+    out: Annotated[Path | None, Parameter(name=["--out", "--resume"])] = None
+    """Save each pair in this file; resume from it."""
+    save_matches: Annotated[int | None, Parameter(name="--keep", validator=Positive)] = None
+    """Keep so many matches for show, why and try; FIRST's losses before others."""
+    sprt: bool = False
+    """Stop as soon as the test decides whether FIRST is stronger."""
+    elo0: float = 0.0
+    """Null hypothesis, in Elo."""
+    elo1: float = 20.0
+    """Alternative hypothesis, in Elo."""
+
+    def sequential_test(self, plan: DuelPlan) -> SequentialTest | None:
+        """The test, None where none is asked for; raises `ConfigError` for one that is none."""
+        if not self.sprt:
+            return None
+        if self.elo0 >= self.elo1:
+            raise ConfigError("--elo0 must be lower than --elo1: the test tells the two apart.")
+        if plan.matches_per_pair != TWO_PLAYERS:
+            raise ConfigError("--sprt is for one against one; leave out --copies.")
+        return SequentialTest(self.elo0, self.elo1)

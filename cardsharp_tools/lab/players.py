@@ -1,0 +1,253 @@
+"""Players of the lab: strategies by name, those that only the lab knows, or a user's own file.
+
+Where a user's own fails in a duel, it is named with its line, and the run stops: a duel with a
+strategy that fails says nothing of it, so no safe action replaces its own there.
+"""
+
+import os
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from random import Random
+from time import monotonic, process_time
+from types import FrameType
+from typing import Any, NoReturn
+
+from cardsharp.errors import ConfigError, StrategyError
+from cardsharp.play.catalog import get_game
+from cardsharp.play.decision_runner import DecisionResult, DecisionRunner, validate_decision_type
+from cardsharp.play.guarded_call import (
+    TIMEOUT_MESSAGE,
+    InvalidDecision,
+    call_guarded,
+    strategy_traceback,
+)
+from cardsharp.play.strategy import Decision
+from cardsharp.play.strategy_registry import registry_for
+from cardsharp_tools.executors import hang_monitor
+from cardsharp_tools.executors.external_program import ExternalProgram
+from cardsharp_tools.executors.sandbox_supervisor import process_tree
+from cardsharp_tools.executors.strategy_file import (
+    display_name,
+    is_user_strategy,
+    load_strategy,
+    source_files,
+    unknown_strategy_error,
+)
+from cardsharp_tools.executors.submission import is_submission
+from cardsharp_tools.lab.game_adapter import lab_adapter
+from cardsharp_tools.lab.plan import AnyStrategy, DuelPlan
+
+DECISION_TIMEOUT = timedelta(seconds=2)
+"""What a decision may take of the processor, or spend asleep or waiting: see `companion.Usage`.
+
+At an arena a limit is one on the clock. Here nobody is late because the machine does other things.
+"""
+
+AnyDecider = DecisionRunner[Any, Any, Any]
+
+SeriesHistory = Sequence[tuple[int, Any]]
+"""The matches of a series so far as one of the two knows them, each with its seat."""
+
+BEATS = 8  # how often it is looked at what has been taken of that limit
+
+
+SLOW = 0.25  # seconds of the processor for a decision that make a run of the lab long
+_SLOW_DECISIONS = 3  # so many of them, and it is said
+_slow: Counter[str] = Counter()  # of each player, in this process
+
+
+class DecisionTimeout(BaseException):
+    """A decision took too long; no `except Exception` of the strategy's own takes it."""
+
+    was_sleeping = False
+
+
+class GuardedStrategy:
+    """A strategy of a user's file; `name` is how the user calls it."""
+
+    def __init__(self, name: str, strategy: AnyStrategy, decider: AnyDecider | None = None) -> None:
+        self.name, self._strategy, self._decider = name, strategy, decider
+        self.printed = ""
+
+    def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
+        """Return the strategy's decision; what it prints is in `printed`.
+
+        Raises `StrategyError` if the strategy fails.
+        """
+        strategy, kinds = (
+            self._strategy,
+            () if self._decider is None else self._decider.action_types,
+        )
+
+        def work() -> Decision[Any]:
+            decision = strategy.decide(position)
+            try:
+                return validate_decision_type(decision, Decision, kinds)
+            except InvalidDecision as unfit:
+                unfit.position = position
+                raise
+
+        return self._result(work)
+
+    def _result(self, work: Callable[[], Decision[Any]]) -> Decision[Any]:
+        strategy, began = self._strategy, process_time()
+        try:
+            with _limited(strategy):
+                result = call_guarded(work, strategy, locates=True)
+        except DecisionTimeout as late:
+            raise StrategyError(f"{self.name}: {_late(late, strategy)}.") from None
+        if result.result is None:
+            raise StrategyError(f"{self.name}: {result.error}.\n{result.traceback}".rstrip())
+        self.printed = result.stdout
+        if (seconds := process_time() - began) >= SLOW:
+            self._note_slow(seconds)
+        return result.result
+
+    def _note_slow(self, seconds: float) -> None:
+        """Say while it plays that it takes long: a run may take hours for it."""
+        _slow[self.name] += 1
+        if _slow[self.name] == _SLOW_DECISIONS:
+            hang_monitor.write_unbuffered(
+                f"{self.name} is slow: {_SLOW_DECISIONS} decisions took some {seconds:.1f} s each. "
+                f"One may take {DECISION_TIMEOUT.total_seconds():g} s, but the lab makes "
+                "thousands of them; "
+                "`cardsharp lab profile` measures it."
+            )
+
+    def refuse(self, position: object, action: object, reason: str) -> NoReturn:
+        """Raise `StrategyError` for an action that the rules refuse, with the line it came from."""
+        fault = None if self._decider is None else self._decider.fault_of(position, action)
+
+        def work() -> Decision[Any]:
+            raise InvalidDecision(fault or reason, position=position)
+
+        self._result(work)
+        raise AssertionError(reason)  # the line above has raised
+
+
+def decide_guarded(
+    decider: DecisionRunner[Any, Any, Any], strategy: AnyStrategy, position: object
+) -> DecisionResult[Any]:
+    """Return the decision of a strategy, with the error if it fails or takes too long."""
+    try:
+        with _limited(strategy):
+            return decider.decide(strategy, position, None, monotonic)
+    except DecisionTimeout as late:
+        fault = _late(late, strategy)
+        safe = decider.fallback_action(position, frozenset())
+        return DecisionResult(
+            decider.decision_type(safe, f"Safe action: {fault}."), DECISION_TIMEOUT, fault
+        )
+
+
+def _late(late: DecisionTimeout, strategy: object) -> str:
+    lines = strategy_traceback(late, strategy)
+    place = f" ({lines[-1]})" if lines else ""
+    cause = "while it slept or waited" if late.was_sleeping else "of processor time"
+    return f"{TIMEOUT_MESSAGE} {DECISION_TIMEOUT.total_seconds():g} s {cause}{place}"
+
+
+@contextmanager
+def _limited(strategy: object) -> Iterator[None]:
+    """Raise `DecisionTimeout` in the block when it has used up its processor time, or slept.
+
+    A decision of another process, for which this one waits, has a limit of its own. Only a main
+    thread can be interrupted so; elsewhere, as on a cluster's worker, nothing is limited.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    seconds = DECISION_TIMEOUT.total_seconds()
+    usage = hang_monitor.Usage(lambda: process_tree(os.getpid()))
+
+    def look(_number: int, _frame: FrameType | None) -> None:
+        usage.look(seconds / BEATS)
+        if usage.is_over(seconds):
+            late = DecisionTimeout()
+            late.was_sleeping = usage.used < seconds
+            raise late
+
+    def used_up(_number: int, _frame: FrameType | None) -> None:
+        raise DecisionTimeout
+
+    signal.signal(signal.SIGPROF, used_up)
+    signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    if not isinstance(strategy, ExternalProgram):
+        signal.setitimer(signal.ITIMER_REAL, seconds / BEATS, seconds / BEATS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def build_player(
+    plan: DuelPlan, name_or_file: str, rngs: Random, series_history: SeriesHistory = ()
+) -> AnyStrategy:
+    """Return a player of the plan, with its random numbers and the past matches of its series.
+
+    A user's file or program is guarded. Raises `ConfigError` if the player cannot be built.
+    """
+    strategy = build_unguarded_player(plan, name_or_file, rngs, series_history)
+    name = display_name(name_or_file) if is_submission(name_or_file) else name_or_file
+    part = get_game(plan.game).decision_runner
+    decider = None if part is None else part.load()
+    return GuardedStrategy(name, strategy, decider) if is_user_strategy(name_or_file) else strategy
+
+
+def build_unguarded_player(
+    plan: DuelPlan, name_or_file: str, rngs: Random, series_history: SeriesHistory = ()
+) -> AnyStrategy:
+    """The same without the guard around a user's own, which is imported or started here."""
+    lab_strategy = lab_adapter(plan.game).strategy(name_or_file, pure_python=plan.pure_python)
+    if lab_strategy is not None:
+        return lab_strategy
+    name = (
+        load_strategy(name_or_file, get_game(plan.game))
+        if is_user_strategy(name_or_file)
+        else name_or_file
+    )
+    return plan.simulation.build_strategy(name, rngs, series_history)
+
+
+def check_players(plan: DuelPlan) -> None:
+    """Build both players once; raise `ConfigError` if that fails.
+
+    Also raise it if the plan adjusts for luck and the game has no luck model.
+    """
+    if plan.luck_adjusted and not lab_adapter(plan.game).has_luck_model:
+        of = get_game(plan.game).title
+        raise ConfigError(f"Nobody tells the luck of {of}; leave --less-luck out.")
+    if not plan.pure_python and lab_adapter(plan.game).series_player(plan) is not None:
+        return
+    for name in (plan.first, plan.second):
+        if lab_adapter(plan.game).external_player(name) is None:
+            try:
+                build_player(plan, name, Random(0))
+            except ConfigError as error:
+                strategy_names = registry_for(get_game(plan.game).strategy_package).names()
+                raise (
+                    error
+                    if is_user_strategy(name)
+                    else unknown_strategy_error(error, name, strategy_names)
+                ) from None
+
+
+def fingerprint(plan: DuelPlan) -> str:
+    """Return a short hash of the strategies' code and weights and of the players' files."""
+    digest = sha256()
+    folder = Path(str(files(get_game(plan.game).strategy_package)))
+    shipped = (f for f in folder.rglob("*") if f.is_file() and f.parent.name != "__pycache__")
+    players = (source_files(name, get_game(plan.game)) for name in (plan.first, plan.second))
+    player_files = (file for files in players for file in files)
+    for file in (*sorted(shipped), *player_files):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]

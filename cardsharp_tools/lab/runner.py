@@ -1,0 +1,183 @@
+"""A duel as a run: played by processes here or on a cluster, kept pair by pair, taken up again."""
+
+import os
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from itertools import count, takewhile
+from multiprocessing import active_children, get_context, set_start_method
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from cardsharp.errors import ConfigError, StrategyError, Unreachable
+from cardsharp_tools.executors import crash_report, hang_monitor, process_guard
+from cardsharp_tools.executors.strategy_file import import_in_this_process, is_file
+from cardsharp_tools.lab.duel_result import DuelResult, LuckAdjuster, Pair
+from cardsharp_tools.lab.game_adapter import lab_adapter
+from cardsharp_tools.lab.match_runner import play_series
+from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.players import check_players
+from cardsharp_tools.lab.sprt import SequentialTest
+from cardsharp_tools.project_files import missing_extra_error
+
+T = TypeVar("T")
+
+_PATIENCE = 60  # seconds in which a scheduler must answer
+
+
+@contextmanager
+def make_executor(
+    workers: int | None, cluster: str | None = None, *, isolate_strategies: bool = False
+) -> Iterator[Executor | None]:
+    """Return an executor of so many processes, by default one a core; None for this process.
+
+    With `isolate_strategies` it is never None. A cluster gives the task of a worker that dies
+    to another worker. Raises `ConfigError` if the cluster's library or address is missing,
+    `Unreachable` if no cluster answers, and `StrategyError` if a process of this machine ended
+    in the middle of a task.
+    """
+    processes = workers or core_count()
+    if cluster is not None:
+        with _cluster(cluster) as pool:
+            yield pool
+    elif processes == 1 and not isolate_strategies:
+        yield None
+    else:
+        with _local(processes) as pool:
+            yield pool
+
+
+@contextmanager
+def _local(processes: int) -> Iterator[Executor]:
+    """An executor of processes of this machine; what runs at the end of the block is ended."""
+    previous_children = active_children()
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin, (os.getpid(),))
+    try:
+        yield pool
+    except BrokenProcessPool:
+        raise StrategyError(
+            "A process that played has died: a strategy ended it, or the memory ran out."
+        ) from None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        workers = set(active_children()) - set(previous_children)
+        for worker in workers:
+            worker.terminate()  # its guard ends whatever a strategy does there for ever
+        for worker in workers:
+            worker.join()
+
+
+def _begin(parent: int) -> None:
+    """Make a worker ready: below a guard, and with processes of a strategy's as elsewhere."""
+    process_guard.enter(parent, hang_monitor.__file__)
+    set_start_method(None, force=True)  # else those would be spawned, as this was
+
+
+def run_in_this_process(function: Callable[..., T], *args: object) -> T:
+    """Do the work in this process, which is there for the strategy files that it imports."""
+    import_in_this_process(crash_report.enable_crash_reports)
+    this = os.getpid()
+    result = function(*args)
+    crash_report.leave_unless(this)
+    return result
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Executor]:
+    try:
+        from distributed import Client  # noqa: PLC0415 - an optional group
+    except ImportError:
+        raise missing_extra_error("--cluster", "Dask", "cluster") from None
+    if urlsplit(address).netloc.rpartition(":")[0] == "":
+        raise ConfigError(f"'{address}' is no address of a cluster, which is tcp://HOST:PORT.")
+    try:
+        client: Any = Client(  # type: ignore[no-untyped-call]  # Dask says no types
+            address, timeout=_PATIENCE, set_as_default=False
+        )
+    except ValueError as error:
+        raise ConfigError(f"'{address}' is no address of a cluster: {error}.") from error
+    except OSError as error:
+        raise Unreachable(f"No Dask scheduler answers at {address}.") from error
+    with client:
+        pool = client.get_executor(pure=False)
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=False)
+
+
+NumberedPair = tuple[int, Pair]  # a pair and its number in the run
+OnPairs = Callable[[list[NumberedPair]], None]  # hears of pairs as they end
+_TASKS = 100  # tasks into which a run is cut, so that progress can be seen and little is lost
+_TASKS_TESTED = 1000  # for one that may end at any pair: what is under way then was for nothing
+
+
+def core_count() -> int:
+    """The number of processes that this machine runs at once."""
+    return os.cpu_count() or 1
+
+
+def run_duel(
+    plan: DuelPlan,
+    pool: Executor | None = None,
+    recorded_pairs: dict[int, Pair] | None = None,
+    on_pairs: OnPairs = lambda _played: None,
+    sprt: SequentialTest | None = None,
+) -> DuelResult:
+    """Play the duel of `plan` and return the result.
+
+    `recorded_pairs` are not played again, and `on_pairs` gets each new one. The result is the
+    same with any pool, also with `sprt`: the duel then ends with the pair, in the order of
+    their numbers, that decides the test. Raises `ConfigError` for unknown players.
+    """
+    check_players(plan)
+    done, less = dict(recorded_pairs or {}), LuckAdjuster()
+    if not _decided(sprt, done, less):
+        tasks = _TASKS if sprt is None else _TASKS_TESTED
+        with closing(_play_missing(plan, plan.missing_series(done), pool, tasks)) as batches:
+            for played in batches:
+                fresh = [(number, pair) for number, pair in played if number not in done]
+                done |= fresh
+                on_pairs(fresh)
+                if _decided(sprt, done, less):
+                    break
+    pairs = plan.pairs if sprt is None else sprt.pair_count
+    return DuelResult(replace(plan, pairs=pairs), tuple(done[number] for number in range(pairs)))
+
+
+def _decided(tested: SequentialTest | None, done: dict[int, Pair], less: LuckAdjuster) -> bool:
+    if tested is None:
+        return False
+    pair_numbers = takewhile(done.__contains__, count(tested.pair_count))
+    return tested.add_pairs(less.adjusted_share(done[number]) for number in pair_numbers)
+
+
+def _play_missing(
+    plan: DuelPlan, missing: list[range], pool: Executor | None, number: int
+) -> Generator[list[NumberedPair]]:
+    size = max(1, min(len(missing) // number, 500))
+    tasks = [missing[at : at + size] for at in range(0, len(missing), size)]
+    apart = is_file(plan.first) or is_file(plan.second)
+    if pool is None or (len(tasks) == 1 and not apart):
+        yield from (play_series_task(plan, task) for task in tasks)
+        return
+    futures = [pool.submit(run_in_this_process, play_series_task, plan, task) for task in tasks]
+    try:
+        yield from (future.result() for future in as_completed(futures))
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def play_series_task(plan: DuelPlan, task: Sequence[range]) -> list[NumberedPair]:
+    """Some series of a plan, here or anywhere: a pair depends on its seed and series alone."""
+    engine = (
+        None if plan.pure_python else lab_adapter(plan.game).series_player(plan)
+    ) or play_series
+    return [
+        numbered_pair
+        for numbers in task
+        for numbered_pair in zip(numbers, engine(plan, numbers), strict=True)
+    ]

@@ -1,0 +1,197 @@
+"""A strategy looked at closely, over positions of real matches: is it right, fair, quick?"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count, islice
+from random import Random
+from statistics import fmean
+from time import process_time
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from cardsharp_tools.cli.console import borderless_table, print_json, print_result, result_console
+from cardsharp_tools.cli.exit_codes import ExitCode
+from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.executors.strategy_file import is_file
+from cardsharp_tools.lab.game_adapter import ProbeAnswer, lab_adapter
+from cardsharp_tools.lab.options import GameName, Player, Positive, Seed
+from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
+from cardsharp_tools.lab.players import build_player
+from cardsharp_tools.lab.runner import make_executor, run_in_this_process
+from cardsharp_tools.terminal.progress import ProgressBar
+
+
+@dataclass(frozen=True, kw_only=True)
+class PositionOptions(CommandOptions):
+    """Over which positions a strategy is looked at."""
+
+    game: GameName = DEFAULT_GAME
+    positions: Annotated[int | None, Parameter(alias="-n", validator=Positive)] = None
+    """Number of positions with more than one legal action."""
+    opponent: str | None = None
+    """The opponent in those matches."""
+    seed: Seed = 1
+    as_json: Json = False
+
+    def plan(self, strategy: str, positions: int) -> DuelPlan:
+        """Return a plan whose matches yield the positions.
+
+        `positions` is the number of positions if the options name none.
+        """
+        second = self.opponent or lab_adapter(self.game).default_opponent or strategy
+        number = self.positions or positions
+        return DuelPlan(game=self.game, first=strategy, second=second, pairs=number, seed=self.seed)
+
+
+_LOOK = PositionOptions()
+
+
+def states_met(plan: DuelPlan) -> Iterator[Any]:
+    """Yield the states in which `plan.first` has a choice to make, match by match."""
+    simulation = plan.simulation
+    seats = simulation.sides[0]
+    for number in count():
+        dice = lab_adapter(plan.game).match_rngs(plan.seed, number)
+        first = build_player(plan, plan.first, dice.first)
+        second = build_player(plan, plan.second, dice.second)
+        state = simulation.initial_state(dice.deal)
+        while (seat := simulation.current_seat(state)) is not None:
+            if seat in seats and len(simulation.legal_actions(state)) > 1:
+                yield state
+            player = first if seat in seats else second
+            action = player.decide(simulation.current_position(state)).action
+            state = simulation.apply_action(state, action, dice.chance)
+
+
+def probe(strategy: Player, *, options: PositionOptions = _LOOK) -> int:
+    """Test positions with a known answer, and positions where hidden cards must not matter.
+
+    Hand-made positions have one right answer each (not every game has such). In
+    positions of real matches a new strategy with the same dice must answer alike
+    when hidden cards are dealt anew. Exits with 1 where an answer is wrong or
+    changes.
+    """
+    plan = options.plan(strategy, 40)
+    simulation, extras = plan.simulation, lab_adapter(plan.game)
+    answers = list(
+        extras.probe_answers(build_player(plan, plan.first, extras.match_rngs(1, 0).first))
+    )
+    position_count = changed = 0
+    for state in islice(states_met(plan), plan.pairs):
+        other = simulation.resample_hidden(state, Random(position_count))
+        answered = []
+        for seen in (state, other):
+            player = build_player(
+                plan, plan.first, extras.match_rngs(plan.seed, position_count).first
+            )
+            answered.append(player.decide(simulation.current_position(seen)).action)
+        position_count += 1
+        changed += answered[0] != answered[1]
+    if options.as_json:
+        documents = [
+            {"name": a.name, "action": a.action, "right": a.is_correct, "reason": a.reason}
+            for a in answers
+        ]
+        print_json({"answers": documents, "askedTwice": position_count, "changed": changed})
+    else:
+        _print_answers(answers)
+        result_console().print(
+            f"{changed} of {position_count} answers changed when the same was asked again "
+            "with what is hidden dealt anew"
+        )
+    return (
+        ExitCode.FAILED
+        if changed or not all(answer.is_correct for answer in answers)
+        else ExitCode.OK
+    )
+
+
+def _print_answers(answers: Sequence[ProbeAnswer]) -> None:
+    console = result_console()
+    for answer in answers:
+        if not answer.is_correct:
+            right = " or ".join(answer.correct_actions)
+            console.print(f"wrong: {answer.name}: {answer.action}, not {right}")
+            console.print(f"       {answer.reason}", style="dim")
+    if answers:
+        right_ones = sum(answer.is_correct for answer in answers)
+        console.print(f"{right_ones} of {len(answers)} answers are right")
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTimes:
+    """Mean, 95th percentile and maximum of a sample."""
+
+    count: int
+    mean: float
+    p95: float
+    max: float
+
+    @staticmethod
+    def from_sample(sample: list[float]) -> "DecisionTimes":
+        """The figures of a sample that is not empty."""
+        ordered = sorted(sample)
+        at = min(len(ordered) - 1, int(0.95 * len(ordered)))
+        return DecisionTimes(len(ordered), fmean(ordered), ordered[at], ordered[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Milliseconds and, where they can be counted, nodes a decision: of all, and by kind."""
+
+    milliseconds: dict[str, DecisionTimes]
+    nodes: dict[str, DecisionTimes]
+
+
+def profile(strategy: Player, *, options: PositionOptions = _LOOK) -> None:
+    """Measure processor time and nodes a decision, in one process."""
+    plan = options.plan(strategy, 500)
+    with (
+        ProgressBar(plan.pairs, "deciding") as bar,
+        make_executor(1, isolate_strategies=is_file(strategy)) as pool,
+    ):
+        alone = None if pool is None else pool.submit(run_in_this_process, measure_profile, plan)
+        measured = measure_profile(plan, bar.advance) if alone is None else alone.result()
+    headings = ("number", "mean ms", "p95 ms", "max ms", "mean nodes", "max")
+    table = borderless_table("decisions", *headings, right_aligned=headings)
+    for kind, times in measured.milliseconds.items():
+        nodes = measured.nodes.get(kind)
+        counts = ("-", "-") if nodes is None else (f"{nodes.mean:,.0f}", f"{nodes.max:,.0f}")
+        spent = (f"{figure:.2f}" for figure in (times.mean, times.p95, times.max))
+        table.add_row(kind, str(times.count), *spent, *counts)
+    document = {
+        measure: {
+            kind: {"number": stats.count, "mean": stats.mean, "p95": stats.p95, "max": stats.max}
+            for kind, stats in times.items()
+        }
+        for measure, times in (("milliseconds", measured.milliseconds), ("nodes", measured.nodes))
+    }
+    print_result(document, table, as_json=options.as_json)
+
+
+def measure_profile(plan: DuelPlan, on_progress: Callable[[], None] = lambda: None) -> Profile:
+    """The profile of `plan.first` over `plan.pairs` positions that it meets against the second.
+
+    Each is decided by a strategy made anew, as workers do; what it loads once is loaded before.
+    """
+    extras = lab_adapter(plan.game)
+    build_player(plan, plan.first, extras.match_rngs(plan.seed, 0).first)
+    times: dict[str, list[float]] = {}
+    nodes: dict[str, list[float]] = {}
+    for state in islice(states_met(plan), plan.pairs):
+        position = plan.simulation.current_position(state)
+        strategy = build_player(plan, plan.first, extras.match_rngs(plan.seed, 0).first)
+        start = process_time()
+        strategy.decide(position)
+        spent = 1000 * (process_time() - start)
+        counted = extras.count_nodes(plan.first, position)
+        for kind in filter(None, ("all", extras.decision_kind(position))):
+            times.setdefault(kind, []).append(spent)
+            if counted is not None:
+                nodes.setdefault(kind, []).append(counted)
+        on_progress()
+    figures = (
+        {k: DecisionTimes.from_sample(v) for k, v in sample.items()} for sample in (times, nodes)
+    )
+    return Profile(*figures)

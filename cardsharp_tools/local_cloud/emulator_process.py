@@ -1,0 +1,92 @@
+"""Emulator process of a parent: `python -m cardsharp_tools.local_cloud.emulator_process`.
+
+The parent holds the other end of stdin. However the parent dies, the pipe closes, and the
+emulator goes with it instead of staying behind; so does the folder that it runs in.
+"""
+
+import os
+import re
+import runpy
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+_TERM = re.compile(r'([?-]?)(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))')
+
+
+def log_filter_matcher(pattern: str) -> Callable[[str], bool]:
+    """Return a function that tests lines against a filter pattern of CloudWatch Logs.
+
+    The pattern is of the kind for lines without structure, as in
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html: terms
+    are case-sensitive, and all must occur. Of terms with a question mark at least one must
+    occur; a term with a minus must not. The emulator itself takes the question mark for a
+    character and ignores the case. Raises `ValueError` for a pattern of another kind, of which
+    we have none.
+    """
+    if pattern.strip().startswith(("{", "[", "%")):
+        raise ValueError(f"{pattern} is no pattern of terms")
+    terms = {"": list[str](), "?": list[str](), "-": list[str]()}
+    for sign, quoted, bare in _TERM.findall(pattern):
+        terms[sign].append(re.sub(r"\\(.)", r"\1", quoted) or bare)
+
+    def matches(line: str) -> bool:
+        # Beside other terms AWS ignores those with a question mark.
+        anyhow = bool(terms[""]) or not terms["?"] or any(term in line for term in terms["?"])
+        return (
+            anyhow
+            and all(term in line for term in terms[""])
+            and not any(term in line for term in terms["-"])
+        )
+
+    return matches
+
+
+_THEIRS = "_compile_filter_pattern"
+
+
+def main() -> None:
+    """Run MiniStack, and end it when stdin does."""
+    threading.Thread(target=_watch, daemon=True).start()
+    _keep_attributes()
+    if "logs" in os.environ.get("SERVICES", "").split(","):
+        logs = import_module("ministack.services.cloudwatch_logs")
+        getattr(logs, _THEIRS)  # raises where a newer one calls it otherwise
+        setattr(logs, _THEIRS, lambda pattern: log_filter_matcher(pattern or ""))
+    sys.argv = ["ministack"]
+    runpy.run_module("ministack", run_name="__main__", alter_sys=True)
+
+
+def _keep_attributes() -> None:
+    """Have a nested stack's update keep attributes, which MiniStack 1.5.33 forgets."""
+    from ministack.services import cloudformation  # type: ignore[import-untyped]  # noqa: PLC0415 - 2 s, in this process alone
+
+    provisioners = cloudformation.provisioners
+    update = provisioners._update_resource  # noqa: SLF001 - it has no other place
+
+    def keeping(*arguments: Any) -> Any:  # noqa: ANN401 - as it is there
+        kind, physical, old, new, stack, *rest = arguments
+        logical = rest[0] if rest else None
+        resources = cloudformation._stacks[stack]["_resources"]  # noqa: SLF001
+        attributes = rest[1] if len(rest) > 1 else resources.get(logical, {}).get("Attributes")
+        return update(kind, physical, old, new, stack, logical, attributes)
+
+    provisioners._update_resource = keeping  # noqa: SLF001
+
+
+def _watch() -> None:
+    sys.stdin.read()
+    shutil.rmtree(Path.cwd(), ignore_errors=True)
+    if os.getpgrp() == os.getpid():
+        # So do the functions that it runs.
+        os.killpg(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""A function on this machine: the events and the context that it is given, and its answers."""
+
+import hashlib
+import json
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from aws_lambda_powertools.utilities.typing import LambdaContext as PowertoolsContext
+
+from cardsharp.store.match_log import Clock, Message
+
+ACCOUNT = "000000000000"
+REGION = "us-east-1"
+
+Event = dict[str, object]
+
+
+def schedule_event(sent_at: datetime, schedule: str = "poller") -> Event:
+    """Return the event that EventBridge Scheduler sends to a Lambda target without an input."""
+    return {
+        "version": "0",
+        "id": str(uuid.uuid4()),
+        "detail-type": "Scheduled Event",
+        "source": "aws.scheduler",
+        "account": ACCOUNT,
+        "time": sent_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "region": REGION,
+        "resources": [f"arn:aws:scheduler:{REGION}:{ACCOUNT}:schedule/default/{schedule}"],
+        "detail": "{}",
+    }
+
+
+def sqs_event(messages: Sequence[Message], received_at: datetime) -> Event:
+    """Return the event of an event source mapping with messages received at `received_at`."""
+    return {"Records": [_record(message, received_at) for message in messages]}
+
+
+def _record(message: Message, at: datetime) -> Event:
+    return {
+        "messageId": message.message_id,
+        "receiptHandle": message.receipt,
+        "body": message.body,
+        "attributes": {
+            "ApproximateReceiveCount": str(message.receive_count),
+            "SentTimestamp": _millis(message.sent_at),
+            "SenderId": ACCOUNT,
+            "ApproximateFirstReceiveTimestamp": _millis(at),
+        },
+        "messageAttributes": {},
+        "md5OfBody": hashlib.md5(message.body.encode(), usedforsecurity=False).hexdigest(),
+        "eventSource": "aws:sqs",
+        "eventSourceARN": f"arn:aws:sqs:{REGION}:{ACCOUNT}:matches",
+        "awsRegion": REGION,
+    }
+
+
+def _millis(at: datetime) -> str:
+    return str(int(at.timestamp() * 1000))
+
+
+def failed_message_ids(response: object, sent: Sequence[str]) -> set[str]:
+    """Which of the sent message ids a worker's answer reports as failed.
+
+    By the rules of the event source mapping: no answer or an empty list of failures is a
+    success of all, and anything unreadable or an unknown id is a failure of all.
+    """
+    failures = response.get("batchItemFailures") if isinstance(response, dict) else response
+    if failures is None:
+        return set()
+    failed_items = failures if isinstance(response, dict) and isinstance(failures, list) else [None]
+    named = [
+        item.get("itemIdentifier") if isinstance(item, dict) else None for item in failed_items
+    ]
+    return {
+        str(name) for name in (named if all(message_id in sent for message_id in named) else sent)
+    }
+
+
+class LocalLambdaContext(PowertoolsContext):
+    """Context that Lambda passes beside the event; its time limit runs from its creation."""
+
+    def __init__(self, function_name: str, timeout: timedelta, clock: Clock) -> None:
+        self._function_name = function_name
+        self._function_version = "$LATEST"
+        self._invoked_function_arn = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{function_name}"
+        self._memory_limit_in_mb = 512
+        self._aws_request_id = str(uuid.uuid4())
+        self._log_group_name = f"/aws/lambda/{function_name}"
+        self._log_stream_name = "this-machine"
+        self.clock = clock
+        self._end = clock.monotonic() + timeout.total_seconds()
+
+    # Powertools declares it static, Lambda's own is not.
+    def get_remaining_time_in_millis(self) -> int:  # type: ignore[override]
+        """The milliseconds until Lambda would kill the invocation, 0 when it is over."""
+        return max(0, round((self._end - self.clock.monotonic()) * 1000))
+
+    def expire(self) -> None:
+        """Let the time be over now, so that a handler that looks at it ends soon."""
+        self._end = self.clock.monotonic()
+
+
+LambdaHandler = Callable[[Event, LocalLambdaContext], object]  # in this process, or elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class LambdaFunction:
+    """A function as template.yaml deploys it."""
+
+    name: str
+    handler: LambdaHandler
+    timeout: timedelta = timedelta(seconds=60)
+
+    def context(self, clock: Clock) -> LocalLambdaContext:
+        """The context of a new invocation."""
+        return LocalLambdaContext(self.name, self.timeout, clock)
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One invocation that has ended; `error` is a sentence, or None for a success."""
+
+    function: str
+    event: Event
+    response: object
+    error: str | None
+
+
+Observer = Callable[[Invocation], None]
+
+
+def failure_observer(notify: Callable[[str], None]) -> Observer:
+    """Says of each invocation that failed that it did."""
+
+    def observe(invocation: Invocation) -> None:
+        if invocation.error is not None:
+            notify(f"The {invocation.function} failed and will be tried again: {invocation.error}")
+
+    return observe
+
+
+def invoke(function: LambdaFunction, event: Event, context: LocalLambdaContext) -> Invocation:
+    """Invoke a function and return the outcome, whatever the function raised.
+
+    The event and the response are converted to JSON and back, as in Lambda.
+    """
+    began = context.clock.monotonic()
+    answer, error = None, None
+    try:
+        payload: Event = json.loads(json.dumps(event))
+        answer = json.loads(json.dumps(function.handler(payload, context)))
+    except Exception as failure:  # noqa: BLE001 - the boundary that Lambda itself is
+        error = f"{type(failure).__name__}: {failure}"
+    if error is None and context.clock.monotonic() - began > function.timeout.total_seconds():
+        answer, error = None, f"Task timed out after {function.timeout.total_seconds():.2f} seconds"
+    return Invocation(function.name, event, answer, error)

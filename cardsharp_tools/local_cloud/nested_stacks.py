@@ -1,0 +1,214 @@
+"""A template with what it nests, as if all stood in one: for questions that know no stacks.
+
+A nested resource begins with the name of its stack where that is a game's, written small: Table
+in the stack blef is blefTable. All others have names of their own, and keep them. Parameters are
+replaced by what they are given, and conditions that follow from that alone are decided.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+Expression = Any  # a part of a template: any JSON
+
+TemplateLoader = Callable[[Path], dict[str, Expression]]
+
+NESTED_STACK_TYPES: Final = {
+    "AWS::Serverless::Application": "Location",
+    "AWS::CloudFormation::Stack": "TemplateURL",
+}
+"""The types of nested stacks, before and after SAM's transform, and what names their templates."""
+
+
+NAME_SUFFIX = "-ABCDEFGHIJKL"  # as long as what CloudFormation puts behind the names that it makes
+
+
+def name_prefix(stack: str) -> str:
+    """Return the prefix of the names of a nested stack's resources, by its logical name."""
+    return stack if stack.islower() else ""
+
+
+def flatten(path: Path, load: TemplateLoader) -> dict[str, Expression]:
+    """The template in that file, its resources and conditions with those of all that it nests."""
+    root = load(path)
+    conditions = dict(root.get("Conditions", {}))
+    resources = dict(_Nested(root, path, load, conditions).resources())
+    return {**root, "Conditions": conditions, "Resources": resources}
+
+
+def default_resources(template: Mapping[str, Expression]) -> dict[str, Expression]:
+    """Return a flattened template as it is deployed with all parameters at their defaults."""
+    defaults = {
+        name: parameter.get("Default", "")
+        for name, parameter in template.get("Parameters", {}).items()
+    }
+    nested = _Nested(template, Path(), lambda _: {}, {}, parameters=defaults)
+    return {**template, "Resources": dict(nested.resources())}
+
+
+@dataclass(frozen=True)
+class _Nested:
+    """One template, and what it is given by the one that nests it."""
+
+    template: Mapping[str, Expression]
+    path: Path
+    load: TemplateLoader
+    conditions: dict[str, Expression]  # of all templates; those that are found are added
+    prefix: str = ""
+    parameters: Mapping[str, Expression] | None = None  # its parameters' values; none for the root
+
+    stack_condition: str | None = None  # the condition of the nested stack itself
+    stack: str = "${AWS::StackName}"  # how its stack is called
+
+    def resources(self) -> Iterator[tuple[str, Expression]]:
+        for name, resource in self.template["Resources"].items():
+            condition = self._condition(resource.get("Condition"))
+            if condition is False:
+                continue
+            if resource["Type"] in NESTED_STACK_TYPES:
+                yield from self._inner(name).resources()
+                continue
+            fields = {
+                key: self.filled(part) for key, part in resource.items() if key != "Condition"
+            }
+            if "DependsOn" in fields:
+                fields["DependsOn"] = f"{self.prefix}{fields['DependsOn']}"
+            yield f"{self.prefix}{name}", fields | ({"Condition": condition} if condition else {})
+
+    def _inner(self, name: str) -> "_Nested":
+        resource = self.template["Resources"][name]
+        properties = resource["Properties"]
+        path = self.path.parent / properties[NESTED_STACK_TYPES[resource["Type"]]]
+        template = self.load(path)
+        parameters = {
+            key: parameter.get("Default")
+            for key, parameter in template.get("Parameters", {}).items()
+        }
+        parameters |= {
+            key: self.filled(value) for key, value in properties.get("Parameters", {}).items()
+        }
+        lists = {
+            k for k, parameter in template["Parameters"].items() if "List" in parameter["Type"]
+        }
+        parameters |= {key: parameters[key].split(",") for key in lists}
+        condition = self._condition(resource.get("Condition"))
+        inner = name_prefix(name)
+        stack = f"{self.stack}-{name}{NAME_SUFFIX}"
+        template_arguments = (template, path, self.load, self.conditions)
+        return _Nested(*template_arguments, inner, parameters, condition or None, stack)
+
+    def _condition(self, name: str | None) -> str | Literal[False] | None:
+        """The name that a condition has in the whole; False where it is never true."""
+        if name is None or self.parameters is None:
+            return name or self.stack_condition
+        condition = self.filled(self.template["Conditions"][name])
+        decided = _decided(condition)
+        if decided is not None:
+            return self.stack_condition if decided else False
+        equal_conditions = [
+            condition_name
+            for condition_name, other in self.conditions.items()
+            if other == condition
+        ]
+        full_name = equal_conditions[0] if equal_conditions else f"{self.prefix}{name}"
+        self.conditions.setdefault(full_name, condition)
+        return full_name
+
+    def filled(self, part: Expression) -> Expression:
+        """A part of this template as it reads in the whole."""
+        if isinstance(part, list):
+            return [item for item in map(self.filled, part) if not self._is_gone(item)]
+        if not isinstance(part, dict):
+            return part
+        if len(part) == 1:
+            ((function, argument),) = part.items()
+            result = self._call(function, argument)
+            if result is not None:
+                return result
+        filled = {key: self.filled(value) for key, value in part.items()}
+        return {key: value for key, value in filled.items() if not self._is_gone(value)}
+
+    def _is_gone(self, part: Expression) -> bool:
+        """Return True if a nested template's parameters have removed this part."""
+        return self.parameters is not None and part == {"Ref": "AWS::NoValue"}
+
+    def _call(self, function: str, argument: Expression) -> Expression | None:
+        """Return the value of an intrinsic function, or None if only its arguments change."""
+        match function, argument:
+            case "Condition", str() if self.parameters is not None:
+                return self.filled(self.template["Conditions"][argument])
+            case "Ref", str():
+                return self._named(argument, {"Ref": f"{self.prefix}{argument}"})
+            case "Fn::GetAtt", str() | [str(), str()]:
+                name, attribute = argument.split(".", 1) if isinstance(argument, str) else argument
+                return self._attribute(name, attribute)
+            case "Fn::Sub", str() if self.parameters is not None or ".Outputs." in argument:
+                return self._text(argument)
+            case "Fn::If", [str() as name, yes, no] if self.parameters is not None:
+                return self._either(name, yes, no)
+        return None
+
+    def _either(self, name: str, yes: Expression, no: Expression) -> Expression:
+        condition = self._condition(name)
+        decided = _decided(self.filled(self.template["Conditions"][name]))
+        if decided is not None:
+            return self.filled(yes if decided else no)
+        return {"Fn::If": [condition, self.filled(yes), self.filled(no)]}
+
+    def _named(self, name: str, otherwise: Expression) -> Expression:
+        if self.parameters is not None and name in self.parameters:
+            return self.parameters[name]
+        if name == "AWS::StackName" and self.parameters is not None:
+            return {"Fn::Sub": self.stack}
+        return otherwise if name in self.template["Resources"] else {"Ref": name}
+
+    def _attribute(self, name: str, attribute: str) -> Expression:
+        resource = self.template["Resources"].get(name, {})
+        if resource.get("Type") in NESTED_STACK_TYPES:
+            inner = self._inner(name)
+            name = attribute.removeprefix("Outputs.")
+            return inner.filled(inner.template["Outputs"][name]["Value"])
+        return {"Fn::GetAtt": f"{self.prefix}{name}.{attribute}"}
+
+    def _text(self, text: str) -> Expression:
+        """An Fn::Sub with its parameters written out, as far as they are texts or names."""
+        names: dict[str, Expression] = {}
+
+        def written(reference: re.Match[str]) -> str:
+            name, _, attribute = reference[1].partition(".")
+            value = (
+                self._attribute(name, attribute)
+                if attribute
+                else self._named(name, {"Ref": f"{self.prefix}{name}"})
+            )
+            match value:
+                case str() | int():
+                    return str(value)
+                case {"Ref": str(other)} | {"Fn::GetAtt": str(other)} if "Outputs" not in other:
+                    return f"${{{other}}}"
+                case {"Fn::Sub": str(other)}:
+                    return other
+            names[name] = value
+            return reference[0]
+
+        full_text = re.sub(r"\$\{([^!}]+)\}", written, text)
+        if names:
+            return {"Fn::Sub": [full_text, names]}
+        return {"Fn::Sub": full_text} if "${" in full_text else full_text
+
+
+def _decided(condition: Expression) -> bool | None:
+    """Return the truth of a condition if it follows from texts alone, else None."""
+    match condition:
+        case {"Fn::Equals": [str() | int() as first, str() | int() as second]}:
+            return str(first) == str(second)
+        case {"Fn::Not": [negated]}:
+            inner = _decided(negated)
+            return None if inner is None else not inner
+        case {"Fn::And": [*parts]} if None not in (results := list(map(_decided, parts))):
+            return all(results)
+        case {"Fn::Or": [*parts]} if None not in (results := list(map(_decided, parts))):
+            return any(results)
+    return None

@@ -1,0 +1,120 @@
+"""The resources of the templates, so that no second description of tables and queues exists."""
+
+import uuid
+from collections.abc import Mapping
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import yaml
+
+from cardsharp.errors import ConfigError
+from cardsharp.play.catalog import all_games
+from cardsharp_tools.local_cloud.nested_stacks import flatten
+from cardsharp_tools.project_files import PROJECT_ROOT
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+
+TEMPLATE = PROJECT_ROOT / "template.yaml"  # the bot, what watches it, and on demand games and pages
+
+STACKS_DIR = TEMPLATE.with_name("stacks")
+ARENA_TEMPLATE = (
+    STACKS_DIR / "arena.yaml"
+)  # the competition's arena with its director: a stack of its own
+ROOT_TEMPLATES = (TEMPLATE, ARENA_TEMPLATE)  # what is deployed by its name
+MONITORING_TEMPLATE = STACKS_DIR / "watching.yaml"  # what the bot's template nests to watch it
+
+_TABLE_REQUEST = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
+"""The properties that mean the same in a CreateTable request."""
+
+
+class _Loader(yaml.CSafeLoader):
+    """Reads the short forms of CloudFormation's functions as their long forms."""
+
+
+def _function(loader: yaml.Loader, suffix: str, node: yaml.Node) -> dict[str, object]:
+    """`!GetAtt A.B` as {"Fn::GetAtt": "A.B"} and `!Ref A` as {"Ref": "A"}."""
+    name = suffix if suffix in {"Ref", "Condition"} else f"Fn::{suffix}"
+    if isinstance(node, yaml.ScalarNode):
+        return {name: loader.construct_scalar(node)}
+    if isinstance(node, yaml.SequenceNode):
+        return {name: loader.construct_sequence(node, deep=True)}
+    return {name: loader.construct_mapping(cast("yaml.MappingNode", node), deep=True)}
+
+
+_Loader.add_multi_constructor("!", _function)
+
+
+def hosted_game_names() -> tuple[str, ...]:
+    """The names of all games that have an HTTP service of their own, and so a stack.
+
+    One that the house makes of a game's rules is deployed by the parameter `Game`.
+    """
+    parts = ((game.name, game.http_service) for game in all_games())
+    return tuple(name for name, part in parts if part is not None and not part.args)
+
+
+def template_paths() -> tuple[Path, ...]:
+    """All templates, roots and nested ones."""
+    return (TEMPLATE, *sorted(STACKS_DIR.glob("*.yaml")))
+
+
+def load_template(path: Path) -> dict[str, Any]:
+    """A template alone, functions in their long forms; raises `ConfigError` if it is none."""
+    try:
+        return deepcopy(parse_template_cached(path.read_text("utf-8")))
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ConfigError(f"{path} is no CloudFormation template: {error}") from error
+
+
+def parse_template(text: str) -> dict[str, Any]:
+    """The text of a template with functions in their long forms, and nothing looked at."""
+    template: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe one
+    return template
+
+
+@cache
+def parse_template_cached(text: str) -> dict[str, Any]:
+    """The same from its text, not to be changed: a copy costs a sixth of reading it."""
+    template = parse_template(text)
+    for resource in template["Resources"].values():
+        resource["Type"].partition("::")
+    return template
+
+
+@cache
+def all_resources() -> Mapping[str, dict[str, Any]]:
+    """All that our templates can deploy: the bot and what it nests, and the arena."""
+    return {
+        name: resource
+        for root in ROOT_TEMPLATES
+        for name, resource in flatten(root, load_template)["Resources"].items()
+    }
+
+
+def create_table_request(properties: Mapping[str, object]) -> dict[str, object]:
+    """The CreateTable request, without the name, that makes such a table by default."""
+    return {name: _by_default(properties[name]) for name in _TABLE_REQUEST if name in properties}
+
+
+def _by_default(value: object) -> object:
+    """A property's value where no condition holds."""
+    if isinstance(value, list):
+        return [_by_default(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "Fn::If" in value:
+        return _by_default(value["Fn::If"][2])
+    resolved = {name: _by_default(item) for name, item in value.items()}
+    return {name: item for name, item in resolved.items() if item != {"Ref": "AWS::NoValue"}}
+
+
+def create_table(client: "DynamoDBClient", resource: str) -> str:
+    """Make the table that the template calls `resource`, such as "blefTable"; return its name."""
+    name = f"{resource}-{uuid.uuid4()}"
+    request = create_table_request(all_resources()[resource]["Properties"])
+    client.create_table(TableName=name, **request)  # type: ignore[arg-type]
+    return name

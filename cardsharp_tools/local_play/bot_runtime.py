@@ -1,0 +1,160 @@
+"""Our side of a match: the real handlers of poller and worker in a home on this machine.
+
+And matches followed to their ends in its match log.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from uuid import uuid4
+
+from cardsharp.aws.telemetry import metrics_recorder
+from cardsharp.bot.fair_semaphore import CPU_SEMAPHORE
+from cardsharp.bot.match_dispatcher import MatchDispatcher
+from cardsharp.errors import CardsharpError
+from cardsharp.games.deadmansdraw.arena_bot.bootstrap import (
+    ArenaBotDependencies,
+    build_dependencies,
+)
+from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
+from cardsharp.store.match_log import Clock, MatchLog
+from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, LambdaHandler
+from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, LambdaSchedulerOptions
+from cardsharp_tools.local_play.handler_environment import settings_environment
+
+
+class CloudBackend(StrEnum):
+    """Place of queue and match log (docs/architecture.md, "Two homes")."""
+
+    EMBEDDED = "embedded"
+    EMULATOR = "emulator"
+
+
+def embedded_settings(file: Path) -> dict[str, str]:
+    """Settings for a queue of its own in this process, and a match log in a SQLite file."""
+    return {"CARDSHARP_STORE": f"sqlite:{file}", "CARDSHARP_QUEUE": f"memory:{uuid4()}"}
+
+
+@contextmanager
+def open_cloud(kind: CloudBackend, folder: Path) -> Iterator[dict[str, str]]:
+    """Settings for an empty cloud of this kind; the embedded one keeps its file in `folder`."""
+    if kind is CloudBackend.EMBEDDED:
+        yield embedded_settings(folder / "stage.db")
+        return
+    # boto3 is slow to import.
+    from cardsharp_tools.local_cloud.emulator import Emulator  # noqa: PLC0415
+
+    with Emulator() as emulator:
+        stack = emulator.create()
+        store, queue = f"dynamodb:{stack.tables['Matches']}", stack.queues["MatchQueue"]
+        yield {"CARDSHARP_STORE": store, "CARDSHARP_QUEUE": queue, **emulator.environment}
+
+
+POLLER_TIME = timedelta(seconds=100)  # longer than a tick and a poll: so one takes over
+WORKER_TIME = timedelta(minutes=15)  # what Lambda grants a function at most
+
+
+SHUTDOWN_GRACE = timedelta(seconds=3)  # how long handlers get to end once the arena has hung up
+
+
+@contextmanager
+def open_assembly(variables: Mapping[str, str]) -> Iterator[ArenaBotDependencies]:
+    """Open the dependencies of the handlers under these settings, as a context manager.
+
+    The match log is closed at the end. Raises `ConfigError` for settings that are wrong.
+    """
+    with settings_environment(variables), ExitStack() as stack:
+        assembly = build_dependencies(ArenaBotSettings.load(os.environ), metrics_recorder)
+        stack.callback(build_dependencies.cache_clear)
+        stack.callback(assembly.match_log.close)
+        yield assembly
+
+
+@contextmanager
+def run_bot_runtime(
+    dispatcher: MatchDispatcher,
+    options: LambdaSchedulerOptions,
+    disconnect: Callable[[], None] | None = None,
+    *,
+    worker_time: timedelta = WORKER_TIME,
+    poller_handler: LambdaHandler | None = None,
+) -> Iterator[LambdaScheduler]:
+    """Run our side of matches; at the end, start nothing new and wait a short time.
+
+    `disconnect` is called before that wait: a caller that stops a local arena there frees the
+    poller from its long poll. Without it the poller ends with this process. `poller_handler`
+    replaces the usual poller.
+    """
+    # What is asked of an arena before goes out sooner without them.
+    import poller.app  # noqa: PLC0415 - slow to import
+    import worker.app  # noqa: PLC0415 - slow to import
+
+    poll = LambdaFunction("poller", poller_handler or poller.app.handler, POLLER_TIME)
+    work = LambdaFunction("worker", worker.app.handler, worker_time)
+    bearing = replace(options, has_capacity=CPU_SEMAPHORE.can_sustain)
+    home = LambdaScheduler(poll, work, dispatcher.queue, dispatcher.clock, bearing).start()
+    try:
+        yield home
+    finally:
+        home.stop_accepting()
+        if disconnect is not None:
+            disconnect()
+            home.stop(SHUTDOWN_GRACE)
+
+
+POLL_INTERVAL = timedelta(milliseconds=50)  # how often the match log is looked at
+OnRunning = Callable[[Sequence[str]], None]  # told again and again which matches run
+
+
+class MatchFollower:
+    """Follows matches to their ends; for `limit` it may be that nothing moves in those that run."""
+
+    _EVERY = timedelta(seconds=1)
+
+    def __init__(self, log: MatchLog, clock: Clock, limit: timedelta) -> None:
+        self._log, self._clock, self._limit = log, clock, limit
+        self._moves: tuple[int, ...] = ()
+        self._moved = self._looked = clock.monotonic()
+
+    def iter_finished(
+        self,
+        matches: Iterable[str],
+        concurrency: int,
+        on_running: OnRunning = lambda _running: None,
+        check: Callable[[], None] = lambda: None,
+    ) -> Iterator[str]:
+        """Yield the ids of matches as they finish, running `concurrency` of them at once.
+
+        `on_running` gets the ids of those that run. `check` may raise; `CardsharpError` is
+        raised if no move is made for too long.
+        """
+        running = list(islice(matches := iter(matches), concurrency))
+        while running:
+            self._clock.sleep(POLL_INTERVAL)
+            on_running(tuple(running))
+            records = [(match_id, self._log.match(match_id)) for match_id in running]
+            for match_id in [i for i, match in records if match and match.outcome is not None]:
+                running.remove(match_id)
+                yield match_id
+                running += islice(matches, 1)
+            check()
+            self._check(running)
+
+    def _check(self, running: Sequence[str]) -> None:
+        """Raise `CardsharpError` if the number of moves has stood still for too long."""
+        current_time = self._clock.monotonic()
+        if current_time - self._looked < self._EVERY.total_seconds():
+            return
+        self._looked = current_time
+        moves = tuple(len(self._log.moves(match_id)) for match_id in running)
+        if moves != self._moves:
+            self._moves, self._moved = moves, current_time
+        elif current_time - self._moved > self._limit.total_seconds():
+            raise CardsharpError(
+                f"No move was made for {self._limit.total_seconds():g} s in {', '.join(running)}."
+            )

@@ -1,0 +1,166 @@
+"""Environment of the handlers on this machine: settings of their own, and a log file."""
+
+import io
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+from cardsharp.aws.telemetry import LOGGER, logger, redirect_output
+from cardsharp.bot.settings import PREFIX
+from cardsharp.core.private_files import create_private_file
+from cardsharp.core.redaction import redact
+from cardsharp_tools.cli.console import print_error, visible_char
+from cardsharp_tools.local_server.log_filter import RepeatFilter
+
+AWS_PREFIX = "AWS_"
+
+MAX_LOG_BYTES = 20_000_000  # bytes after which a log file begins anew
+
+
+@contextmanager
+def settings_environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Let `values` be the only `CARDSHARP_...` variables, and restore the others afterwards.
+
+    Where they name anything of AWS, they are the only `AWS_...` variables too: a profile of the
+    user's must not lead from the emulator to the real cloud.
+    """
+    prefixes = [PREFIX]
+    if any(name.startswith(AWS_PREFIX) for name in values):
+        prefixes.append(AWS_PREFIX)
+    managed_prefixes = tuple(prefixes)
+    saved = {k: v for k, v in os.environ.items() if k.startswith(managed_prefixes) or k in values}
+    for name in saved:
+        del os.environ[name]
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name in values:
+            os.environ.pop(name, None)
+        os.environ.update(saved)
+
+
+@contextmanager
+def redirect_telemetry(path: Path) -> Iterator[None]:
+    """Send logs and metrics of handlers and home to the end of a file, away from the terminal."""
+    root = logging.getLogger()
+    with LogFile(path) as stream:
+        handler = logging.StreamHandler(stream)
+        handler.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        root.addHandler(handler)
+        sparing, handlers = RepeatFilter(), (handler, *logger.handlers)
+        for log_handler in handlers:
+            log_handler.addFilter(sparing)
+        try:
+            yield
+        finally:
+            for log_handler in handlers:
+                log_handler.removeFilter(sparing)
+            root.removeHandler(handler)
+
+
+Notify = Callable[[str], None]
+
+
+class _Saying(logging.Handler):
+    """Says what is warned of, with the match that it is about."""
+
+    def __init__(self, say: Notify) -> None:
+        super().__init__(logging.WARNING)
+        self._say = say
+        self.addFilter(RepeatFilter())
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say the message."""
+        match_id = getattr(record, "match_id", None)
+        prefix = "" if match_id is None else f"match {match_id}: "
+        self._say(f"{prefix}{record.getMessage()}")
+
+
+@contextmanager
+def forward_warnings(notify: Notify, *names: str) -> Iterator[None]:
+    """Pass the warnings of loggers of these names, or of all of ours, to `notify`.
+
+    Each warning is passed once a minute at most.
+    """
+    handler, sources = _Saying(notify), [logging.getLogger(name) for name in names or (LOGGER,)]
+    for source in sources:
+        source.addHandler(handler)
+    try:
+        yield
+    finally:
+        for source in sources:
+            source.removeHandler(handler)
+
+
+class LogFile(io.TextIOWrapper):
+    """The end of a file for its owner's eyes; where it takes no more, that is said once, and all.
+
+    While it is entered our log lines and metrics, each a JSON object, are written there.
+
+    What is logged about a program must not stop it. A long file begins anew, and the one before is
+    kept beside it. Raises `OSError` if it cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        create_private_file(path)
+        self._path = path
+        self._full = False
+        self._length = path.stat().st_size
+        super().__init__(path.open("ab"), encoding="utf-8")
+
+    def __enter__(self) -> Self:
+        redirect_output(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # A thread that is left behind must not meet a closed file, nor write to the terminal.
+        redirect_output(io.StringIO())
+        self.close()
+
+    def write(self, text: str) -> int:
+        """Write, as long as that is possible; the length of the text."""
+        if self._length + len(text) > MAX_LOG_BYTES:
+            self._attempt(self._begin_anew)
+        self._length += len(text)
+        self._attempt(lambda: super(LogFile, self).write(text))
+        return len(text)
+
+    def _begin_anew(self) -> None:
+        super().flush()
+        self._path.replace(self._path.with_name(f"{self._path.name}.1"))
+        create_private_file(self._path)
+        with self._path.open("ab") as new:
+            os.dup2(new.fileno(), self.fileno())
+        self._length = 0
+
+    def flush(self) -> None:
+        """Write what is still in memory."""
+        self._attempt(super().flush)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._attempt(super().close)
+
+    def _attempt(self, act: Callable[[], object]) -> None:
+        try:
+            if not self._full:
+                act()
+        except OSError as error:
+            self._full = True
+            print_error(f"The log {self._path} ends here: {error.strerror}.")
+
+
+class _Redacting(logging.Formatter):
+    """Redacts registered secrets in the finished line, which no stranger's word can end."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        """The line without what a terminal would obey."""
+        return "".join(map(visible_char, super().formatMessage(record)))
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line without secrets."""
+        return redact(super().format(record))

@@ -1,0 +1,146 @@
+"""The stage of `cardsharp play`: a local arena, our side in its cloud, an opponent in a process.
+
+The arena knows two teams: we are the first, the opponent is the second.
+"""
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from cardsharp.bot.timing import DEFAULT_TIMING
+from cardsharp.client.config import Credentials
+from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
+from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
+from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
+from cardsharp_tools.local_play.bot_runtime import (
+    CloudBackend,
+    MatchFollower,
+    OnRunning,
+    open_assembly,
+    open_cloud,
+    run_bot_runtime,
+)
+from cardsharp_tools.local_play.opponent import (
+    BOT_CREDENTIALS,
+    OPPONENT_CREDENTIALS,
+    OpponentConfig,
+    OpponentProcess,
+)
+from cardsharp_tools.local_server.arena_server import ArenaServer
+
+STALL_TIMEOUT = timedelta(minutes=2)  # without a move before a match is stuck, beyond two turns
+LATEST = timedelta(seconds=8)  # a worker hands on a match in which it has less for a decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalRunConfig:
+    """Configuration of a local run.
+
+    `strategy` and `opponent` are names of strategies, or the opponent's file. Runs with the
+    same `seed` are the same.
+    """
+
+    strategy: str
+    opponent: str
+    cloud: CloudBackend = CloudBackend.EMBEDDED
+    seed: str | None = None
+    turn_limit: timedelta = timedelta(seconds=10)
+    concurrency: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LocalRun:
+    """Running arena and bot: `organiser` creates matches, `check` raises if a part failed."""
+
+    config: LocalRunConfig
+    assembly: ArenaBotDependencies
+    organiser: ArenaClient
+    check: Callable[[], None]
+
+    def _begun(self, number: int) -> str:
+        """The id of the match of that number between the two teams, created by the organiser."""
+        script = self.config
+        seed = None if script.seed is None else f"{script.seed}/{number}"
+        params = MatchParams(
+            player_ids=(BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]),
+            tags=(f"play-{number}",),
+            random_seed=seed,
+            timeout=script.turn_limit,
+        )
+        return self.organiser.create_match(params).id
+
+    def iter_finished(self, count: int, on_running: OnRunning) -> Iterator[str]:
+        """Yield the ids of `count` matches as they finish; `on_running` gets those that run.
+
+        Raises what `check` raises, and `CardsharpError` if no move is made for too long.
+        """
+        limit = STALL_TIMEOUT + 2 * self.config.turn_limit
+        matches = map(self._begun, range(1, count + 1))
+        follower = MatchFollower(self.assembly.match_log, self.assembly.clock, limit)
+        return follower.iter_finished(matches, self.config.concurrency, on_running, self.check)
+
+    @property
+    def request_counts(self) -> Counter[str]:
+        """Number of requests that our side has sent to the arena, by kind."""
+        counts = self.assembly.session_state_of(BOT_CREDENTIALS[0]).request_counts.copy()
+        counts["retries"] = counts["slowed"] = 0  # which tell how, not what
+        return +counts
+
+
+@contextmanager
+def start_local_run(config: LocalRunConfig, folder: Path) -> Iterator[LocalRun]:
+    """A stage for matches, its files in `folder`; raises `ConfigError`, or `CardsharpError`."""
+    password = secrets.token_urlsafe()
+    with ExitStack() as stack:
+        arena = stack.enter_context(ArenaServer(ArenaConfig(admin_password=password)))
+        order = OpponentConfig(arena.url, *OPPONENT_CREDENTIALS, config.opponent, config.seed)
+        opponent = stack.enter_context(OpponentProcess(order, folder / "opponent.log"))
+        cloud = stack.enter_context(open_cloud(config.cloud, folder))
+        limit = decision_limit(config.turn_limit)
+        variables = bot_settings(config.strategy, arena.url, cloud, limit)
+        assembly = stack.enter_context(open_assembly(variables))
+        admin = stack.enter_context(ArenaClient(arena.url, Credentials(ADMIN, password)))
+        opponent.wait_for_invitation()
+
+        def hang_up() -> None:
+            opponent.kill()
+            arena.stop()
+
+        home = LambdaSchedulerOptions(concurrency=config.concurrency)
+        stack.enter_context(run_bot_runtime(assembly.dispatcher, home, hang_up))
+        yield LocalRun(config, assembly, admin, opponent.check)
+
+
+def decision_limit(turn: timedelta) -> timedelta:
+    """Return the time limit of a decision on the clock, for a match with this limit of a turn.
+
+    A user's strategy has 2 s of processor time in a process of its own. On the clock this takes
+    longer if the machine does other things; it must only leave time for a fallback action.
+    """
+    return max(DEFAULT_TIMING.decision_timeout, min(turn * 0.8, LATEST))
+
+
+def bot_settings(
+    strategy: str,
+    url: str,
+    cloud: Mapping[str, str],
+    decision: timedelta = DEFAULT_TIMING.decision_timeout,
+) -> dict[str, str]:
+    """Our settings; the arena is ours alone, so the poller may ask it often."""
+    return {
+        "CARDSHARP_ARENA_URL": url,
+        "CARDSHARP_USER": BOT_CREDENTIALS[0],
+        "CARDSHARP_PASSWORD": BOT_CREDENTIALS[1],
+        "CARDSHARP_STRATEGY": strategy,
+        "CARDSHARP_PACE_SECONDS": "0.2",
+        "CARDSHARP_WATCH_SECONDS": "0.1",
+        "CARDSHARP_DECISION_SECONDS": str(decision.total_seconds()),
+        **cloud,
+    }

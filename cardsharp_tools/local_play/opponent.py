@@ -1,0 +1,139 @@
+"""An opponent: a plain client of the arena, in a process of its own, and how its parent sees it.
+
+`python -m cardsharp_tools.local_play.opponent` reads its order, one line of JSON, from stdin,
+says READY on
+stdout and plays every match that waits for it until stdin ends. So it ends with its parent,
+however that dies.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Self
+
+from cardsharp.client.config import Credentials, ServiceAddress
+from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
+from cardsharp.games.deadmansdraw.arena_bot.turn_runner import play_turn
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
+from cardsharp.games.deadmansdraw.strategies import Strategy, build
+from cardsharp_tools.child_process import ChildProcess, read_parameters, signal_ready
+from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
+from cardsharp_tools.executors.strategy_file import display_name, load_strategy
+
+BOT_CREDENTIALS = ("111111111111111111111111", "teamonepass")
+OPPONENT_CREDENTIALS = ("222222222222222222222222", "teamtwopass")  # whose passwords are public
+
+
+@dataclass(frozen=True, slots=True)
+class OpponentConfig:
+    """Whom to play where; without a `seed` by real chance; `ca` is whose certificates count."""
+
+    url: str
+    user: str
+    password: str = field(repr=False)
+    strategy: str
+    seed: str | None = None
+    ca_file: str | None = None
+
+    @property
+    def player_id(self) -> str:
+        """The player's id; who plays for a team has a name of its own, `ID-here`."""
+        return self.user.partition("-")[0]
+
+    @property
+    def address(self) -> ServiceAddress:
+        """Address of the arena, with the certificate authority to trust."""
+        return ServiceAddress(self.url, None if self.ca_file is None else Path(self.ca_file))
+
+
+class OpponentClient:
+    """Plays whatever waits for it, one turn after the other, over a single connection."""
+
+    def __init__(self, client: ArenaClient, order: OpponentConfig) -> None:
+        self._client, self._order = client, order
+        self._name, self._match = load_strategy(order.strategy), ""
+
+    def play_forever(self) -> None:
+        """Play every turn that the arena names, without end; raises `ArenaError` if it fails."""
+        while True:
+            for match in self._client.matches(active=True, wait=True):
+                self._play_turn(match.id)
+
+    def _play_turn(self, match_id: str) -> None:
+        if match_id != self._match:  # a team may have submitted another version since the last
+            self._name, self._match = load_strategy(self._order.strategy), match_id
+
+        def built(view: MatchView) -> Strategy:
+            """A seed makes every turn repeatable, whichever matches are played at the same time."""
+            seed, tags = self._order.seed, ",".join(view.creation_params.tags)
+            dice = Random() if seed is None else Random(f"{seed}/{tags}/{view.move_count}")
+            return build(self._name, dice)
+
+        # What is not ours plays in a process of its own, which has a limit of processor time.
+        play_turn(self._client, self._order.player_id, match_id, built, limit=None)
+
+
+class OpponentProcess(ChildProcess):
+    """An opponent as its parent sees it: started at once, ended with the block."""
+
+    def __init__(self, order: OpponentConfig, log: Path) -> None:
+        self._name = display_name(order.strategy)
+        self._log = log
+        with log.open("wb") as errors:
+            super().__init__(
+                "cardsharp_tools.local_play.opponent", json.dumps(asdict(order)), errors
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def wait_for_invitation(self) -> None:
+        """Wait until it is about to ask the arena; raises `ConfigError` if it cannot play."""
+        if not self.wait_until_ready():
+            self.process.wait()
+            raise ConfigError(self._last_words())
+
+    def check(self) -> None:
+        """Raise `CardsharpError` with its last words if it has ended although nobody asked it."""
+        if self.process.poll() is not None:
+            raise CardsharpError(self._last_words())
+
+    def _last_words(self) -> str:
+        lines = self._log.read_text(errors="replace").strip().splitlines()
+        words = lines[-1] if lines else f"it ended with {self.process.returncode}"
+        return f"The opponent '{self._name}' cannot play: {words.removeprefix('cardsharp: ')}"
+
+
+@contextmanager
+def start_steady_opponent(url: str, folder: Path) -> Iterator[None]:
+    """Run `steady` as the local arena's second team for this block; its log is in `folder`."""
+    with OpponentProcess(
+        OpponentConfig(url, *OPPONENT_CREDENTIALS, "steady"), folder / "opponent.log"
+    ) as opponent:
+        opponent.wait_for_invitation()
+        yield
+
+
+def main() -> None:
+    """Play as the order on stdin says."""
+    order = OpponentConfig(**json.loads(read_parameters()))
+    try:
+        with ArenaClient(order.address, Credentials(order.user, order.password)) as client:
+            with redirect_stdout(sys.stderr):  # our parent reads stdout
+                opponent = OpponentClient(client, order)
+            signal_ready()
+            opponent.play_forever()
+    except CardsharpError as error:
+        sys.exit(escape_control_chars(str(error)))
+
+
+if __name__ == "__main__":
+    main()

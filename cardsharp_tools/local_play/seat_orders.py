@@ -1,0 +1,87 @@
+"""A match that was ordered by hand, played from this machine by the handlers of the cloud."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import practice.app
+from cardsharp.aws.telemetry import metrics_recorder
+from cardsharp.bot.service_seats import SeatDependencies, build_seat_dependencies
+from cardsharp.bot.settings import WorkerSettings
+from cardsharp.core.clock import SystemClock
+from cardsharp.play.game import Game
+from cardsharp.store.match_log import Body
+from cardsharp_tools.http_session import PROXY
+from cardsharp_tools.local_cloud.lambda_events import (
+    Event,
+    LambdaFunction,
+    LocalLambdaContext,
+    failure_observer,
+)
+from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
+from cardsharp_tools.local_play.bot_runtime import run_bot_runtime
+from cardsharp_tools.local_play.handler_environment import (
+    Notify,
+    forward_warnings,
+    settings_environment,
+)
+
+WORKER_TIME = timedelta(days=1)  # nothing limits a worker at home, so it stays with its match
+POLL_INTERVAL = timedelta(milliseconds=200)  # how often the match log is looked at
+
+
+def order_match(game: Game, seat_order: Mapping[str, object]) -> str:
+    """Order a match from the workers here and return its id.
+
+    Raises `InvalidInput` if it cannot be ordered so.
+    """
+    ordering = LambdaFunction("practice", practice.app.handler, WORKER_TIME)
+    event = {practice.app.PLAY: game.name, **seat_order}
+    [match_id] = practice.app.handler(event, ordering.context(SystemClock()))["match_ids"]
+    return str(match_id)
+
+
+def match_outcome(assembly: SeatDependencies, match_id: str) -> Body | None:
+    """Return the outcome of a match, or None while it has none.
+
+    Its result is unknown if the service refused the bot.
+    """
+    record = assembly.dispatcher.match_log.match(match_id)
+    return None if record is None else record.outcome
+
+
+@contextmanager
+def run_workers(store: Path, notify: Notify, concurrency: int) -> Iterator[SeatDependencies]:
+    """Run workers for up to `concurrency` seats; `notify` gets their failures.
+
+    Raises `ConfigError` if they cannot be run.
+    """
+    variables = {"CARDSHARP_STORE": f"sqlite:{store}", "CARDSHARP_QUEUE": f"memory:{uuid4().hex}"}
+    if (proxy := os.environ.get(PROXY)) is not None:
+        variables[PROXY] = proxy
+    with settings_environment(variables), ExitStack() as stack:
+        places = build_seat_dependencies(WorkerSettings.load(os.environ), metrics_recorder)
+        stack.callback(build_seat_dependencies.cache_clear)
+        stack.enter_context(forward_warnings(notify))
+        stack.callback(places.dispatcher.match_log.close)
+        stack.callback(places.vault.close)
+
+        def lookout(_event: Event, context: LocalLambdaContext) -> object:
+            """Watch the match log, as no arena names matches here."""
+            offered = places.dispatcher.dispatch_until(
+                places.settings.lease_check_interval,
+                lambda: timedelta(milliseconds=context.get_remaining_time_in_millis()),
+            )
+            return {"offered": offered}
+
+        options = LambdaSchedulerOptions(
+            concurrency=concurrency, on_invocation=failure_observer(notify)
+        )
+        at_work = run_bot_runtime(
+            places.dispatcher, options, worker_time=WORKER_TIME, poller_handler=lookout
+        )
+        stack.enter_context(at_work)
+        yield places

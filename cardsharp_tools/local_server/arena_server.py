@@ -1,0 +1,116 @@
+"""The arena as a server: in the background of another program, or by itself until it is stopped.
+
+with ArenaServer(ArenaConfig(admin_password="...")) as arena:
+    requests.get(f"{arena.url}/api/hello")
+"""
+
+import asyncio
+import logging
+import resource
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import TypeVar
+
+from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.arena.access.users import ADMIN_USER
+from cardsharp.games.deadmansdraw.arena.app import ExtraPages, check_exposure
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.games.deadmansdraw.arena.dto import Json
+from cardsharp.games.deadmansdraw.arena.local_arena import LocalArena
+from cardsharp.games.deadmansdraw.arena.views import ViewOptions
+from cardsharp_tools.local_server.http_server import BackgroundServer, UvicornOptions
+from cardsharp_tools.local_server.log_filter import RepeatFilter
+
+T = TypeVar("T")
+
+KEEP_ALIVE = timedelta(minutes=5)  # longer than a long think, that no POST meets a closing one
+
+
+class ArenaServer(BackgroundServer):
+    """An arena on a thread of its own, with `more` pages; a context manager; or `ConfigError`."""
+
+    def __init__(self, config: ArenaConfig, extra_pages: ExtraPages | None = None) -> None:
+        check_exposure(config)
+        self._arena = LocalArena(config)
+        if extra_pages is not None:
+            self._arena.mount_pages(extra_pages)
+        _make_room()
+        options: UvicornOptions = {"timeout_keep_alive": int(KEEP_ALIVE.total_seconds())}
+        if config.tls_files is not None:
+            certificate, key = config.tls_files
+            options |= {"ssl_certfile": certificate, "ssl_keyfile": str(key)}
+        app, wake = self._arena.app, self._arena.waiting.close
+        try:
+            super().__init__("The arena", app, wake, host=config.host, port=config.port, **options)
+        except BaseException:
+            self._arena.close()
+            raise
+
+    def stop(self) -> bool:
+        """End the long polls, finish what is being answered, close the files."""
+        has_run = super().stop()
+        if not has_run:
+            self._arena.close()
+        return has_run
+
+    @property
+    def long_poll_count(self) -> int:
+        """Number of clients that are in a long poll."""
+        return self._arena.waiting.waiting
+
+    def create_match(
+        self,
+        players: Sequence[str],
+        *,
+        tags: Sequence[str] = (),
+        seed: str | None = None,
+        timeout: timedelta | None = None,
+        **piles: object,
+    ) -> str:
+        """Create a match as the admin does and return its id.
+
+        `piles` are further fields of the request. Raises `InvalidInput` with the answer that a
+        request would get.
+        """
+        seconds = None if timeout is None else timeout.total_seconds()
+        optional_fields = {"tags": list(tags) or None, "randomSeed": seed, "timeout": seconds}
+        present_fields = {
+            name: value for name, value in optional_fields.items() if value is not None
+        }
+        body: Json = {"playerids": list(players), **piles, **present_fields}
+        return self._call(lambda: self._arena.referee.create(ADMIN_USER, body, None).id)
+
+    def admin_view(self, match_id: str) -> Json:
+        """The whole match as the admin sees it: piles, seed and all events."""
+        referee, look = (
+            self._arena.referee,
+            ViewOptions(ADMIN_USER, show_debug=True, show_events=True),
+        )
+        return self._call(lambda: referee.view(referee.get_match(match_id), look))
+
+    def _call(self, work: Callable[[], T]) -> T:
+        """Run `work` in the server's thread, where all matches live, and return its result."""
+        if self.loop is None:
+            raise ConfigError("The arena is not running; call start() first.")
+
+        async def job() -> T:
+            return work()
+
+        return asyncio.run_coroutine_threadsafe(job(), self.loop).result()
+
+
+def run(config: ArenaConfig, on_started: Callable[[str], None] = lambda _url: None) -> None:
+    """Serve until SIGINT or SIGTERM; `on_started` gets the address. Raises `ConfigError`."""
+    if logging.lastResort is not None:  # what warns at a terminal
+        logging.lastResort.addFilter(RepeatFilter())
+    arena = ArenaServer(config)
+    arena.run(lambda: on_started(arena.url))
+
+
+def _make_room() -> None:
+    """Have room for as many connections as the system allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

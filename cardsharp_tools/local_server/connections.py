@@ -1,0 +1,290 @@
+"""The connections of a local server: how many there may be, of whom, and for how long.
+
+A connection costs a file handle and memory, and whoever opens one decides how long it lasts unless
+the server does. So there are never more than the process has handles for. Where there is no room,
+the one of the least use is closed for a new one: first who has not asked anything within a second,
+then who is idle, then strangers; nobody who has signed in and waits for an answer is ever closed.
+Answers that their clients do not read are bounded, too.
+"""
+
+import resource
+import socket
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import timedelta
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
+
+MAX_CONNECTIONS = (
+    4096  # connections at a time, where the process has handles enough; they take some 80 MB
+)
+MAX_SHARE = 0.75  # of the process's handles for connections, and of the connections for one address
+HEADER_TIMEOUT = timedelta(
+    seconds=10
+)  # from the connection, or a later first byte, to a head's end
+WRITE_STALL_TIMEOUT = timedelta(seconds=20)  # how long a client may read nothing of an answer
+MAX_UNREAD_BYTES = (
+    64 * 1024 * 1024
+)  # bytes of answers that wait to be read, of all clients together
+IDLE_TIMEOUT_WHEN_BUSY = timedelta(
+    seconds=5
+)  # of a stranger's idle connection once half the room is taken
+MIN_CONNECTION_AGE = timedelta(
+    seconds=1
+)  # until then it is closed only where all others are as young
+
+
+class ConnectionState(IntEnum):
+    """Use of a connection, in ascending order of priority."""
+
+    NEW = 0
+    IDLE = 1
+    ANONYMOUS = 2  # a request is being answered of somebody who has not signed in
+
+    IDLE_AUTHENTICATED = 3
+    AUTHENTICATED = 4
+
+
+class ClientConnection(socket.socket):
+    """One connection: what it is used for, and how much of the answers is unread."""
+
+    limiter: "ConnectionLimiter"
+    address: tuple[str, int]
+    client_ip: str
+    state = ConnectionState.NEW
+    state_since: float  # since when it is used so
+    first_byte_at: float | None = None  # when the first byte came after the last answer
+    unread_bytes = 0
+    stalled_since: float | None = None  # since when its client has read nothing
+    is_authenticated = False  # whether somebody has signed in on it
+    abort: Callable[[], None] | None = None
+
+    def recv(self, size: int, flags: int = 0, /) -> bytes:
+        """Read."""
+        self._hear()
+        return super().recv(size, flags)
+
+    def recv_into(self, buffer: "WriteableBuffer", nbytes: int = 0, flags: int = 0) -> int:
+        """Read."""
+        self._hear()
+        return super().recv_into(buffer, nbytes, flags)
+
+    def send(self, data: "ReadableBuffer", flags: int = 0, /) -> int:
+        """Write as much as there is room for."""
+        size = memoryview(data).nbytes
+        return self._counted(size, lambda: super(ClientConnection, self).send(data, flags))
+
+    def sendmsg(self, buffers: "Iterable[ReadableBuffer]", /, *more: Any) -> int:  # noqa: ANN401
+        """Write as much as there is room for."""
+        parts = list(buffers)
+        size = sum(memoryview(part).nbytes for part in parts)
+        return self._counted(size, lambda: super(ClientConnection, self).sendmsg(parts, *more))
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.limiter.remove(self)
+        if self.fileno() != -1:
+            self.limiter.open_handles -= 1
+        super().close()
+
+    def abort_connection(self) -> None:
+        """End it, whatever it is used for."""
+        self.limiter.remove(self)
+        if self.abort is not None:
+            self.abort()
+        else:
+            with suppress(OSError):
+                self.shutdown(socket.SHUT_RDWR)
+
+    def mark_authenticated(self) -> None:
+        """Somebody has proved who they are."""
+        self.is_authenticated = True
+        self.limiter.set_state(self, ConnectionState.AUTHENTICATED)
+
+    def _hear(self) -> None:
+        if self.first_byte_at is None and self.state in {
+            ConnectionState.IDLE,
+            ConnectionState.IDLE_AUTHENTICATED,
+        }:
+            self.first_byte_at = self.limiter.clock()
+
+    def _counted(self, size: int, send: Callable[[], int]) -> int:
+        sent = 0
+        try:
+            sent = send()
+        finally:
+            self.limiter.unread_bytes += size - sent - self.unread_bytes
+            self.unread_bytes = size - sent
+            if not self.unread_bytes:
+                self.stalled_since = None
+            elif sent or self.stalled_since is None:
+                self.stalled_since = self.limiter.clock()
+        return sent
+
+
+ConnectionSet = dict[ClientConnection, None]  # connections in the order in which their use began
+
+
+class ConnectionLimiter:
+    """All connections of a server; by default as many as the process's handles allow."""
+
+    def __init__(
+        self, max_connections: int | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        handles, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.max_connections = (
+            min(MAX_CONNECTIONS, int(handles * MAX_SHARE))
+            if max_connections is None
+            else max_connections
+        )
+        self.clock = clock
+        self.unread_bytes = 0
+        self.open_handles = 0
+        """Handles of connections; who was cut has its own for a moment yet."""
+        self.max_open_handles = self.max_connections + max(1, (handles - self.max_connections) // 2)
+        self._lots: dict[str, list[ConnectionSet]] = {}
+        self._all: list[ConnectionSet] = [{} for _ in ConnectionState]
+        self._at: dict[tuple[str, int], ClientConnection] = {}
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def find(self, client: object) -> ClientConnection | None:
+        """The connection from an address and port."""
+        return self._at.get((client[0], client[1])) if isinstance(client, tuple) else None
+
+    def add(self, connection: ClientConnection) -> None:
+        """Take up a connection, for which another may have to go; it goes itself if none can."""
+        earlier = self._at.get(connection.address)
+        if earlier is not None:  # its client has gone, which nobody has looked at yet
+            earlier.abort_connection()
+        lots = self._lots.setdefault(connection.client_ip, [{} for _ in ConnectionState])
+        crowded = sum(map(len, lots)) >= self.max_connections * MAX_SHARE
+        room = not crowded or self._close_lowest_in(lots)
+        room = room and (len(self) < self.max_connections or self.close_lowest_priority())
+        connection.state_since = self.clock()
+        self.open_handles += 1
+        self._at[connection.address] = connection
+        lots = self._lots.setdefault(connection.client_ip, lots)
+        lots[connection.state][connection] = self._all[connection.state][connection] = None
+        if not room:
+            connection.abort_connection()
+
+    def count_for(self, caller: str) -> int:
+        """Return the number of connections of an address."""
+        return sum(map(len, self._lots.get(caller, ())))
+
+    def close_lowest_priority(self) -> bool:
+        """Close the oldest connection of the lowest priority; return False if there is none."""
+        return self._close_lowest_in(self._all)
+
+    def set_state(self, connection: ClientConnection, state: ConnectionState) -> None:
+        """From now on a connection is used otherwise."""
+        if self._at.get(connection.address) is not connection:
+            return
+        lots = self._lots[connection.client_ip]
+        del lots[connection.state][connection], self._all[connection.state][connection]
+        connection.state, connection.state_since, connection.first_byte_at = (
+            state,
+            self.clock(),
+            None,
+        )
+        lots[state][connection] = self._all[state][connection] = None
+
+    def remove(self, connection: ClientConnection) -> None:
+        """A connection is no more."""
+        if self._at.get(connection.address) is not connection:
+            return
+        del self._at[connection.address]
+        lots = self._lots[connection.client_ip]
+        del lots[connection.state][connection], self._all[connection.state][connection]
+        if not any(lots):
+            del self._lots[connection.client_ip]
+        self.unread_bytes -= connection.unread_bytes
+        connection.unread_bytes = 0
+
+    def close_expired(self) -> None:
+        """Close those whose time is over, and the longest unread where too much is unread."""
+        current_time = self.clock()
+        for line in [
+            connection
+            for connection in self._at.values()
+            if self._is_over(connection, current_time)
+        ]:
+            line.abort_connection()
+        if self.unread_bytes > MAX_UNREAD_BYTES:
+            stuck = [
+                connection
+                for connection in self._at.values()
+                if connection.stalled_since is not None
+            ]
+            for line in sorted(
+                stuck, key=lambda connection: connection.stalled_since or current_time
+            ):
+                if self.unread_bytes <= MAX_UNREAD_BYTES:
+                    break
+                line.abort_connection()
+
+    def _close_lowest_in(self, lots: list[ConnectionSet]) -> bool:
+        """Close the oldest connection of the lowest priority; return False if there is none.
+
+        A connection that is younger than `MIN_CONNECTION_AGE` is closed only if all are.
+        """
+        oldest = [next(iter(lot)) for lot in lots[: ConnectionState.AUTHENTICATED] if lot]
+        ripe = self.clock() - MIN_CONNECTION_AGE.total_seconds()
+        candidate = next(
+            (connection for connection in oldest if connection.state_since < ripe),
+            oldest[0] if oldest else None,
+        )
+        if candidate is not None:
+            candidate.abort_connection()
+        return candidate is not None
+
+    def _is_over(self, line: ClientConnection, current_time: float) -> bool:
+        if (
+            line.stalled_since is not None
+            and current_time - line.stalled_since > WRITE_STALL_TIMEOUT.total_seconds()
+        ):
+            return True
+        begun = line.state_since if line.state is ConnectionState.NEW else line.first_byte_at
+        if begun is not None:
+            return current_time - begun > HEADER_TIMEOUT.total_seconds()
+        full = len(self) > self.max_connections / 2
+        return (
+            full
+            and line.state is ConnectionState.IDLE
+            and current_time - line.state_since > IDLE_TIMEOUT_WHEN_BUSY.total_seconds()
+        )
+
+
+def track_requests(app: ASGIApp, limiter: ConnectionLimiter) -> ASGIApp:
+    """Wrap an application so that `limiter` knows the state of each connection.
+
+    The application calls the function in the request's state `signed_in` once a client has
+    signed in.
+    """
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        line = limiter.find(scope.get("client"))
+        if line is None:
+            await app(scope, receive, send)
+            return
+        limiter.set_state(line, ConnectionState.ANONYMOUS)
+        scope.setdefault("state", {})["signed_in"] = line.mark_authenticated
+        try:
+            await app(scope, receive, send)
+        finally:
+            limiter.set_state(
+                line,
+                ConnectionState.IDLE_AUTHENTICATED
+                if line.is_authenticated
+                else ConnectionState.IDLE,
+            )
+
+    return answer

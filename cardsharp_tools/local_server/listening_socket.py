@@ -1,0 +1,120 @@
+"""The listening socket of a local server: who knocks is taken up, who speaks is handed on.
+
+A server makes much of each connection. So one on which nothing was said yet is only watched, and
+of those that begin to speak a few are handed on at a time, the least crowding first.
+"""
+
+import errno
+import logging
+import selectors
+import socket
+from contextlib import suppress
+from functools import partial
+
+from cardsharp.server.gateway_request import client_address_of
+from cardsharp_tools.local_server.connections import ClientConnection, ConnectionLimiter
+
+MAX_ACCEPTS_PER_POLL = 64  # connections that are taken up between two looks at the others
+MAX_HANDOVERS_PER_POLL = 8  # of those that have begun to speak, between two looks at the others
+
+_NO_HANDLES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+
+_log = logging.getLogger(__name__)
+
+
+class ListeningSocket(socket.socket):
+    """A listening socket whose connections are those of `lines`.
+
+    A connection is handed on once its client has said something: a server makes much of each, and
+    who says nothing is to cost it nothing. Whoever watches this socket's handle is told of both,
+    clients that knock and clients that begin to speak.
+    """
+
+    connections: ConnectionLimiter
+
+    def __init__(self, *args: int) -> None:
+        super().__init__(*args)
+        self._watched = selectors.DefaultSelector()
+        self._watched.register(super().fileno(), selectors.EVENT_READ)
+        self._silent: set[ClientConnection] = set()
+        self._spoke: list[ClientConnection] = []
+        self._looked = False
+
+    def fileno(self) -> int:
+        """The handle of all that is watched, -1 once it is closed."""
+        try:
+            watched: int = self._watched.fileno()  # of epoll and kqueue, which Python gives us
+        except ValueError:
+            return -1
+        return watched
+
+    def close(self) -> None:
+        """Let go of it, and of who has not said anything."""
+        for line in list(self._silent):
+            self._drop(line)
+        self._watched.close()
+        super().close()
+
+    def accept(self) -> tuple[socket.socket, tuple[str, int]]:
+        """The next connection on which something was said.
+
+        Raises `BlockingIOError` if there is none, or others are to be looked at first; `OSError` if
+        there is no handle for one, and nobody could be closed.
+        """
+        if not self._looked:
+            self._looked = True
+            self._take_in()
+            ready = [key.fileobj for key, _ in self._watched.select(0)]
+            spoke = [line for line in ready if isinstance(line, ClientConnection)]
+            # From the end: whoever has the fewest connections is the first to be answered.
+            spoke.sort(key=lambda line: -self.connections.count_for(line.client_ip))
+            self._spoke = spoke[-MAX_HANDOVERS_PER_POLL:]
+        while self._spoke:
+            line = self._spoke.pop()
+            if self._has_data(line):
+                self._forget(line)
+                line.abort = None
+                return line, line.address
+        self._looked = False
+        raise BlockingIOError
+
+    def _take_in(self) -> None:
+        """Take up those who knock."""
+        for _ in range(MAX_ACCEPTS_PER_POLL):
+            if self.connections.open_handles >= self.connections.max_open_handles:
+                return
+            try:
+                taken, address = super().accept()
+            except BlockingIOError:
+                return
+            except OSError as error:
+                if error.errno in _NO_HANDLES and self.connections.close_lowest_priority():
+                    _log.warning("No handle is left for a connection; another was closed for it.")
+                    return
+                raise
+            line = ClientConnection(self.family, self.type, self.proto, taken.detach())
+            line.settimeout(0)
+            line.limiter, line.address = self.connections, address[:2]
+            line.client_ip = client_address_of(address[0]) or address[0]
+            line.abort = partial(self._drop, line)
+            self._silent.add(line)
+            self._watched.register(line, selectors.EVENT_READ)
+            self.connections.add(line)
+
+    def _has_data(self, line: ClientConnection) -> bool:
+        """Return True if a client has sent data; drop a client that has gone."""
+        if line not in self._silent:  # closed for another meanwhile
+            return False
+        with suppress(OSError):
+            if line.recv(1, socket.MSG_PEEK):
+                return True
+        self._drop(line)
+        return False
+
+    def _drop(self, line: ClientConnection) -> None:
+        self._forget(line)
+        line.close()
+
+    def _forget(self, line: ClientConnection) -> None:
+        self._silent.discard(line)
+        self._watched.unregister(line)

@@ -1,0 +1,259 @@
+"""Match logs: where they lie, which match a word means, and a whole match written into one."""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from cardsharp.analysis.replay import header_of
+from cardsharp.bot.bootstrap import build_match_log
+from cardsharp.core.clock import SystemClock
+from cardsharp.core.private_files import DIRECTORY_MODE, restrict_permissions
+from cardsharp.errors import ConfigError
+from cardsharp.play.catalog import get_game as game_called
+from cardsharp.play.game import Game
+from cardsharp.store.match_listing import MAX_READ, is_match_of, newest_matches
+from cardsharp.store.match_log import (
+    Body,
+    MatchLog,
+    MatchReader,
+    MatchRecord,
+    MatchStatus,
+    MoveRecord,
+)
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
+
+_OWNER = "archive"
+_TTL = timedelta(minutes=1)
+
+_then: ContextVar[datetime | None] = ContextVar("then", default=None)
+
+
+class _KeepersClock(SystemClock):
+    """Shows the time at which a match began while it is written into a log after its end."""
+
+    def now(self) -> datetime:
+        """That time, else the current one."""
+        return _then.get() or super().now()
+
+
+def import_match(record: MatchRecord, moves: Sequence[MoveRecord], log: MatchLog) -> bool:
+    """Write a finished match, timed by a `_KeepersClock`; False if it is there; or `StoreError`."""
+    token = _then.set(record.started_at)
+    try:
+        lease = log.acquire_lease(record.match_id, _OWNER, _TTL, record.header)
+        if lease is None:
+            return False
+        for move in moves:
+            if move.intent is not None:
+                log.write_intent(lease, move.sequence, move.intent)
+        log.write_facts(
+            lease, {move.sequence: move.facts for move in moves if move.facts is not None}
+        )
+        _then.set(record.finished_at)
+        log.finish(lease, record.outcome or {})
+    finally:
+        _then.reset(token)
+    return True
+
+
+def copy_match(match_id: str, source: MatchLog, log: MatchLog, extra_header: Body) -> None:
+    """Copy a finished match from `source` to `log`, with `extra_header` in its header.
+
+    Nothing is copied if the log has the match. Raises `StoreError`.
+    """
+    record = source.match(match_id)
+    if record is None or record.outcome is None:
+        return
+    target_record = replace(record, header={**record.header, **extra_header})
+    if import_match(target_record, source.moves(match_id), log):
+        for note in source.notes(match_id):
+            log.add_note(match_id, note.kind, note.body)
+
+
+LAST_MATCH = "last"  # the word that means the match that was played last
+
+SQLITE_PREFIX = "sqlite:"
+
+
+def data_folder() -> Path:
+    """Return the folder of all data of this program, in `$XDG_DATA_HOME` or at home.
+
+    Only its owner can read it. Raises `ConfigError` if there is no home folder.
+    """
+    configured_path = os.environ.get("XDG_DATA_HOME", "")
+    try:
+        folder = (
+            Path(configured_path) / "cardsharp" if configured_path else Path.home() / ".cardsharp"
+        )
+    except RuntimeError as error:
+        raise ConfigError("There is no home folder; set XDG_DATA_HOME to a folder.") from error
+    restrict_permissions(folder, DIRECTORY_MODE)
+    return folder
+
+
+def default_store() -> str:
+    """The match log that is meant where nothing else is said."""
+    return f"{SQLITE_PREFIX}{data_folder() / 'matches.db'}"
+
+
+def store_or_default(store: str | None = None) -> str:
+    """The match log that is meant: the given one, that of the environment, or our own."""
+    return store or os.environ.get("CARDSHARP_STORE", "") or default_store()
+
+
+@contextmanager
+def open_log(store: str) -> Iterator[MatchLog]:
+    """The match log `sqlite:FILE` or `dynamodb:TABLE`, closed at the end."""
+    with closing(build_match_log(store, _KeepersClock())) as log:
+        yield log
+
+
+@contextmanager
+def open_existing_log(
+    store: str | None, writer_command: str = "cardsharp play"
+) -> Iterator[MatchReader]:
+    """Open an existing match log or arena's file for reading; raise `ConfigError` if missing.
+
+    The error names `writer_command` as the command that creates such a log.
+    """
+    if store is not None and not store.startswith((SQLITE_PREFIX, "dynamodb:")):
+        raise ConfigError(
+            f"There is no '{store}'; a source is a contest's folder, an arena's address, a FILE or "
+            "folder of recorded matches, - for the standard input, sqlite:FILE or dynamodb:TABLE."
+        )
+    name = store_or_default(store)
+    file = sqlite_path(name)
+    if name.startswith(SQLITE_PREFIX) and not file.is_file():
+        raise ConfigError(
+            f"There is no match log {file} yet; run `{writer_command}`, or name one with --store."
+        )
+    with _log_to_read(name) as log:
+        yield log
+
+
+def open_game_log(game: Game | None, store: str | None) -> AbstractContextManager[MatchReader]:
+    """Open the log or archive with a game's matches, or any game's, for reading.
+
+    Raises `ConfigError` if it cannot be opened.
+    """
+    if game is None or game.open_archive is None or _is_match_log(store):
+        return open_existing_log(store)
+    log: AbstractContextManager[MatchReader] = game.open_archive.load()(store)
+    return log
+
+
+@contextmanager
+def open_log_for_writing(store: str | None) -> Iterator[SqliteMatchLog]:
+    """A match log that is a SQLite file and there already, to be written; raises `ConfigError`."""
+    name = store_or_default(store)
+    if not name.startswith(SQLITE_PREFIX):
+        raise ConfigError(f"{name} is no sqlite:FILE, and of no other log anything is deleted.")
+    with open_existing_log(name), closing(SqliteMatchLog(sqlite_path(name), SystemClock())) as log:
+        yield log
+
+
+def sqlite_path(name: str) -> Path:
+    """The file that `sqlite:FILE` names."""
+    return Path(name.removeprefix(SQLITE_PREFIX)).expanduser()
+
+
+def _log_to_read(name: str) -> AbstractContextManager[MatchReader]:
+    """The match log of that name, or an arena's file; of a file nothing but what is in it."""
+    if not name.startswith(SQLITE_PREFIX):
+        return closing(build_match_log(name, SystemClock()))
+    file = sqlite_path(name)
+    if _is_of_arena(file):  # the names of a contest's teams lie beside it
+        from cardsharp.contest.contest_file import FILE, open_in  # noqa: PLC0415 - many modules
+        from cardsharp.games.deadmansdraw.arena.storage.sqlite_storage import ArenaFileReader  # noqa: PLC0415 - the same
+
+        if not (file.parent / FILE).is_file():
+            return closing(ArenaFileReader(file, {}))
+        with open_in(file.parent) as records:
+            return closing(ArenaFileReader(file, records.names()))
+    return closing(SqliteMatchLog(file, SystemClock(), read_only=True))
+
+
+def _is_of_arena(file: Path) -> bool:
+    """Return True if a file is an arena's, by its tables.
+
+    A locked file counts as one, because a running arena lets no other process read it.
+    """
+    try:
+        return _tables_in(file) == {"matches", "moves"}
+    except sqlite3.Error as error:
+        return "locked" in str(error)
+
+
+def _is_match_log(store: str | None) -> bool:
+    """Return True if the store that a user has named is a match log in a file, by its tables."""
+    if store is None or not store.startswith(SQLITE_PREFIX):
+        return False
+    try:
+        return _tables_in(sqlite_path(store)) >= {"matches", "moves", "notes"}
+    except sqlite3.Error:
+        return False
+
+
+def _tables_in(file: Path) -> set[str]:
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", 1, uri=True)) as db:
+        rows = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    return {name for (name,) in rows}
+
+
+def readable_matches(
+    log: MatchReader, game: Game, status: MatchStatus | None = None, tag: str | None = None
+) -> list[MatchRecord]:
+    """A game's readable matches, the newest first, perhaps of a status or tag; or `ConfigError`."""
+    every = newest_matches(log, game, status, limit=MAX_READ)
+    matching = [record for record in every if tag is None or tag in header_of(record).tags]
+    if not matching:
+        kind = f"{status or ''} match of {game.title}".strip()
+        tagged = f" with the tag {tag}" if tag else ""
+        raise ConfigError(f"The log has no {kind}{tagged}; play one, or name another source.")
+    return matching
+
+
+def find_match(log: MatchReader, match_ref: str, game: Game | None = None) -> str:
+    """Return the id of the match that `match_ref` names: `last` (of `game`), or a part of an id.
+
+    Raises `ConfigError` if there is no such match, or more than one.
+    """
+    if match_ref == LAST_MATCH:
+        return _last_match(log, game)
+    if exact := log.match(match_ref):
+        return exact.match_id
+    records = log.matches(limit=MAX_READ)
+    matching = [
+        r for r in records if r.match_id.startswith(match_ref) or r.match_id.endswith(match_ref)
+    ]
+    game_records = [r for r in matching if is_match_of(game, r) or not is_match_of(None, r)]
+    ids = [record.match_id for record in game_records or matching]
+    if not ids:
+        raise ConfigError(f"No match '{match_ref}' is in the log; `cardsharp matches` lists them.")
+    if len(ids) > 1:
+        raise ConfigError(f"'{match_ref}' can be {len(ids)} matches, e.g. {ids[0]}; write more.")
+    return ids[0]
+
+
+def _last_match(log: MatchReader, game: Game | None) -> str:
+    """The id of the match of a game, or of any, that was played last; raises `ConfigError`."""
+    newest = newest_matches(log, game, limit=1)
+    if newest:
+        return newest[0].match_id
+    if not log.matches(limit=1):
+        raise ConfigError("The match log is empty; run `cardsharp play`.")
+    kind = "match that can be read" if game is None else f"match of {game.title}"
+    raise ConfigError(f"The match log has no {kind}; `cardsharp matches` lists what it has.")
+
+
+def match_game(record: MatchRecord) -> Game:
+    """Return the game of a match, by its header.
+
+    Raises `InvalidInput` if it names no game, or `StoreError`.
+    """
+    return game_called(header_of(record).game)

@@ -1,0 +1,362 @@
+"""Sources of matches, opened by a name: a log, a contest's folder, an arena, files, stdin."""
+
+import gzip
+import os
+import sys
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from http import HTTPStatus
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import requests
+
+from cardsharp.analysis.replay import read_error_of
+from cardsharp.contest.contest_file import FILE
+from cardsharp.core.text_files import decode_text, json_fault
+from cardsharp.errors import ConfigError, InvalidInput, StoreError, Unreachable
+from cardsharp.play.catalog import all_games
+from cardsharp.play.game import Game
+from cardsharp.store.codec import WITHDRAWN
+from cardsharp.store.match_log import Body, MatchReader, MatchRecord, MatchStatus, MoveRecord
+from cardsharp.store.match_snapshots import MatchSnapshot, SnapshotMatchReader
+from cardsharp_tools.cli.console import print_error
+from cardsharp_tools.cli.options import STDIN_PATH
+from cardsharp_tools.http_session import failure_at_proxy, http_session, proxy_of
+from cardsharp_tools.match_sources.match_logs import (
+    LAST_MATCH,
+    find_match,
+    match_game,
+    open_game_log,
+)
+from cardsharp_tools.terminal.progress import track
+
+RECORDING_SUFFIXES = (".json", ".jsonl", ".gz")  # what the names of files with matches end with
+
+
+def read_recordings(path: Path) -> dict[str, bytes]:
+    """Return the bytes of a file, or of each recording in a folder; raise `ConfigError`."""
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix in RECORDING_SUFFIXES)
+    try:
+        texts = {file: file.read_bytes() for file in files}
+        zipped = {file for file in texts if file.suffix == ".gz"}
+        return {str(file): gzip.decompress(t) if file in zipped else t for file, t in texts.items()}
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or "it is no whole .gz file"
+        raise ConfigError(f"{path} cannot be read: {reason}.") from None
+
+
+def parse_recordings(texts: Mapping[str, bytes]) -> SnapshotMatchReader:
+    """The matches that texts tell, one each or one a line, others left out; or `ConfigError`."""
+    fault = "There is no recorded match (.json, .jsonl, .gz) in the folder."
+    snapshots = dict[str, MatchSnapshot]()
+    documents = list[_Document]()
+    for name, data in texts.items():
+        try:
+            documents += _documents(name, decode_text(data, name).lines)
+        except ConfigError as error:
+            fault = str(error)
+    for document in track(documents, "reading"):
+        try:
+            record, moves = parse_match(document.text.encode())
+        except (InvalidInput, RecursionError) as error:
+            fault = document.fault(error)
+        else:
+            snapshots[record.match_id] = record, moves
+    if not snapshots:
+        raise ConfigError(fault)
+    listed = {name: (record.started_at, record.status) for name, (record, _) in snapshots.items()}
+    return SnapshotMatchReader(snapshots.get, listed)
+
+
+class _Document(NamedTuple):
+    """Text that may be a match: a complete file, or a line of one."""
+
+    file: str
+    text: str
+    line: int | None = None
+
+    def fault(self, error: InvalidInput | RecursionError) -> str:
+        """Say what is wrong with it, and where."""
+        unread = json_fault(self.text, self.line or 1)
+        if unread is not None:
+            return f"{self.file}{unread}; correct it, or give another file."
+        place = self.file if self.line is None else f"{self.file}, line {self.line}"
+        return f"{place}: {error}"
+
+
+def _documents(file: str, lines: Sequence[str]) -> list[_Document]:
+    """The file where it is one JSON document, or the lines of any other."""
+    text = "\n".join(lines)
+    filled = [_Document(file, line, number) for number, line in enumerate(lines, 1) if line.strip()]
+    is_lines = len(filled) > 1 and filled[0].text.startswith("{") and json_fault(text) is not None
+    return filled if is_lines else [_Document(file, text)]
+
+
+def parse_match(text: bytes) -> MatchSnapshot:
+    """Parse a match in the format of a game's arena or service; raise `InvalidInput`."""
+    reasons = []
+    for game in all_games():
+        if game.import_match is not None:
+            try:
+                return game.import_match.load()(text)
+            except InvalidInput as error:
+                reasons.append(str(error))
+    raise InvalidInput(" ".join(reasons))
+
+
+_TIMEOUT = (3, 10)
+_LOCAL = {"127.0.0.1", "localhost", "::1"}
+
+
+class ArenaMatchReader(SnapshotMatchReader):
+    """An arena's matches for a spectator or, with a password set, a player; by `tag` or `tags`."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._base = f"{parts.scheme}://{parts.netloc}"
+        user, password = os.environ.get("CARDSHARP_USER"), os.environ.get("CARDSHARP_PASSWORD")
+        safe = parts.scheme == "https" or parts.hostname in _LOCAL
+        self._login = (user, password) if user and password and safe else None
+        self._proxy = proxy_of()
+        query = parse_qs(parts.query)
+        self._tags = ",".join(query.get("tags", []) + query.get("tag", []))
+        self._last: tuple[str, MatchSnapshot | None] = ("", None)
+        super().__init__(self._fetched, {})
+
+    def matches(
+        self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
+    ) -> list[MatchRecord]:
+        """Matches, the last started first."""
+        # The arena answers limit=N with up to 10 N + 1 matches.
+        query = {"condensed": "1", "limit": str(max(1, limit // 10))}
+        if day is not None:
+            query["at"] = day.isoformat()
+        if self._tags:
+            query["tags"] = self._tags
+        listed = map(_listed, self._ask(f"/api/matches?{urlencode(query)}").json())
+        return [record for record in listed if status in {None, record.status}][:limit]
+
+    def _fetched(self, match_id: str) -> MatchSnapshot | None:
+        """A match, asked for once: whoever asks for it looks at its moves next."""
+        if self._last[0] != match_id:
+            answer = self._ask(f"/api/matches/{match_id}?showevents=true", may_lack=True)
+            try:
+                self._last = match_id, parse_match(answer.content) if answer.ok else None
+            except InvalidInput as error:
+                raise ConfigError(f"{self._base}: {error}") from None
+        return self._last[1]
+
+    def _ask(self, path: str, *, may_lack: bool = False) -> requests.Response:
+        try:
+            with http_session(self._base, self._proxy, secret=self._login is not None) as session:
+                answer = session.get(f"{self._base}{path}", auth=self._login, timeout=_TIMEOUT)
+        except requests.RequestException as error:
+            if (at_proxy := failure_at_proxy(self._base, self._proxy, error)) is not None:
+                raise at_proxy from None
+            raise Unreachable(
+                f"{self._base} does not answer; is the arena running, and is the address right?"
+            ) from None
+        if answer.status_code == HTTPStatus.UNAUTHORIZED:
+            raise ConfigError(
+                f"{self._base} shows its matches to players only; set CARDSHARP_USER and "
+                "CARDSHARP_PASSWORD (to another machine over https), or let it run with --public."
+            )
+        lacks = may_lack and answer.status_code in {HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST}
+        if not answer.ok and not lacks:
+            raise Unreachable(f"{self._base} answered {answer.status_code}.")
+        return answer
+
+
+def _listed(document: Mapping[str, Any]) -> MatchRecord:
+    over, players = bool(document["finished"]), document["playerdata"]
+    winner = next((seat for seat, player in enumerate(players) if player["winner"]), None)
+    outcome: Body | None = None
+    if over:
+        turns = int(document["sequence"].partition(".")[0])
+        scores = [player["bankvalue"] for player in players]
+        outcome = {"scores": scores, "winner": winner, "result": "both seats", "turns": turns}
+    return MatchRecord(
+        str(document["id"]),
+        MatchStatus.FINISHED if over else MatchStatus.RUNNING,
+        datetime.fromisoformat(document["startedat"]).astimezone(UTC),
+        dict.fromkeys(("players", "names"), document["playernames"])
+        | {"tags": document.get("tags", ())},
+        outcome=outcome,
+    )
+
+
+_STORES = ("sqlite:", "dynamodb:")
+_URLS = ("http://", "https://")
+_SAMPLES = Path(__file__).parent / "samples"  # that come with the program
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSource:
+    """Source of matches.
+
+    It is opened anew for each query, so that several threads may use it.
+    """
+
+    open_reader: Callable[[], AbstractContextManager[MatchReader]]
+    poll_interval: timedelta = timedelta(milliseconds=250)  # between two looks for something new
+
+    def matches(
+        self, day: date | None, status: MatchStatus | None, limit: int
+    ) -> list[MatchRecord]:
+        """The newest matches."""
+        with self.open_reader() as log:
+            return log.matches(day, status, limit)
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """A match without its moves."""
+        with self.open_reader() as log:
+            return log.match(match_id)
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """The moves that can be read."""
+        with self.open_reader() as log:
+            return [move for move in log.moves(match_id) if move.read_error is None]
+
+
+def find_source(source_ref: str | None, game: Game | None = None) -> MatchSource:
+    """The source that a word names, None our own log or a game's archive; raises `ConfigError`."""
+    if source_ref is None:
+        return MatchSource(partial(open_game_log, game, None))
+    if source_ref.startswith(_URLS):
+        arena = partial(ArenaMatchReader, source_ref)
+        return MatchSource(lambda: nullcontext(arena()), timedelta(milliseconds=800))
+    place = _placed(source_ref)
+    if source_ref == STDIN_PATH:
+        recorded = parse_recordings({"The standard input": sys.stdin.buffer.read()})
+    elif place.is_dir() or place.suffix in RECORDING_SUFFIXES:
+        recorded = parse_recordings(read_recordings(place))
+    else:
+        store = (
+            source_ref
+            if source_ref.startswith(_STORES) or not place.is_file()
+            else f"sqlite:{place}"
+        )
+        return MatchSource(partial(open_game_log, game, store))
+    return MatchSource(lambda: nullcontext(recorded), timedelta(seconds=5))
+
+
+def _placed(match_ref: str) -> Path:
+    """The file or folder that a word may name: a contest's folder is the log in it."""
+    sample = _SAMPLES / f"{Path(match_ref).name}.json.gz"
+    place = sample if sample.is_file() else Path(match_ref).expanduser()
+    folder = place.parent if place.name == FILE else place
+    if (folder / FILE).is_file():
+        log = folder / "matches.db"
+        return log if log.is_file() else folder / "arena.db"
+    return place
+
+
+def find_match_source(
+    match_ref: str, store: str | None, game: Game | None = None
+) -> tuple[MatchSource, str]:
+    """Return the source and the id of the match that `match_ref` names.
+
+    `match_ref` is an id, a part of one, or `last`, in the source that `store` names. It can
+    also be a source itself, whose last match is meant, or the address of a match. Raises
+    `ConfigError` if there is no such match.
+    """
+    place = _placed(match_ref)
+    is_source = (
+        match_ref == STDIN_PATH
+        or match_ref.startswith(_STORES)
+        or place.suffix in RECORDING_SUFFIXES
+    )
+    if match_ref.startswith(_URLS):
+        source, match_ref = find_source(match_ref, game), _addressed(match_ref)
+    elif match_ref != LAST_MATCH and (is_source or place.is_dir() or place.is_file()):
+        source, match_ref = find_source(match_ref, game), LAST_MATCH
+    elif store is None and game is not None and game.open_archive is not None:
+        return _find_in_archive_or_log(match_ref, game)
+    else:
+        source = find_source(store, game)
+    with source.open_reader() as log:
+        return source, find_match(log, match_ref, game)
+
+
+def _find_in_archive_or_log(match_ref: str, game: Game) -> tuple[MatchSource, str]:
+    """Find a match in a game's archive or in our own log, or raise `ConfigError`.
+
+    A game's service or bot keeps its matches in an archive of its own; what is played at a
+    table or in the lab is in our match log. `last` is the later of the two.
+    """
+    candidates: list[tuple[datetime, MatchSource, str]] = []
+    faults: list[ConfigError] = []
+    for source in (find_source(None, game), find_source(None)):
+        try:
+            with source.open_reader() as log:
+                match_id = find_match(log, match_ref, game)
+                record = log.match(match_id)
+        except ConfigError as error:
+            faults.append(error)
+        else:
+            if record is not None:
+                candidates.append((record.started_at, source, match_id))
+    if not candidates:
+        raise faults[0 if match_ref == LAST_MATCH else -1]
+    _, source, match_id = (
+        max(candidates, key=itemgetter(0)) if match_ref == LAST_MATCH else candidates[0]
+    )
+    return source, match_id
+
+
+class OpenedMatch(NamedTuple):
+    """Match with its moves, and the numbers of moves that the arena lost and the log dropped."""
+
+    record: MatchRecord
+    moves: list[MoveRecord]
+    lost_moves: list[object]
+
+
+def open_match(match_ref: str, store: str | None, game: Game | None) -> OpenedMatch:
+    """Return the match that `match_ref` names (see `find_match_source`), with its moves.
+
+    A move that cannot be read is reported on stderr and left out. Raises `ConfigError` for no
+    match, several, or one of another game; else `StoreError` or `Unreachable`.
+    """
+    source, match_id = find_match_source(match_ref, store, game)
+    with source.open_reader() as log:
+        record = log.match(match_id)
+        if record is None:
+            raise ConfigError(f"There is no match {match_id}.")
+        if fault := read_error_of(record):
+            raise StoreError(fault)
+        moves, notes = log.moves(match_id), log.notes(match_id)
+    if game is not None and match_game(record) != game:
+        raise ConfigError(f"{match_id} is no match of {game.title}; see `cardsharp show`.")
+    withdrawn = [note.body.get("sequence") for note in notes if note.kind == WITHDRAWN]
+    return OpenedMatch(record, [move for move in moves if _is_readable(move, record)], withdrawn)
+
+
+def _is_readable(move: MoveRecord, record: MatchRecord) -> bool:
+    """Return True if a move can be shown; print an error if it cannot."""
+    fault, replay = move.read_error, match_game(record).replay
+    try:
+        if fault is None and replay is not None:
+            list(replay.load()(record, [move]))
+    except StoreError as error:
+        fault = str(error)
+    if fault is not None:
+        print_error(f"Move {move.sequence} of match {record.match_id} cannot be read: {fault}")
+    return fault is None
+
+
+def _addressed(url: str) -> str:
+    """The match whose address it is, else the last."""
+    parts = urlsplit(url)
+    of_match = "/matches/" in parts.path or "/match/" in parts.fragment
+    last = (parts.fragment or parts.path).rstrip("/").rpartition("/")[2]
+    return last if of_match and last.isalnum() and last != "statistics" else LAST_MATCH

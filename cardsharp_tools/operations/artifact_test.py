@@ -1,0 +1,275 @@
+"""Run the built artifacts: `python -m cardsharp_tools.operations.artifact_test [--build FOLDER]`.
+
+Poller, worker and practice function of a build are started on this machine's processor by AWS's
+runtime client with their layers mounted, against the local arena and the emulator: the poller
+finds a match that an opponent waits in, the worker plays it to its end, and the services of the
+other games answer the requests in events/. Says what each needs.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cardsharp.aws.sqs_queue import SqsQueue
+from cardsharp.core.clock import SystemClock
+from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.store.dynamodb_match_log import DynamoMatchLog
+from cardsharp.store.match_log import MatchRecord
+from cardsharp_tools.build.execution_environment import (
+    EnvironmentPaths,
+    ExecutionEnvironment,
+    merge_layers,
+)
+from cardsharp_tools.build.sam_build import Build, read_build, sam_build
+from cardsharp_tools.build.target import (
+    RUNTIME_PYTHON,
+    BuildTarget,
+    find_python,
+    native_target,
+    print_flushed,
+)
+from cardsharp_tools.local_cloud.api_gateway_events import (
+    EVENTS,
+    is_expected_status,
+    sample_requests,
+)
+from cardsharp_tools.local_cloud.emulator import Emulator
+from cardsharp_tools.local_cloud.lambda_events import Event, schedule_event, sqs_event
+from cardsharp_tools.local_cloud.template_files import hosted_game_names
+from cardsharp_tools.local_play.opponent import (
+    BOT_CREDENTIALS,
+    OPPONENT_CREDENTIALS,
+    start_steady_opponent,
+)
+from cardsharp_tools.local_server.arena_server import ArenaServer
+from cardsharp_tools.machine_speed import slowdown_factor
+
+MAX_INIT_TIME = timedelta(
+    milliseconds=400
+)  # with AWS's clients: only then it has a whole processor
+TRACING_BYTES = 16 * 1024 * 1024  # what Lambda takes of a function's memory for tracing at most
+
+MAX_MEMORY_BYTES = 128 * 1024 * 1024 - TRACING_BYTES
+_CREDENTIALS = "/artifact-run/arena"
+_POLLER_TIME = timedelta(seconds=48)  # polls begin while 40 s remain: for 8 s, one answer's
+_POLL = timedelta(seconds=2)  # how long the arena holds a poll here
+
+_WORKER_TIME = timedelta(seconds=300)
+_REQUEST_TIME = timedelta(seconds=29)
+_WARM_CALLS = 5
+_MORE_STARTS = 2
+_LIST = EVENTS / "viewer_list.json"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionMetrics:
+    """Measured needs of a function: start, peak memory, and an invocation without work."""
+
+    name: str
+    init_cpu: timedelta
+    first_cpu: timedelta
+    peak_bytes: int
+    warm_seconds: timedelta
+
+    def __str__(self) -> str:
+        milliseconds = timedelta(milliseconds=1)
+        return (
+            f"{self.name:19} init {self.init_cpu / milliseconds:4.0f} ms CPU, "
+            f"first invocation {self.first_cpu / milliseconds:4.0f} ms CPU, "
+            f"peak {self.peak_bytes / 1024 / 1024:5.1f} MB, "
+            f"warm {self.warm_seconds / milliseconds:4.0f} ms"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactTestSetup:
+    """Setup in which the build artifacts run."""
+
+    build: Build
+    mounts: EnvironmentPaths
+    environment: dict[str, str]
+    arena: ArenaServer
+    queue: SqsQueue
+    log: DynamoMatchLog
+    tables: Mapping[str, str]
+    folder: Path
+
+    @contextmanager
+    def function(self, name: str) -> Iterator[ExecutionEnvironment]:
+        """A function's execution environment; its output goes to NAME.log."""
+        log, environment = self.folder / f"{name}.log", {**self.environment}
+        game = "deadmansdraw" if name == "Director" else name.removesuffix("Service")
+        if name == "viewerService":
+            environment["CARDSHARP_PUBLIC"] = "yes"
+        elif table := self.tables.get(f"{game}Table"):
+            environment["CARDSHARP_STORE"] = f"dynamodb:{table}"
+        try:
+            with ExecutionEnvironment(self.build, name, self.mounts, environment, log) as sandbox:
+                yield sandbox
+        except CardsharpError as error:
+            tail = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
+            raise ConfigError(f"{error}\n{tail}") from error
+
+    def measure_start(self, name: str) -> timedelta:
+        """The processor time of one more start."""
+        with self.function(name) as sandbox:
+            return sandbox.init_usage.cpu
+
+
+@contextmanager
+def artifact_test_setup(build: Build, python: Path) -> Iterator[ArtifactTestSetup]:
+    """The arena, the emulator with the template's table and queues, and an opponent at play."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-run-")))
+        arena = stack.enter_context(ArenaServer(ArenaConfig(long_poll_timeout=_POLL)))
+        emulator = stack.enter_context(Emulator())
+        resources = emulator.create()
+        secret = json.dumps(dict(zip(("username", "password"), BOT_CREDENTIALS, strict=True)))
+        emulator.client("ssm").put_parameter(Name=_CREDENTIALS, Value=secret, Type="SecureString")
+        stack.enter_context(start_steady_opponent(arena.url, folder))
+        around = {**emulator.environment, **resources.bot_settings(arena.url)}
+        yield ArtifactTestSetup(
+            build=build,
+            mounts=merge_layers(build, python, folder),
+            environment={**around, "CARDSHARP_SECRET_ID": _CREDENTIALS},
+            arena=arena,
+            queue=SqsQueue(resources.queues["MatchQueue"], emulator.client("sqs")),
+            log=DynamoMatchLog(
+                resources.tables["Matches"], SystemClock(), emulator.client("dynamodb")
+            ),
+            tables=resources.tables,
+            folder=folder,
+        )
+
+
+def run_all_functions(setup: ArtifactTestSetup) -> tuple[list[FunctionMetrics], MatchRecord]:
+    """Have every function do its work; what each needed, and the record of the match played."""
+    match_id, timestamp = (
+        setup.arena.create_match([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]]),
+        datetime.now(UTC),
+    )
+    # Then too little time is left to begin a poll: what remains is the cost of being started.
+    started = timedelta(seconds=30)
+    figures = [_measured(setup, "Poller", [schedule_event(timestamp)], _POLLER_TIME, started)]
+    message = setup.queue.receive(timedelta(seconds=5))
+    if message is None or match_id not in message.body or not setup.log.matches():
+        raise ConfigError("The poller put no message about the match on the queue.")
+    # The same message again: the match is finished, so one conditional write refuses it.
+    figures += [_measured(setup, "Worker", [sqs_event([message], timestamp)], _WORKER_TIME)]
+    events_by_function: dict[str, list[Event]] = {
+        "Practice": [{}],
+        "Director": [schedule_event(timestamp)],
+        "viewerService": [json.loads(_LIST.read_text("utf-8"))],
+        **{f"{game}Service": sample_requests(game) for game in hosted_game_names()},
+    }
+    figures += [
+        _measured(setup, name, events, _REQUEST_TIME) for name, events in events_by_function.items()
+    ]
+    record = setup.log.match(match_id)
+    if record is None or record.outcome is None:
+        raise ConfigError(f"The match {match_id} is not finished in the match log.")
+    # The least of some starts: what more it took was the machine's.
+    repeat_starts = [
+        [setup.measure_start(figure.name) for _ in range(_MORE_STARTS)] for figure in figures
+    ]
+    return [
+        replace(figure, init_cpu=min(figure.init_cpu, *more))
+        for figure, more in zip(figures, repeat_starts, strict=True)
+    ], record
+
+
+def _measured(
+    scene: ArtifactTestSetup,
+    name: str,
+    events: Sequence[Event],
+    limit: timedelta,
+    warm: timedelta | None = None,
+) -> FunctionMetrics:
+    """Measure a function with these events in order, and the last of them again as a warm call.
+
+    `warm` is the time limit of the warm call if it differs from `limit`.
+    """
+    with scene.function(name) as sandbox:
+        first, *_ = [_timed(sandbox, event, limit)[0] for event in events]
+        calls = [_timed(sandbox, events[-1], warm or limit)[1] for _ in range(_WARM_CALLS)]
+        peak, usual = sandbox.usage().peak_bytes, sorted(calls)[_WARM_CALLS // 2]
+        return FunctionMetrics(name, sandbox.init_usage.cpu, first, peak, usual)
+
+
+def _timed(
+    sandbox: ExecutionEnvironment, event: Event, timeout: timedelta
+) -> tuple[timedelta, timedelta]:
+    """The processor time and the time that an invocation took; its answer must be a success."""
+    clock, start_cpu = SystemClock(), sandbox.usage().cpu
+    began = clock.monotonic()
+    answer = sandbox.invoke(event, timeout)
+    took = timedelta(seconds=clock.monotonic() - began)
+    if isinstance(answer, dict) and answer.get("batchItemFailures"):
+        raise ConfigError(f"The worker reports failures: {answer}.")
+    is_http = isinstance(answer, dict) and "statusCode" in answer
+    if is_http and not is_expected_status(event, int(answer["statusCode"])):
+        raise ConfigError(f"A request was refused: {answer}.")
+    return sandbox.usage().cpu - start_cpu, took
+
+
+def main() -> None:
+    """Run a build, or make one first, and print the figures; exits with 1 if an aim is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, help="a build, instead of a new one")
+    arguments = parser.parse_args()
+    try:
+        with tempfile.TemporaryDirectory(prefix="cardsharp-native-") as folder:
+            artifacts, python = _prepared(arguments.build, Path(folder))
+            print_flushed("running every function; the poller listens for its least time ...")
+            slow = slowdown_factor()
+            with artifact_test_setup(artifacts, python) as prepared:
+                figures, record = run_all_functions(prepared)
+    except CardsharpError as error:
+        sys.exit(str(error))
+    sys.exit(_report(figures, record, max(slow, slowdown_factor())))
+
+
+def _prepared(build_dir: Path | None, folder: Path) -> tuple[Build, Path]:
+    """A build, and the interpreter to run it with."""
+    python = find_python(RUNTIME_PYTHON)
+    if python is not None:
+        print_flushed("building ..." if build_dir is None else f"taking {build_dir} ...")
+        return (read_build(build_dir) if build_dir else sam_build(folder)), python
+    version = native_target().python
+    print_flushed(f"There is no Python {RUNTIME_PYTHON} here: built for {version} and run by it.")
+    # Not that of our environment, whose packages would be there whatever the layers lack.
+    base = Path(getattr(sys, "_base_executable", sys.executable))
+    return sam_build(folder, BuildTarget(version)), base
+
+
+def _report(figures: list[FunctionMetrics], record: MatchRecord, slow: float) -> int:
+    """Print the report; return 1 if a target is missed, with the start scaled to this machine."""
+    for figure in figures:
+        print_flushed(f"  {figure}")
+    result = "?" if record.outcome is None else record.outcome.get("result")
+    print_flushed(f"  match {record.match_id} played to its end by the artifacts: {result}")
+    init = MAX_INIT_TIME * slow
+    if slow > 1:
+        print_flushed(
+            f"  this machine is {slow:.1f} times as slow just now as the one the aims are for"
+        )
+    missed = [
+        figure.name
+        for figure in figures
+        if figure.init_cpu > init or figure.peak_bytes > MAX_MEMORY_BYTES
+    ]
+    if missed:
+        aims = f"{init / timedelta(milliseconds=1):.0f} ms or {MAX_MEMORY_BYTES / 1024**2:.0f} MB"
+        print_flushed(f"above {aims}: {', '.join(missed)}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Contests of a deployed stack: creation, opening and progress."""
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.aws.sqs_queue import SqsQueue
+from cardsharp.contest.repository import ContestRepository
+from cardsharp.core.clock import SystemClock
+from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.arena.director_ticks import TICK_INTERVAL, send_immediate_tick
+from cardsharp.games.deadmansdraw.game import GAME
+from cardsharp.store.dynamodb_documents import DynamoDocumentStore
+from cardsharp_tools.operations.stack import Stack
+
+
+@dataclass(frozen=True)
+class StackContests:
+    """The contests in the arena of a stack."""
+
+    stack: Stack
+
+    @property
+    def url(self) -> str:
+        """URL of the arena for teams."""
+        return self.stack.output(f"{GAME.name}Url")
+
+    @cached_property
+    def _table(self) -> DynamoTable:
+        table_name = self.stack.ids.get(f"{GAME.name}Table")
+        if not table_name:
+            raise ConfigError(
+                f"The stack {self.stack.name} has no arena; name one that has with --stack, or "
+                "deploy one: sam deploy --config-env arena (docs/arena.md)."
+            )
+        return DynamoTable(table_name, self.stack.client("dynamodb"))
+
+    @property
+    def repository(self) -> ContestRepository:
+        """Repository of the contests."""
+        dynamodb = self.stack.client("dynamodb")
+        return ContestRepository(DynamoDocumentStore(self._table.name, SystemClock(), dynamodb))
+
+    def wake_director(self) -> None:
+        """Have the director look at once, and not only within two minutes."""
+        send_immediate_tick(self._table, lambda url: SqsQueue(url, self.stack.client("sqs")))
+
+    @staticmethod
+    def wait() -> None:
+        """Wait between two looks at a contest: nothing new is there before a tick."""
+        time.sleep(TICK_INTERVAL.total_seconds() / 2)

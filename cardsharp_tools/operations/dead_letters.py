@@ -1,0 +1,168 @@
+"""Dead letters, which are messages that failed for good: list, redrive, drop.
+
+Looking takes a message and gives it back at once, so a letter may be missing from a list while
+somebody else looks. Replaying is safe at any time: the message names a match, and the worker
+finds at the arena what is left to do.
+"""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from enum import Enum
+
+from pydantic import Field, computed_field
+
+from cardsharp.aws.client import ConditionFailed, call
+from cardsharp.errors import ConfigError, InvalidInput
+from cardsharp.games.deadmansdraw.arena.director_ticks import Tick
+from cardsharp_tools.operations.stack import CamelCaseModel, Client, Stack, Timestamp
+
+_HIDDEN = 120  # seconds that a letter is invisible to others while we look; given back before
+
+_BATCH = 10
+
+
+class DeadLetterQueue(Enum):
+    """Dead-letter queue; the value is the name of the stack output with its URL."""
+
+    WORKER = "DeadLetterUrl"
+    POLLER = "PollerDeadLetterUrl"
+    DIRECTOR = "TickLetterUrl"
+
+    def queue_url(self, stack: Stack) -> str:
+        """The URL of their queue; raises `ConfigError` where the stack has none."""
+        if self is DeadLetterQueue.DIRECTOR and not stack.has_director:
+            raise ConfigError(f"The stack {stack.name} has no arena, so no director.")
+        return stack.output(self.value)
+
+    def source_queue_url(self, stack: Stack) -> str:
+        """The URL of the queue that they came from; raises `ConfigError` where there is none."""
+        if self is DeadLetterQueue.POLLER:
+            raise ConfigError("A tick of the poller is not sent again: the next has long come.")
+        return (
+            stack.ids["Ticks"]
+            if self is DeadLetterQueue.DIRECTOR
+            else stack.output("MatchQueueUrl")
+        )
+
+
+class DeadLetter(CamelCaseModel):
+    """One dead letter; `receipt` is good for a short while."""
+
+    letter_id: str = Field(serialization_alias="id")
+    body: str
+    sent_at: Timestamp
+    receives: int
+    receipt: str = Field(exclude=True)
+
+    @computed_field(alias="match")  # type: ignore[prop-decorator]
+    @property
+    def match_id(self) -> str | None:
+        """The match that the letter is about, None for what is no message of ours."""
+        try:
+            payload = json.loads(self.body)
+        except ValueError:
+            return None
+        return payload.get("match_id") if isinstance(payload, dict) else None
+
+    @property
+    def ticket(self) -> int | None:
+        """The ticket of a director's tick, None for what is no tick."""
+        try:
+            return Tick.parse(self.body).ticket
+        except InvalidInput:
+            return None
+
+    def __str__(self) -> str:
+        if self.match_id:
+            return f"match {self.match_id}"
+        tick = f"tick {self.ticket} of the director"
+        return "no message of ours" if self.ticket is None else tick
+
+
+def list_dead_letters(
+    stack: Stack, letter_id: str | None = None, queue: DeadLetterQueue = DeadLetterQueue.WORKER
+) -> list[DeadLetter]:
+    """The letter of an id or its beginning, all for None, the oldest first; or `ConfigError`."""
+    with _received_letters(stack, queue.queue_url(stack), letter_id) as letters:
+        return sorted(letters, key=lambda letter: letter.sent_at)
+
+
+def redrive(
+    stack: Stack, letter_id: str | None, queue: DeadLetterQueue = DeadLetterQueue.WORKER
+) -> list[DeadLetter]:
+    """Send letters to the queue that they came from and delete them: one by its id, all for None.
+
+    What is no message of ours stays where it is. A crash in between repeats a message, which
+    changes nothing: a match is looked at anew, and an old tick finds its ticket gone. Raises
+    `ConfigError` if there is no such letter, or nothing of this box is sent again.
+    """
+    sqs, target, url = stack.client("sqs"), queue.source_queue_url(stack), queue.queue_url(stack)
+    with _received_letters(stack, url, letter_id) as letters:
+        named = "ticket" if queue is DeadLetterQueue.DIRECTOR else "match_id"
+        redrivable = [letter for letter in letters if getattr(letter, named) is not None]
+        for letter in redrivable:
+            call("queue", sqs.send_message, QueueUrl=target, MessageBody=letter.body)
+            _delete(stack, letter, url)
+    return redrivable
+
+
+def drop(
+    stack: Stack, letter_id: str | None, queue: DeadLetterQueue = DeadLetterQueue.WORKER
+) -> list[DeadLetter]:
+    """Delete letters, one by an id or its beginning, all for None; raises `ConfigError`."""
+    with _received_letters(stack, queue.queue_url(stack), letter_id) as letters:
+        for letter in letters:
+            _delete(stack, letter, queue.queue_url(stack))
+    return letters
+
+
+def _delete(stack: Stack, letter: DeadLetter, url: str) -> None:
+    delete = stack.client("sqs").delete_message
+    call("dead letters", delete, QueueUrl=url, ReceiptHandle=letter.receipt)
+
+
+@contextlib.contextmanager
+def _received_letters(stack: Stack, url: str, letter_id: str | None) -> Iterator[list[DeadLetter]]:
+    """Yield a letter, or all for None; letters that are not deleted return to the queue."""
+    sqs = stack.client("sqs")
+    letters = list(_received(sqs, url).values())
+    matching = [letter for letter in letters if letter.letter_id.startswith(letter_id or "")]
+    try:
+        if letter_id is not None and len(matching) != 1:
+            many = "several letters begin" if matching else "no letter begins"
+            raise ConfigError(f"There {many} with {letter_id}; see `cardsharp cloud dlq list`.")
+        yield matching
+    finally:
+        for letter in letters:
+            request = {"QueueUrl": url, "ReceiptHandle": letter.receipt, "VisibilityTimeout": 0}
+            with contextlib.suppress(ConditionFailed):  # it was deleted
+                call("dead letters", sqs.change_message_visibility, **request)
+
+
+def _received(sqs: Client, url: str) -> dict[str, DeadLetter]:
+    """All letters by their ids: received until nothing new comes."""
+    letters_by_id: dict[str, DeadLetter] = {}
+    while True:
+        previous_count = len(letters_by_id)
+        answer = call(
+            "dead letters",
+            sqs.receive_message,
+            QueueUrl=url,
+            MaxNumberOfMessages=_BATCH,
+            VisibilityTimeout=_HIDDEN,
+            WaitTimeSeconds=1,
+            MessageSystemAttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
+        )
+        for message in answer.get("Messages", []):
+            attributes = message["Attributes"]
+            letters_by_id[message["MessageId"]] = DeadLetter(
+                letter_id=message["MessageId"],
+                body=message["Body"],
+                sent_at=datetime.fromtimestamp(int(attributes["SentTimestamp"]) / 1000, UTC),
+                receives=int(attributes["ApproximateReceiveCount"]),
+                receipt=message["ReceiptHandle"],
+            )
+        if len(letters_by_id) == previous_count:
+            return letters_by_id

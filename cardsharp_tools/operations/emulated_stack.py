@@ -1,0 +1,170 @@
+"""The whole cloud on this machine: `python -m cardsharp_tools.operations.emulated_stack`.
+
+Builds the artifacts for this machine, looks at the account, creates the stack of the unmodified
+template in the emulator and sets the secrets, in the order of docs/first-deployment.md. Then
+everything keeps running for other commands; tests/e2e/test_aws_cloud.py has matches played there.
+"""
+
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from signal import SIGHUP, SIGTERM
+
+from cardsharp.client.config import Credentials
+from cardsharp.core.clock import SystemClock
+from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
+from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy, deployment_environment
+from cardsharp_tools.build.sam_build import Build, sam_build
+from cardsharp_tools.build.target import native_architecture, native_target, print_flushed
+from cardsharp_tools.cli.exit_codes import stop_by
+from cardsharp_tools.cli.health_checks import CheckStatus
+from cardsharp_tools.local_cloud.emulator import Emulator
+from cardsharp_tools.local_cloud.metric_samples import read_emf
+from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS, start_steady_opponent
+from cardsharp_tools.local_server.arena_server import ArenaServer
+from cardsharp_tools.operations.preflight import default_demand, preflight
+from cardsharp_tools.operations.stack import DEFAULT_NAME, Client, Clients, Stack, find_stack
+from cardsharp_tools.operations.stack_control import (
+    VIEWER_SERVICE,
+    rotate_secret,
+    rotate_service_secret,
+)
+
+VIEWER_PASSWORD = "a password for the pages of the trial"  # noqa: S105 - a variable or parameter name, no secret
+
+_BATCH = 500
+_PAUSE = timedelta(seconds=10)
+
+_SETTLED = timedelta(seconds=1)  # so old a moment is when no more lines come that bear it
+
+
+@dataclass(frozen=True, slots=True)
+class EmulatedDeployment:
+    """A stack in the emulator, and an arena with an opponent that it can play."""
+
+    stack: Stack
+    arena: ArenaServer
+    emulator: Emulator
+    built: Build
+
+
+@contextmanager
+def emulated_deployment(built: Build | None = None) -> Iterator[EmulatedDeployment]:
+    """Yield a complete deployment with its secret, and remove it; it is built if not given."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-cloud-")))
+        if built is None:
+            print_flushed("building functions and layers for this machine ...")
+            built = sam_build(folder, native_target())
+        arena = stack.enter_context(ArenaServer(ArenaConfig()))
+        emulator = stack.enter_context(Emulator(STACK_SERVICES))
+        stack.enter_context(start_steady_opponent(arena.url, folder))
+        for look in preflight(emulator.client, default_demand()):  # with a new account's limits
+            print_flushed(f"  {look.name}: {look.status}, {look.message}")
+            if look.status is CheckStatus.FAILED:
+                raise ConfigError(look.message)
+        print_flushed("deploying template.yaml into the emulator ...")
+        deploy(emulator, built, DEFAULT_NAME, deployment_parameters(arena.url))
+        deployed_stack = find_stack(DEFAULT_NAME, emulator.client)
+        print_flushed("setting the passwords ...")
+
+        def check(user: str, password: str) -> None:
+            with ArenaClient(arena.url, Credentials(user, password)) as client:
+                client.whoami()
+
+        rotate_secret(deployed_stack, *BOT_CREDENTIALS, check)
+        rotate_service_secret(deployed_stack, VIEWER_SERVICE, VIEWER_PASSWORD)
+        yield EmulatedDeployment(deployed_stack, arena, emulator, built)
+
+
+def deployment_parameters(arena: str) -> dict[str, str]:
+    """Return the parameters of the emulated deployment; all others keep the template's defaults."""
+    return {
+        "ArenaUrl": arena,
+        "Architecture": native_architecture(),
+        # The emulator knows no combined alarms and no saved queries.
+        "Watch": "alarms",
+        **dict.fromkeys(("Blef", "Euchre", "Feed", "DeployWeb"), "yes"),
+    }
+
+
+def publish_metrics(client: Clients, begin: int = 0, end: int | None = None) -> int:
+    """Put the metrics logged from `begin` to before `end`, in ms, into the emulator's CloudWatch.
+
+    It does not look into logs itself, as CloudWatch does; so alarms and `status` would see none of
+    our metrics. All logs are read: stacks come and go meanwhile. Returns how many values it put.
+    """
+    samples = list(read_emf(_lines(client("logs"), begin, end)))
+    cloudwatch = client("cloudwatch")
+    for namespace in sorted({sample.metric.namespace for sample in samples}):
+        data = [
+            {
+                "MetricName": sample.metric.name,
+                "Dimensions": [
+                    {"Name": n, "Value": v} for n, v in sorted(sample.metric.dimensions)
+                ],
+                "Timestamp": sample.timestamp,
+                "Value": sample.value,
+            }
+            for sample in samples
+            if sample.metric.namespace == namespace
+        ]
+        for start in range(0, len(data), _BATCH):
+            cloudwatch.put_metric_data(Namespace=namespace, MetricData=data[start : start + _BATCH])
+    return len(samples)
+
+
+def _lines(logs: Client, begin: int, end: int | None) -> Iterator[str]:
+    groups = [
+        group["logGroupName"]
+        for page in logs.get_paginator("describe_log_groups").paginate()
+        for group in page["logGroups"]
+    ]
+    window = {"startTime": begin, **({} if end is None else {"endTime": end - 1})}
+    pages = logs.get_paginator("filter_log_events").paginate
+    for group in groups:
+        # Its stack may have been deleted since it was listed.
+        with suppress(logs.exceptions.ResourceNotFoundException):
+            for page in pages(logGroupName=group, **window):
+                yield from (event["message"] for event in page["events"])
+
+
+def main() -> None:
+    """Keep everything running until Ctrl-C; exits with 1 and a sentence where that is not to be."""
+    try:
+        stop_by((SIGTERM, SIGHUP))
+        with emulated_deployment() as prepared:
+            _stay(prepared)
+            print_flushed("stopping, and removing what the emulator wrote ...")
+    except CardsharpError as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        print_flushed("stopped")
+
+
+def _stay(trial: EmulatedDeployment) -> None:
+    """Publish what is logged until Ctrl-C, and say how other commands reach this cloud."""
+    native = native_target().environment()
+    building = {name: native[name] for name in ("LAMBDA_PYTHON", "LAMBDA_PLATFORM")}
+    with deployment_environment(trial.emulator) as environment:
+        print_flushed("\nIn another terminal:\n")
+        for name, value in {**environment, **building}.items():
+            print_flushed(f"export {name}={shlex.quote(value)}")
+        print_flushed(f"\nThe arena is {trial.arena.url}; Ctrl-C here stops everything.")
+        clock, begin = SystemClock(), 0
+        while True:
+            clock.sleep(_PAUSE)
+            end = round((clock.now() - _SETTLED).timestamp() * 1000)
+            publish_metrics(trial.stack.client, begin, end)  # each line once
+            begin = end
+
+
+if __name__ == "__main__":
+    main()

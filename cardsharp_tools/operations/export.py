@@ -1,0 +1,35 @@
+"""A stack's finished matches as a match log on this machine, before its table drops them."""
+
+from pathlib import Path
+
+from cardsharp.errors import StoreError
+from cardsharp.store.match_log import MatchReader, MatchStatus
+from cardsharp_tools.match_sources.match_logs import import_match, open_log
+
+_ALL = 1_000_000
+
+
+def export_matches(source: MatchReader, path: Path) -> int:
+    """Copy the finished matches that a file has not got yet, in the order of play; how many.
+
+    Each keeps its moments, intents and facts; notes are left out, as they expire anyway. Raises
+    `StoreError` if one of the logs failed, or, when all others are copied, if a match cannot be
+    read whole.
+    """
+    faults: list[str] = []
+    with open_log(f"sqlite:{path}") as target:
+        finished = source.matches(status=MatchStatus.FINISHED, limit=_ALL)
+        missing = [record for record in finished if target.match(record.match_id) is None]
+        for match in reversed(missing):
+            moves = source.moves(match.match_id)
+            fault = "; ".join(
+                filter(None, (match.read_error, *(move.read_error for move in moves)))
+            )
+            if fault or match.finished_at is None:
+                faults.append(f"Match {match.match_id} cannot be read whole: {fault}.")
+            elif not import_match(match, moves, target):
+                faults.append(f"Match {match.match_id} is being copied by somebody else.")
+    copied = len(missing) - len(faults)
+    if faults:
+        raise StoreError("\n".join([*faults, f"All others were copied: {copied}."]))
+    return copied

@@ -1,0 +1,71 @@
+"""A deployment by SAM from wherever we run: in a clone from there, else from an unpacked copy."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import cardsharp
+from cardsharp.errors import ConfigError
+from cardsharp_tools.build.sam_build import QUIET_ENVIRONMENT, find_sam, write_strategy_names
+from cardsharp_tools.build.target import BuildTarget
+from cardsharp_tools.project_files import PROJECT_ROOT
+
+
+def project_folder(folder: Path | None) -> Path:
+    """A folder that SAM can build: the clone that we run from, or ours unpacked into the folder.
+
+    What lies in the folder is written over, so that it is of the version that runs. Raises
+    `ConfigError` if we are not a clone, and no folder is given or it holds something else.
+    """
+    if (PROJECT_ROOT / "pyproject.toml").exists():
+        return PROJECT_ROOT
+    folder = folder or Path("cardsharp-stack")
+    if folder.exists() and not (folder / "template.yaml").exists():
+        raise ConfigError(f"{folder} is there and holds something else; give another with --into.")
+    shutil.copytree(PROJECT_ROOT, folder, dirs_exist_ok=True)
+    library = folder / "layers" / "cardsharp" / "python" / "cardsharp"
+    shutil.rmtree(library, ignore_errors=True)
+    package_folder, bytecode = (
+        Path(cardsharp.__file__).parent,
+        shutil.ignore_patterns("__pycache__"),
+    )
+    shutil.copytree(package_folder, library, ignore=bytecode)
+    return folder
+
+
+def deploy(
+    folder: Path, stage: str, stack: str, parameters: Sequence[str], extra_args: Sequence[str]
+) -> int:
+    """Build and deploy what lies in the folder, as one types it there; SAM's exit code.
+
+    `more` are words for `sam deploy`, such as --no-confirm-changeset. Raises `ConfigError` if SAM's
+    command line or make is missing.
+    """
+    sam, config = str(find_sam()), "default" if stage == "dev" else stage
+    if shutil.which("make") is None:
+        raise ConfigError(
+            "make is missing, by which SAM builds; install it (Debian: `apt install make`)."
+        )
+    environment = BuildTarget().environment()
+    built = _run(
+        [sam, "build", "--config-env", config], folder, {**environment, **QUIET_ENVIRONMENT}
+    )
+    if built != 0:
+        return built
+    template = Path(".aws-sam", "arena" if stage == "arena" else "build", "template.yaml")
+    if stage != "arena":
+        write_strategy_names(folder / template)
+    overrides = [f"Stage={'prod' if stage == 'prod' else 'dev'}", *parameters]
+    words = [
+        *("--config-file", str((folder / "samconfig.toml").resolve()), "--config-env", config),
+        *("--template-file", str(template), "--stack-name", stack, *extra_args),
+    ]  # SAM looks for its settings beside the built template, where there are none
+    return _run([sam, "deploy", *words, "--parameter-overrides", *overrides], folder, environment)
+
+
+def _run(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> int:
+    """Run it there; it may ask, and prints for itself."""
+    variables = {**os.environ, **environment, "SAM_CLI_TELEMETRY": "0"}
+    return subprocess.run(command, cwd=folder, env=variables, check=False).returncode  # noqa: S603 - SAM itself

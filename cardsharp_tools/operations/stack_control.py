@@ -1,0 +1,268 @@
+"""Control of a deployed stack: practice, pausing, settings, passwords and deletion."""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any
+
+from pydantic import Field
+
+from cardsharp.aws.client import call
+from cardsharp.bot.control.runtime_settings import RuntimeSettings
+from cardsharp.core.redaction import register_secrets
+from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
+from cardsharp.games.deadmansdraw.game import GAME
+from cardsharp.play.strategy_registry import registry_for
+from cardsharp.server.access_gate import TOKEN_PARAMETER, sign_access_token
+from cardsharp_tools.operations.dead_letters import DeadLetterQueue, drop
+from cardsharp_tools.operations.stack import CamelCaseModel, Stack, Timestamp
+
+VIEWER_SERVICE = "viewer"  # the pages' name, where a service is named by its game
+
+
+def create_practice_matches(stack: Stack, event: Mapping[str, object]) -> list[str]:
+    """The ids of matches that the practice function made; raises `CardsharpError` if it failed."""
+    failed, payload = _invoked(stack, "PracticeName", event)
+    if failed:
+        raise CardsharpError(
+            f"The practice function failed: {payload.get('errorMessage', payload)}"
+        )
+    ids: list[str] = payload["match_ids"]
+    return ids
+
+
+def _invoked(stack: Stack, output: str, event: Mapping[str, object]) -> tuple[bool, Any]:
+    """Invoke a function once; return True if it failed, and its response.
+
+    It is not retried, because a repeated invocation might do its work twice.
+    """
+    function = stack.output(output)
+    answer = stack.client("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
+    return bool(answer.get("FunctionError")), json.loads(answer["Payload"].read() or b"null")
+
+
+def check_arena_challenge(stack: Stack) -> None:
+    """Have an arena ask who we are, for which it needs a password; raises `CardsharpError`."""
+    event = {"requestContext": {"http": {"method": "GET"}}, "rawPath": "/api/sessioninfo"}
+    failed, payload = _invoked(stack, f"{GAME.name}Name", event)
+    if failed or payload.get("statusCode") != HTTPStatus.UNAUTHORIZED:
+        raise CardsharpError(
+            f"The arena failed: {payload.get('errorMessage') or payload.get('body')}"
+        )
+
+
+def rotate_secret(
+    stack: Stack, username: str, password: str, verify: Callable[[str, str], None]
+) -> None:
+    """Put user and password into the stack's secret, after `check` has tried them.
+
+    Functions take the new ones within minutes, without a deploy. Ticks that failed for want of them
+    are dropped, so that nobody is told of them any more. Raises `ConfigError` if one of the two is
+    empty, `ArenaError` if `check` found that the arena refuses them; the secret is as it was.
+    """
+    if not username or not password:
+        raise ConfigError("User and password are both needed.")
+    register_secrets(password)
+    verify(username, password)
+    _put_secret(stack, stack.output("SecretName"), username, password)
+    drop(stack, None, DeadLetterQueue.POLLER)
+
+
+def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
+    """Put the password of a service or the pages into its secret; raises `ConfigError`."""
+    if f"{service}Name" not in stack.outputs:
+        requirement = "DeployWeb=yes" if service == VIEWER_SERVICE else "the service of its game"
+        raise ConfigError(
+            f"The stack {stack.name} has no service {service}; deploy it with {requirement}."
+        )
+    if not password:
+        raise ConfigError("A password is needed.")
+    register_secrets(password)
+    _put_secret(stack, f"/{stack.name}/{service}", ADMIN, password)
+
+
+def match_link(stack: Stack, match_id: str, expires_at: datetime) -> str:
+    """A match's page, with a pass until then where pages are private; raises `ConfigError`."""
+    if "viewerUrl" not in stack.outputs:
+        raise ConfigError(f"The stack {stack.name} has no pages; deploy it with DeployWeb=yes.")
+    page = f"{stack.output('viewerUrl')}/matches/{match_id}"
+    if stack.parameters.get("WebPublic") == "yes":
+        return page
+    ssm = stack.client("ssm")
+    try:
+        parameter = ssm.get_parameter(Name=f"/{stack.name}/{VIEWER_SERVICE}", WithDecryption=True)
+    except ssm.exceptions.ParameterNotFound:
+        raise ConfigError(
+            "The pages have no password yet; set one with `cardsharp cloud rotate-secret "
+            f"--service {VIEWER_SERVICE}`."
+        ) from None
+    password = str(json.loads(parameter["Parameter"]["Value"])["password"])
+    register_secrets(password)
+    return f"{page}?{TOKEN_PARAMETER}={sign_access_token(match_id, expires_at, password)}"
+
+
+def _put_secret(stack: Stack, name: str, username: str, password: str) -> None:
+    value = json.dumps({"username": username, "password": password})
+    request = {"Name": name, "Value": value, "Type": "SecureString", "Overwrite": True}
+    call("secret", stack.client("ssm").put_parameter, **request)
+
+
+def trigger_alarm(stack: Stack, current_time: datetime) -> str:
+    """Set off the alarm TurnTimedOut, which CloudWatch clears within minutes; its name there."""
+    name = stack.ids["TurnTimedOut"]
+    reason = f"A test by cardsharp cloud test-alarm at {current_time:%H:%M} UTC; nothing is wrong."
+    set_state = stack.client("cloudwatch").set_alarm_state
+    call("alarm", set_state, AlarmName=name, StateValue="ALARM", StateReason=reason)
+    return name
+
+
+def arena_url(stack: Stack) -> tuple[str, str]:
+    """The arena's address and kind of authentication, as the deployed functions have them."""
+    get = stack.client("lambda").get_function_configuration
+    configuration = call("practice function", get, FunctionName=stack.output("PracticeName"))
+    variables = configuration["Environment"]["Variables"]
+    return variables["CARDSHARP_ARENA_URL"], variables.get("CARDSHARP_ARENA_AUTH", "basic")
+
+
+_SCHEDULE_FIELDS = (
+    *("Name", "GroupName", "ScheduleExpression", "ScheduleExpressionTimezone"),
+    *("FlexibleTimeWindow", "Target", "Description"),
+)
+"""What an update of a schedule must repeat, or it is forgotten."""
+
+
+def pause(stack: Stack, *, stop_schedule: bool = False) -> None:
+    """Stop taking new matches; running ones are still played and watched.
+
+    `stop_schedule` also stops the poller's schedule, for a time in which nothing is to be paid.
+    Raises `ConfigError` if the schedule is to stop while matches run, which nobody would watch
+    over.
+    """
+    update_settings(stack, paused=True)
+    if not stop_schedule:
+        return
+    running = stack.log.running_matches()
+    if running:
+        names = ", ".join(record.match_id for record in running)
+        raise ConfigError(f"Paused, but still playing {names}; stop the schedule afterwards.")
+    _set_schedule(stack, "DISABLED")
+
+
+def resume(stack: Stack) -> None:
+    """Take up new matches again, with a schedule that runs."""
+    update_settings(stack, paused=False)
+    _set_schedule(stack, "ENABLED")
+
+
+def _set_schedule(stack: Stack, state: str) -> None:
+    schedule = get_schedule(stack)
+    if schedule["State"] != state:
+        fields = {key: schedule[key] for key in _SCHEDULE_FIELDS if schedule.get(key)}
+        call("schedule", stack.client("scheduler").update_schedule, **fields, State=state)
+
+
+def get_schedule(stack: Stack) -> Any:  # noqa: ANN401 - AWS's answer
+    """The poller's schedule."""
+    get = stack.client("scheduler").get_schedule
+    return call("schedule", get, Name=stack.ids["PollerEveryMinute"])
+
+
+PASSWORD_PARAMETERS = ("arena", "viewer", "deadmansdraw")  # as `rotate-secret` calls its parameters
+
+
+def delete_secrets(stack: Stack, *, include_match_log: bool) -> list[str]:
+    """Delete a stack's passwords, and where wanted its match log; the names of what went.
+
+    Raises `ConfigError` if it is still playing, or its match log is protected against deletion.
+    """
+    table = stack.outputs.get("MatchTable")
+    if table is not None and stack.log.running_matches():
+        raise ConfigError("It is still playing; `cardsharp cloud pause`, and wait for the end.")
+    if include_match_log and table is not None:
+        dynamodb = stack.client("dynamodb")
+        response = call("match log", dynamodb.describe_table, TableName=table)["Table"]
+        if response.get("DeletionProtectionEnabled"):
+            raise ConfigError(
+                f"{table} is protected against deletion: aws dynamodb update-table "
+                f"--table-name {table} --no-deletion-protection-enabled"
+            )
+        call("match log", dynamodb.delete_table, TableName=table)
+    names = [f"/{stack.name}/{parameter}" for parameter in PASSWORD_PARAMETERS]
+    response = call("passwords", stack.client("ssm").delete_parameters, Names=names)
+    return [
+        *response["DeletedParameters"],
+        *([table] if include_match_log and table is not None else []),
+    ]
+
+
+class BotSettings(CamelCaseModel):
+    """Effective settings of a bot: runtime settings, else the parameters of the deployment."""
+
+    strategy: str
+    tags: tuple[str, ...]
+    at_once: int
+    paused: bool = Field(exclude=True)
+    listening: str
+    windows: str
+    awake_until: Timestamp | None
+    by_hand: tuple[str, ...] = Field(serialization_alias="setByHand")
+    """The names of those that an operator set."""
+
+    def __str__(self) -> str:
+        texts = {
+            "strategy": f"strategy {self.strategy}",
+            "tags": f"tags {', '.join(self.tags)}" if self.tags else "all tags",
+            "at_once": f"{self.at_once} at once",
+        }
+        return ", ".join(
+            f"{text} (set)" if n in self.by_hand else text for n, text in texts.items()
+        )
+
+    @property
+    def when(self) -> str:
+        """Text that says when the bot listens."""
+        if self.listening == "always":
+            return "always"
+        until, parts = self.awake_until, [self.listening, *filter(None, [self.windows])]
+        awake = until is not None and until > datetime.now(UTC)
+        return ", ".join([*parts, f"always until {until:%Y-%m-%d %H:%M} UTC"] if awake else parts)
+
+
+def read_settings(stack: Stack) -> BotSettings:
+    """Return the effective settings of a stack; raises `StoreError`."""
+    switches, get_parameter = stack.switchboard.read(), stack.parameters.get
+    tags = tuple(part.strip() for part in get_parameter("MatchTags", "").split(",") if part.strip())
+    return BotSettings(
+        strategy=switches.strategy or get_parameter("Strategy") or GAME.default_strategy,
+        tags=tags if switches.tags is None else switches.tags,
+        at_once=switches.at_once or _max_concurrency(stack),
+        paused=switches.paused,
+        listening=get_parameter("Listening", "always"),
+        windows=get_parameter("ListeningWindows", ""),
+        awake_until=switches.awake_until,
+        by_hand=tuple(
+            name for name in ("strategy", "tags", "at_once") if getattr(switches, name) is not None
+        ),
+    )
+
+
+def update_settings(stack: Stack, **changes: object) -> RuntimeSettings:
+    """Set switches, None as deployed; raises `ConfigError`, nothing changed, or `StoreError`."""
+    switches = RuntimeSettings.model_validate({**dict(stack.switchboard.read()), **changes})
+    if changes.get("strategy") is not None:
+        registry_for(GAME.strategy_package).factory(str(switches.strategy))
+    max_concurrency = _max_concurrency(stack)
+    if changes.get("at_once") is not None and (switches.at_once or 0) > max_concurrency:
+        raise ConfigError(
+            f"At most {max_concurrency} can be played at once: that is MatchLimit. Deploy "
+            "it with more."
+        )
+    stack.switchboard.set(switches)
+    return switches
+
+
+def _max_concurrency(stack: Stack) -> int:
+    """Return the maximum number of concurrent workers."""
+    return int(stack.parameters["MatchLimit"])

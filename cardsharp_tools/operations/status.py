@@ -1,0 +1,231 @@
+"""Status of a deployed stack: whether it listens, plays and is healthy, in figures and words."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+
+from pydantic import Field
+
+from cardsharp.aws.client import call
+from cardsharp.aws.telemetry import NAMESPACE
+from cardsharp.core.metrics import Metric
+from cardsharp.store.match_log import MatchStatus
+from cardsharp_tools.operations.dead_letters import DeadLetterQueue
+from cardsharp_tools.operations.preflight import account_quota
+from cardsharp_tools.operations.stack import CamelCaseModel, Clients, Stack, Timestamp
+from cardsharp_tools.operations.stack_control import BotSettings, get_schedule, read_settings
+
+MAX_POLL_AGE = timedelta(minutes=3)  # after a successful poll a stack counts as listening so long
+
+_FINISHED = 20
+_MESSAGES = "ApproximateNumberOfMessages"
+
+
+class BotStatus(CamelCaseModel):
+    """Status of the deployed bot."""
+
+    table: str
+    settings: BotSettings = Field(serialization_alias="settings")
+    schedule: str
+    last_poll: Timestamp | None
+    running: tuple[str, ...]
+    waiting: int
+    in_flight: int  # messages that a worker has, which are not counted as waiting
+    dead_letters: int
+    failed_ticks: int
+    results: dict[str, int] = Field(serialization_alias="lastResults")
+
+    def document(self) -> dict[str, object]:
+        """The same as a JSON document."""
+        return super().document() | {"paused": self.settings.paused}
+
+
+class DirectorStatus(CamelCaseModel):
+    """Status of an arena's director; the last two fields count the last hour."""
+
+    waiting: int
+    dead_letters: int
+    errors: int
+    throttles: int
+
+
+class StackStatus(CamelCaseModel):
+    """Status of a stack; `problems` are sentences, empty if the stack is healthy."""
+
+    stack: str
+    build: str  # the commit that the functions were built from
+    quota: int  # concurrent executions of the account, for all functions together
+    alarms: tuple[str, ...]
+    bot: BotStatus | None = Field(exclude=True)
+    director: DirectorStatus | None = Field(exclude=True)
+    problems: tuple[str, ...]
+
+    def document(self) -> dict[str, object]:
+        """The look as a JSON document; what is not deployed has no keys."""
+        bot = {} if self.bot is None else self.bot.document()
+        director = {} if self.director is None else {"director": self.director.document()}
+        return super().document() | bot | director
+
+    def lines(self) -> Iterator[str]:
+        """Yield the status in words, without the problems."""
+        bot, director = self.bot, self.director
+        yield (
+            f"stack     {self.stack}{', paused' if bot is not None and bot.settings.paused else ''}"
+        )
+        if bot is not None:
+            last = "never" if bot.last_poll is None else f"{bot.last_poll:%H:%M} UTC"
+            yield f"settings  {bot.settings}"
+            when = f"schedule {bot.schedule.lower()}, last successful poll {last}"
+            yield f"listening {bot.settings.when}, {when}"
+            waits = f"{bot.waiting} waiting, {bot.in_flight} in flight"
+            yield f"playing   {', '.join(bot.running) or 'nothing'}; {waits}"
+            counted = ", ".join(f"{number} {result}" for result, number in bot.results.items())
+            yield f"results   {counted or 'none yet'}"
+            yield f"match log dynamodb:{bot.table}"
+        if director is not None:
+            yield (
+                f"director  {director.waiting} ticks waiting, {director.dead_letters} "
+                "dead; within an hour "
+                f"{director.errors} errors, {director.throttles} refused for want of concurrency"
+            )
+        yield f"quota     {self.quota} executions at once"
+        yield f"build     {self.build}"
+
+
+def read_status(stack: Stack) -> StackStatus:
+    """Look at everything once, perhaps a minute old; raises `StoreError` if AWS does not answer."""
+    current_time = datetime.now(UTC)
+    bot = _bot(stack, current_time) if stack.has_bot else None
+    director = None
+    if stack.has_director:
+        director = DirectorStatus(
+            waiting=_depth(stack, DeadLetterQueue.DIRECTOR.source_queue_url(stack)),
+            dead_letters=_depth(stack, DeadLetterQueue.DIRECTOR.queue_url(stack)),
+            errors=_counted(stack, "Errors", current_time),
+            throttles=_counted(stack, "Throttles", current_time),
+        )
+    alarms = _alarms(stack)
+    return StackStatus(
+        stack=stack.name,
+        build=stack.outputs.get("Build", "unknown"),
+        quota=account_quota(stack.client),
+        alarms=alarms,
+        bot=bot,
+        director=director,
+        problems=(
+            *_problems(stack, bot, director, current_time),
+            *(f"The alarm {name} is on (docs/operations.md)." for name in alarms),
+        ),
+    )
+
+
+def _bot(stack: Stack, current_time: datetime) -> BotStatus:
+    finished = stack.log.matches(status=MatchStatus.FINISHED, limit=_FINISHED)
+    quarter = timedelta(minutes=15)
+    polls = _minutes(stack, Metric.POLLS, {"service": stack.name}, current_time, quarter)
+    return BotStatus(
+        table=stack.output("MatchTable"),
+        settings=read_settings(stack),
+        schedule=get_schedule(stack)["State"],
+        last_poll=max(polls, default=None),
+        running=tuple(record.match_id for record in stack.log.running_matches()),
+        waiting=_depth(stack, stack.output("MatchQueueUrl")),
+        in_flight=_depth(stack, stack.output("MatchQueueUrl"), f"{_MESSAGES}NotVisible"),
+        dead_letters=_depth(stack, DeadLetterQueue.WORKER.queue_url(stack)),
+        failed_ticks=_depth(stack, DeadLetterQueue.POLLER.queue_url(stack)),
+        results=Counter(str((match.outcome or {}).get("result")) for match in finished),
+    )
+
+
+def _problems(
+    stack: Stack, bot: BotStatus | None, director: DirectorStatus | None, current_time: datetime
+) -> Iterator[str]:
+    counted: dict[str, int] = {}
+    if bot is not None:
+        silence = current_time - max(filter(None, [bot.last_poll, stack.updated_at]))
+        if bot.schedule != "ENABLED":
+            off = bot.schedule.lower()
+            yield f"The schedule is {off}: nobody listens until `cardsharp cloud resume`."
+        elif silence > MAX_POLL_AGE:
+            yield "No poll has succeeded for 3 minutes: `cardsharp cloud logs --problems`."
+        counted = {
+            "{} messages failed for good: `cardsharp cloud dlq list`.": bot.dead_letters,
+            "{} ticks failed: `cardsharp cloud dlq list --ticks`.": bot.failed_ticks,
+        }
+    if director is not None:
+        letters, want = "`cardsharp cloud dlq list --director`", "for want of concurrency"
+        logs = "`cardsharp cloud logs --problems`"
+        counted |= {
+            f"{{}} ticks of the director failed for good: {letters}.": director.dead_letters,
+            f"The director failed {{}} times within an hour: {logs}.": director.errors,
+            f"The director was refused {{}} times within an hour {want}.": director.throttles,
+        }
+    yield from (sentence.format(number) for sentence, number in counted.items() if number)
+    if not stack.is_protected and stack.parameters.get("Stage") == "prod":
+        cure = "aws cloudformation update-termination-protection --enable-termination-protection"
+        yield f"The stack can be deleted by mistake: `{cure} --stack-name {stack.name}`."
+
+
+def _counted(stack: Stack, metric: str, current_time: datetime) -> int:
+    """Return Lambda's count of a metric of the director within an hour."""
+    named = {"FunctionName": stack.output("DirectorName")}
+    return round(sum(_minutes(stack, metric, named, current_time, timedelta(hours=1)).values()))
+
+
+def _minutes(
+    stack: Stack, metric: str, named: Mapping[str, str], current_time: datetime, back: timedelta
+) -> dict[datetime, float]:
+    """The sums of a metric of ours, or of one of our functions, by the minutes that have any."""
+    answer = call(
+        "metrics",
+        stack.client("cloudwatch").get_metric_statistics,
+        Namespace="AWS/Lambda" if "FunctionName" in named else NAMESPACE,
+        MetricName=metric,
+        Dimensions=[{"Name": name, "Value": value} for name, value in named.items()],
+        StartTime=current_time - back,
+        EndTime=current_time + timedelta(minutes=1),
+        Period=60,
+        Statistics=["Sum"],
+    )
+    return {point["Timestamp"]: point["Sum"] for point in answer["Datapoints"]}
+
+
+def _depth(stack: Stack, url: str, name: str = _MESSAGES) -> int:
+    ask = stack.client("sqs").get_queue_attributes
+    answer = call("queue", ask, QueueUrl=url, AttributeNames=[name])
+    return int(answer["Attributes"][name])
+
+
+def _alarms(stack: Stack) -> tuple[str, ...]:
+    """The logical names of the stack's alarms that are on."""
+    answer = call(
+        "alarms",
+        stack.client("cloudwatch").describe_alarms,
+        AlarmNamePrefix=f"{stack.name}-",
+        StateValue="ALARM",
+        AlarmTypes=["MetricAlarm", "CompositeAlarm"],
+    )
+    logical = {physical: name for name, physical in stack.ids.items()}
+    listed = [*answer.get("MetricAlarms", []), *answer.get("CompositeAlarms", [])]
+    return tuple(sorted(logical.get(alarm["AlarmName"], alarm["AlarmName"]) for alarm in listed))
+
+
+def month_to_date_cost(client: Clients, current_time: datetime) -> str:
+    """Return the month's cost of all our stacks so far, as billed by AWS; a request costs a cent.
+
+    No cost is recorded until `project` is made a cost allocation tag in the billing console.
+    """
+    month = current_time.date().replace(day=1)
+    answer = call(
+        "bill",
+        client("ce").get_cost_and_usage,
+        TimePeriod={"Start": str(month), "End": str(current_time.date() + timedelta(days=1))},
+        Granularity="MONTHLY",
+        Metrics=["UnblendedCost"],
+        Filter={"Tags": {"Key": "project", "Values": ["cardsharp"]}},
+    )
+    costs = [
+        period["Total"]["UnblendedCost"] for period in answer["ResultsByTime"] if period["Total"]
+    ]
+    amount = sum(float(cost["Amount"]) for cost in costs)
+    return f"{amount:.2f} {costs[0]['Unit'] if costs else 'USD'} since {month}"

@@ -1,0 +1,240 @@
+"""`cardsharp research blef gate` and `reliability`: the default against players unknown to it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import count, islice
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Annotated, NamedTuple
+
+from cyclopts import Parameter, validators
+
+from cardsharp.errors import ConfigError
+from cardsharp.games.blef.actions import BETS, CHECK
+from cardsharp.games.blef.game import GAME
+from cardsharp.games.blef.rules import MAX_PLAYERS
+from cardsharp.games.blef.simulation import CARD_COUNT_RANGES, BlefSimulation, SimulatedMatch
+from cardsharp.games.blef.strategies import build
+from cardsharp.games.blef.strategies.bayes import best_decision, evaluate_bets
+from cardsharp.games.blef.strategies.greedy import hand_bet_probabilities
+from cardsharp.games.blef.strategies.opponent_model import opponent_models
+from cardsharp_tools.cli.console import print_json, result_console
+from cardsharp_tools.cli.exit_codes import ExitCode
+from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.lab.confidence_interval import score_interval
+from cardsharp_tools.lab.duel_result import DuelResult
+from cardsharp_tools.lab.options import Positive, Seed
+from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.run_file import run_with_progress
+from cardsharp_tools.research.blef.held_out_opponents import LOOKAHEAD_PLAYERS, RULE_PLAYERS
+from cardsharp_tools.terminal.progress import track
+
+
+class ScoreTarget(NamedTuple):
+    """Minimum points in 100, and minimum lower end of their confidence interval."""
+
+    points: float
+    lower_bound: float
+
+
+_LEVELS = 10
+_ALONE, _AGAINST_COPIES = ScoreTarget(90, 86), ScoreTarget(75, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkOptions(CommandOptions):
+    """Options of the benchmark: the duels and their length."""
+
+    player: Annotated[str, Parameter(help="Who is measured.")] = GAME.default_strategy
+    opponents: Annotated[
+        tuple[str, ...],
+        Parameter(
+            name="--only",
+            negative=(),
+            help="These strangers, one-step or two-step; else all strangers.",
+        ),
+    ] = ()
+    pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = 200
+    """Deals, each played from every side."""
+    opponent_copies: Annotated[int, Parameter(name="--copies", validator=Positive)] = 1
+    """How many of the stranger sit there."""
+    seed: Seed = 1
+    out: Path | None = None
+    """A folder that keeps each pair; the same command goes on with what is there."""
+    as_json: Json = False
+
+    def plans(self) -> Iterator[DuelPlan]:
+        """The duels; raises `ConfigError` where there is no such stranger."""
+        opponent_names = (*RULE_PLAYERS, *LOOKAHEAD_PLAYERS)
+        for name in self.opponents or RULE_PLAYERS:
+            if name not in opponent_names:
+                raise ConfigError(
+                    f"There is no stranger '{name}'; there are {', '.join(opponent_names)}."
+                )
+            yield DuelPlan(
+                game=GAME.name,
+                first=self.player,
+                second=name,
+                pairs=self.pairs,
+                opponent_copies=self.opponent_copies,
+                seed=self.seed,
+            )
+
+    def run_file(self, plan: DuelPlan) -> Path | None:
+        """The file of a duel in the folder."""
+        name = f"{plan.first}-{plan.opponent_copies}x{plan.second}.jsonl"
+        return None if self.out is None else self.out / name
+
+
+def benchmark(*, options: BenchmarkOptions = BenchmarkOptions()) -> int:
+    """Benchmark the default strategy against held-out opponents; exit with 1 below the targets.
+
+    Each deal is played from every side. For each stranger: games won of 100, their
+    95 % interval, and the share of the rounds that was lost, by cards in play; even
+    are 50, or 25 of four.
+    """
+    duels: list[DuelResult] = []
+    for plan in [*options.plans()]:
+        duels.append(run_with_progress(plan, None, options.run_file(plan)))
+        if options.as_json:
+            print_json({**duels[-1].as_json(), "short": shortfall(duels[-1])})
+        else:
+            result_console().print(duel_line(duels[-1]), soft_wrap=True)
+    return ExitCode.FAILED if any(map(shortfall, duels)) else ExitCode.OK
+
+
+def score_target(duel: DuelResult) -> ScoreTarget:
+    """Return the target of a duel against a single opponent, or against several copies of it."""
+    return _ALONE if duel.plan.opponent_copies == 1 else _AGAINST_COPIES
+
+
+def shortfall(duel: DuelResult) -> float:
+    """By how many points in 100 a duel falls short of its aim, 0 where it does not."""
+    aim = score_target(duel)
+    return round(max(0.0, aim.points - duel.points, aim.lower_bound - duel.interval.low), 1)
+
+
+def duel_line(duel: DuelResult) -> str:
+    """A duel in a line, with how many of 100 rounds were lost, by the cards in play."""
+    bounds, missed = duel.interval, shortfall(duel)
+    won = f"{duel.points:.1f} ({bounds.low:.1f} to {bounds.high:.1f})"
+    counted = ((cards, f"lost with {cards}") for cards in CARD_COUNT_RANGES)
+    sums = [(cards, duel.total(name, 0), duel.total(name, 1)) for cards, name in counted]
+    shares = (
+        (cards, 100 * player_sum / (player_sum + other))
+        for cards, player_sum, other in sums
+        if player_sum + other
+    )
+    lost = "; ".join(f"{cards} cards {share:.0f}" for cards, share in shares)
+    verdict = f"falls short by {missed}" if missed else "meets the aim"
+    return f"{duel.plan.title}: {won} of {len(duel.matches)} games, {verdict}; lost {lost}"
+
+
+class BetPrediction(NamedTuple):
+    """Predicted probability of a bet, and its outcome."""
+
+    chance: float
+    was_true: bool
+
+
+class CalibrationBin(NamedTuple):
+    """Bets of which about as much was told: in per cent the mean, what held, and its bounds."""
+
+    bets: int
+    predicted: float
+    observed: float
+    low: float
+    high: float
+
+    @property
+    def document(self) -> dict[str, object]:
+        """The fields as JSON has them."""
+        names = {"predicted": "told", "observed": "held"}
+        return {names.get(name, name): value for name, value in self._asdict().items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationOptions(CommandOptions):
+    """Options of the calibration: the number of bets and of players."""
+
+    bets: Annotated[int, Parameter(alias="-n", validator=Positive)] = 10_000
+    players: Annotated[int, Parameter(validator=validators.Number(gte=3, lte=MAX_PLAYERS))] = 3
+    seed: Seed = 1
+    as_json: Json = False
+
+
+def calibration(*, options: CalibrationOptions = CalibrationOptions()) -> None:
+    """Compare the default's predictions of bets with the outcomes, by tenths.
+
+    It plays whole games against the strangers of `gate` in turn, and tells at each
+    of its decisions how likely the last bet is and, where it bets, its own one;
+    what is certain by its own cards does not count.
+    """
+    played = islice(bet_predictions(options.players, options.seed), options.bets)
+    predictions = list(track(played, "bets", options.bets))
+    bins = calibration_curve(predictions)
+    error = fmean((prediction.chance - prediction.was_true) ** 2 for prediction in predictions)
+    if options.as_json:
+        print_json(
+            {**asdict(options), "error": error, "levels": [level.document for level in bins]}
+        )
+        return
+    for level in bins:
+        observed_text = f"held {level.observed:.1f} % ({level.low:.1f} to {level.high:.1f})"
+        result_console().print(
+            f"said {level.predicted:.1f} %, {observed_text} of {level.bets:,} bets"
+        )
+    result_console().print(f"mean squared error {error:.4f}")
+
+
+def calibration_curve(predictions: Sequence[BetPrediction]) -> list[CalibrationBin]:
+    """Return the observed frequency of bets by tenths of the predicted probability.
+
+    Tenths without predictions are left out.
+    """
+    levels: list[list[BetPrediction]] = [[] for _ in range(_LEVELS)]
+    for prediction in predictions:
+        levels[min(int(prediction.chance * _LEVELS), _LEVELS - 1)].append(prediction)
+    return [_level(level) for level in levels if level]
+
+
+def _level(level: Sequence[BetPrediction]) -> CalibrationBin:
+    share = fmean(prediction.was_true for prediction in level)
+    bounds = score_interval(share, len(level)).scaled(100)
+    return CalibrationBin(
+        len(level), 100 * fmean(prediction.chance for prediction in level), 100 * share, *bounds
+    )
+
+
+def bet_predictions(players: int, seed: int) -> Iterator[BetPrediction]:
+    """Yield the predictions for bets, game after game without end."""
+    names = [*RULE_PLAYERS]
+    for number in count():
+        opponents = [names[(number + seat) % len(names)] for seat in range(players - 1)]
+        yield from _first_seat_predictions(
+            BlefSimulation(players), opponents, Random(f"{seed} {number}")
+        )
+
+
+def _first_seat_predictions(
+    simulation: BlefSimulation, opponents: Sequence[str], dice: Random
+) -> Iterator[BetPrediction]:
+    """Yield the predictions of the first seat in a game until it is out."""
+    players = [build(name, dice) for name in opponents]
+    state: SimulatedMatch = simulation.initial_state(dice)
+    while state.current_round.n_cards[0] and (seat := simulation.current_seat(state)) is not None:
+        position = simulation.current_position(state)
+        if seat:
+            action = players[seat - 1].decide(position).action
+        else:
+            seen, bet_probabilities = (
+                evaluate_bets(position, opponent_models(position)),
+                hand_bet_probabilities(position),
+            )
+            action = best_decision(position, seen).action
+            pool = [card for hand in state.current_round.hands for card in hand]
+            for bet in (position.last_bet, action):
+                if bet is not None and bet != CHECK and 0 < bet_probabilities[bet] < 1:
+                    yield BetPrediction(seen.bet_probabilities[bet], BETS[bet].holds(pool))
+        state = simulation.apply_action(state, action, dice)

@@ -1,0 +1,307 @@
+"""The equilibrium of a round of two with few cards, by CFR+ (Tammelin, arXiv:1407.5042).
+
+A hand that has no regrets checks. Any choice would do there by the theory, and this one keeps the
+tree small: what nobody reaches is never visited, and nothing is lost by that, for there all
+regrets are zero. So three cards are solved in a minute without anything compiled.
+
+With up to four cards in play colours decide nothing, so a hand is the values of its cards. What was
+said is a set of bets, because bets only rise: a number with a bit for each action. A round is won
+or lost, and worth 1 or 0.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations_with_replacement
+from math import comb, prod
+from typing import NamedTuple
+
+from cardsharp.games.blef.actions import BETS, CHECK
+from cardsharp.games.blef.cards import RANKS, SUITS
+from cardsharp.games.blef.strategies.equilibrium import MixedStrategy
+
+Row = list[float]  # a number for each hand of one player
+Values = tuple[int, ...]  # the values of a hand's cards, ascending
+ActionProbabilities = dict[int, Row]
+"""By action, how likely each hand takes it; a hand with no action at all checks."""
+
+SeatStrategy = dict[int, ActionProbabilities]  # by what was said, how one player goes on
+StrategyProfile = tuple[SeatStrategy, SeatStrategy]  # the plans of who begins and of the other
+StrategyFunction = Callable[
+    [int, Values], MixedStrategy
+]  # how whoever is to move goes on after what was said
+STARTER, OTHER = 0, 1
+SEATS = (STARTER, OTHER)
+_MAX_CARDS = 4  # cards in play with which no flush and no straight can hold
+
+
+class Payoffs(NamedTuple):
+    """Probabilities of the pairs of hands, opponent's and player's, with a false and a true bet."""
+
+    if_false: list[Row]
+    if_true: list[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class SmallRound:
+    """Round with its hands; by seat and bet, the payoffs of a check and of a checked bet."""
+
+    cards: tuple[int, int]
+    hands: tuple[Sequence[Values], Sequence[Values]]
+    bets: tuple[int, ...]
+    payoffs: tuple[dict[int, Payoffs], dict[int, Payoffs]]
+
+    def legal_raises(self, history: int) -> tuple[int, ...]:
+        """The bets above what was said that can hold."""
+        return tuple(bet for bet in self.bets if bet >= history.bit_length())
+
+    def check_values(self, seat: int, history: int, reach_probabilities: Row) -> Row:
+        """Return by hand the value of a check, given the opponent's reach probabilities."""
+        return _weighted(self.payoffs[seat][history.bit_length() - 1].if_false, reach_probabilities)
+
+    def called_values(self, seat: int, history: int, reach_probabilities: Row) -> Row:
+        """Return by hand the value if the opponent checks the last bet."""
+        return _weighted(self.payoffs[seat][history.bit_length() - 1].if_true, reach_probabilities)
+
+    def default_strategy(self, seat: int, history: int) -> ActionProbabilities:
+        """Return the play of an untrained seat: check, or open with the highest card."""
+        hands = self.hands[seat]
+        if history:
+            return {CHECK: [1.0] * len(hands)}
+        return {
+            value: [float(hand[-1] == value) for hand in hands]
+            for value in sorted({hand[-1] for hand in hands})
+        }
+
+
+def seat_to_move(history: int) -> int:
+    """The seat that is to move."""
+    return history.bit_count() % 2
+
+
+@cache
+def small_round(starter: int, other: int) -> SmallRound:
+    """The round of so many cards each; raises `ValueError` for too many, or none of somebody's."""
+    if min(starter, other) < 1 or starter + other > _MAX_CARDS:
+        raise ValueError(
+            f"Only rounds of 2 to {_MAX_CARDS} cards, one each at least, can be solved."
+        )
+    cards = (starter, other)
+    hands = (_hands(starter), _hands(other))
+    bets = tuple(n for n, bet in enumerate(BETS) if bet.rank_counts and bet.size <= sum(cards))
+    deals = [
+        [_ways(first_hand, second_hand) for second_hand in hands[1]] for first_hand in hands[0]
+    ]
+    total = sum(map(sum, deals))
+    chances = [[ways / total for ways in row] for row in deals]
+    mirrored = [list(column) for column in zip(*chances, strict=True)]
+    first, second = (
+        {bet: _won(bet, hands[seat], hands[1 - seat], seat_chances) for bet in bets}
+        for seat, seat_chances in ((STARTER, mirrored), (OTHER, chances))
+    )
+    return SmallRound(cards, hands, bets, (first, second))
+
+
+def _hands(cards: int) -> list[Values]:
+    return list(combinations_with_replacement(range(len(RANKS)), cards))
+
+
+def _ways(first_hand: Values, second_hand: Values) -> int:
+    """In how many ways these hands can be dealt, whatever the colours."""
+    first, second = Counter(first_hand), Counter(second_hand)
+    return prod(
+        comb(len(SUITS), first[value]) * comb(len(SUITS) - first[value], second[value])
+        for value in {*first_hand, *second_hand}
+    )
+
+
+def _won(
+    bet: int, hands: Sequence[Values], other_hands: Sequence[Values], chances: Sequence[Row]
+) -> Payoffs:
+    fails, holds = [], []
+    for other, row in zip(other_hands, chances, strict=True):
+        true = [_holds(bet, (*hand, *other)) for hand in hands]
+        fails.append([0.0 if yes else chance for yes, chance in zip(true, row, strict=True)])
+        holds.append([chance if yes else 0.0 for yes, chance in zip(true, row, strict=True)])
+    return Payoffs(fails, holds)
+
+
+def _holds(bet: int, pool: Iterable[int]) -> bool:
+    counts = Counter(pool)
+    return all(counts[value] >= count for value, count in BETS[bet].rank_counts)
+
+
+def _weighted(rows: Sequence[Row], weights: Row) -> Row:
+    """The sum of the rows, each with its weight."""
+    total = [0.0] * len(rows[0])
+    for weight, row in zip(weights, rows, strict=True):
+        if weight:
+            total = [a + weight * b for a, b in zip(total, row, strict=True)]
+    return total
+
+
+class CfrSolver:
+    """CFR+ solver; `average_strategy` converges to the equilibrium."""
+
+    def __init__(self, small_round: SmallRound) -> None:
+        self.small_round = small_round
+        self.iterations = 0
+        self._regrets: tuple[dict[int, ActionProbabilities], dict[int, ActionProbabilities]] = (
+            {},
+            {},
+        )
+        self._sums: StrategyProfile = ({}, {})
+        self._seat = STARTER
+
+    def average_strategy(self, history: int, hand: Values) -> MixedStrategy:
+        """Return a hand's mean strategy over all iterations; later ones count more.
+
+        Without training a hand checks, and opens with its highest card.
+        """
+        at = self.small_round.hands[seat_to_move(history)].index(hand)
+        sums = self._sums[seat_to_move(history)].get(history, {})
+        often = {action: row[at] for action, row in sums.items() if row[at]}
+        if not often:
+            return ((CHECK if history else hand[-1], 1.0),)
+        return tuple((action, weight / sum(often.values())) for action, weight in often.items())
+
+    def iterate(self, iterations: int) -> None:
+        """Run iterations: in each the starter learns first, then the other."""
+        for _ in range(iterations):
+            self.iterations += 1
+            for self._seat in SEATS:
+                everything = [1.0] * len(self.small_round.hands[1 - self._seat])
+                (self._learner_values if self._seat == STARTER else self._opponent_values)(
+                    0, everything
+                )
+
+    def _learner_values(self, history: int, reach: Row) -> Row:
+        """Return the value of each hand of the learner; `reach` is of the opponent's hands."""
+        seat = self._seat
+        options = {
+            bet: self._opponent_values(history | 1 << bet, reach)
+            for bet in self.small_round.legal_raises(history)
+        }
+        if history:
+            options[CHECK] = self.small_round.check_values(seat, history, reach)
+        worth = [0.0] * len(self.small_round.hands[seat])
+        for action, chances in self._play(seat, history).items():
+            values = options[action]
+            worth = [w + p * v for w, p, v in zip(worth, chances, values, strict=True)]
+        old = self._regrets[seat].get(history)
+        self._regrets[seat][history] = {
+            action: _added(old[action] if old else [0.0] * len(worth), values, worth)
+            for action, values in options.items()
+        }
+        return worth
+
+    def _opponent_values(self, history: int, reach: Row) -> Row:
+        """Return the same at the opponent's move; its play here is added to the average."""
+        seat, moves = self._seat, ActionProbabilities()
+        sums = self._sums[1 - seat].setdefault(history, {})
+        for action, chances in self._play(1 - seat, history).items():
+            action_reach = [r * p for r, p in zip(reach, chances, strict=True)]
+            if any(action_reach):
+                moves[action] = action_reach
+                previous_sums = sums.get(action) or [0.0] * len(action_reach)
+                sums[action] = [
+                    s + self.iterations * r
+                    for s, r in zip(previous_sums, action_reach, strict=True)
+                ]
+        return _against(self.small_round, seat, history, moves, self._learner_values)
+
+    def _play(self, seat: int, history: int) -> ActionProbabilities:
+        """Return a seat's current strategy by regret matching.
+
+        Each action has a probability in proportion to its positive regret.
+        """
+        default, regrets = (
+            self.small_round.default_strategy(seat, history),
+            self._regrets[seat].get(history),
+        )
+        return default if regrets is None else _matched(regrets, default)
+
+
+def _added(regrets: Row, values: Row, worth: Row) -> Row:
+    """The regrets with those of this iteration; in CFR+ they never fall below zero."""
+    return [max(0.0, r + v - w) for r, v, w in zip(regrets, values, worth, strict=True)]
+
+
+def _matched(regrets: ActionProbabilities, default: ActionProbabilities) -> ActionProbabilities:
+    """Convert regrets to probabilities; a hand without regrets plays the default."""
+    totals = [sum(column) for column in zip(*regrets.values(), strict=True)]
+    nothing = [0.0] * len(totals)
+    play = {
+        action: [
+            regret / total if total > 0 else default_probability
+            for regret, total, default_probability in zip(
+                row, totals, default.get(action, nothing), strict=True
+            )
+        ]
+        for action, row in regrets.items()
+    }
+    return {action: row for action, row in play.items() if any(row)}
+
+
+def _against(
+    small: SmallRound,
+    seat: int,
+    history: int,
+    moves: ActionProbabilities,
+    continuation: Callable[[int, Row], Row],
+) -> Row:
+    """Return by hand the value after the opponent's moves; `continuation` values a bet."""
+    worth = [0.0] * len(small.hands[seat])
+    for action, action_reach in moves.items():
+        checks = action == CHECK
+        values = (
+            small.called_values(seat, history, action_reach)
+            if checks
+            else continuation(history | 1 << action, action_reach)
+        )
+        worth = [w + v for w, v in zip(worth, values, strict=True)]
+    return worth
+
+
+def best_response_value(small_round: SmallRound, opponent: StrategyFunction, seat: int) -> float:
+    """Return the exact value of a seat's best response to an opponent."""
+
+    def seat_values(history: int, reach: Row) -> Row:
+        """By hand, what the best action is worth."""
+        options = [
+            opponent_values(history | 1 << bet, reach) for bet in small_round.legal_raises(history)
+        ]
+        if history:
+            options.append(small_round.check_values(seat, history, reach))
+        return [max(column) for column in zip(*options, strict=True)]
+
+    def opponent_values(history: int, reach: Row) -> Row:
+        """By hand, what is won against the other."""
+        return _against(
+            small_round, seat, history, _moves(small_round, opponent, history, reach), seat_values
+        )
+
+    return sum(
+        (seat_values if seat == STARTER else opponent_values)(
+            0, [1.0] * len(small_round.hands[1 - seat])
+        )
+    )
+
+
+def _moves(
+    small: SmallRound, plays: StrategyFunction, history: int, reach: Row
+) -> ActionProbabilities:
+    """Return the reach probability of each hand after each action."""
+    moves: ActionProbabilities = {}
+    for at, (hand, likely) in enumerate(
+        zip(small.hands[seat_to_move(history)], reach, strict=True)
+    ):
+        for action, often in plays(history, hand) if likely else ():
+            moves.setdefault(action, [0.0] * len(reach))[at] += likely * often
+    return moves
+
+
+def exploitability(small_round: SmallRound, strategy: StrategyFunction) -> float:
+    """Return a best response's gain over an equal share, mean of both seats; 0 in equilibrium."""
+    return (sum(best_response_value(small_round, strategy, seat) for seat in SEATS) - 1) / 2

@@ -1,0 +1,273 @@
+"""`cardsharp research solve` and `blef`: the tables of solved rounds, and the trained ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Literal
+
+import cyclopts
+from cyclopts import Parameter, validators
+
+from cardsharp.errors import ConfigError
+from cardsharp.games.blef.strategies.equilibrium import SOLVED_CARD_COUNTS, load_solution
+from cardsharp.games.blef.strategies.large_round_policy import DEFAULT_FILE as LARGE
+from cardsharp.games.blef.strategies.large_round_policy import load_large_round_policy
+from cardsharp.games.blef.strategies.large_round_policy import write_policy as write_large
+from cardsharp.games.blef.strategies.policy_tables import DEFAULT_FILE, write_tables
+from cardsharp_tools.cli.console import message_console, print_json, result_console
+from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.lab.options import Cluster, Positive, Seed
+from cardsharp_tools.lab.runner import make_executor
+from cardsharp_tools.research.blef.cfr_solver import (
+    CfrSolver,
+    SmallRound,
+    exploitability,
+    small_round,
+)
+from cardsharp_tools.research.blef.native import HandSizes, library, local_exploitability, player
+from cardsharp_tools.research.blef.solved_tables import (
+    TABLES_DIR,
+    named_strategy,
+    solved_table,
+    table_strategy,
+)
+from cardsharp_tools.research.blef.solved_tables import write as write_solved
+from cardsharp_tools.research.blef.table_files import ROUNDS as LARGE_ROUNDS
+from cardsharp_tools.research.blef.table_files import (
+    TrainingAmount,
+    install_knowledge,
+    large_rounds_in,
+    load_tables,
+    pack_rows,
+    train_round,
+)
+from cardsharp_tools.research.blef.table_training import (
+    ROUNDS,
+    CheckpointFolder,
+    TrainingBudget,
+    restore_trainer,
+    train,
+)
+from cardsharp_tools.terminal.progress import ProgressBar
+
+_SOLVING, _TRAINING = (
+    Path(__file__).with_name(f"{name}.txt").read_text("utf-8").rstrip()
+    for name in ("solving", "training")
+)
+_HOUR = 3600.0
+_LESSONS = TrainingAmount()
+
+solve = cyclopts.App(
+    name="solve", help="Solve what can be solved exactly.", help_format="plaintext"
+)
+app = cyclopts.App(
+    name="blef",
+    help="Train tables for rounds that are too large to be solved exactly, and check them.",
+    help_format="plaintext",
+    help_epilogue=_TRAINING,
+)
+app.command("cardsharp_tools.research.blef.benchmark:benchmark", name="gate")
+app.command("cardsharp_tools.research.blef.benchmark:calibration", name="reliability")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolveOptions(CommandOptions):
+    """Which rounds, and what to do with them."""
+
+    cards: Annotated[
+        tuple[Literal["1v1", "2v1", "1v2"], ...],
+        Parameter(negative=(), help="Cards of who begins and of the other; repeatable; else all."),
+    ] = ()
+    strategy: Annotated[str, Parameter(help="Whose play is held against a best answer.")] = "bayes"
+    write: Annotated[
+        Path | None,
+        Parameter(help=f"Solve, and write tables into this folder; the shipped ones: {TABLES_DIR}"),
+    ] = None
+    iterations: Annotated[int, Parameter(validator=Positive, help="With --write: of CFR+.")] = 400
+    as_json: Json = False
+
+
+@solve.command(name="blef", help_epilogue=_SOLVING)
+def solve_blef(*, options: SolveOptions = SolveOptions()) -> None:
+    """Say what a best answer wins above an equal share, or solve the rounds with --write."""
+    selected = [
+        sizes for sizes in SOLVED_CARD_COUNTS if not options.cards or _name(sizes) in options.cards
+    ]
+    for cards in selected:
+        small = small_round(*cards)
+        result = _solved(small, options) if options.write is not None else _measured(small, options)
+        if options.as_json:
+            print_json(result)
+        else:
+            result_console().print(", ".join(f"{key} {value}" for key, value in result.items()))
+
+
+def _measured(small: SmallRound, options: SolveOptions) -> dict[str, object]:
+    """Return the exploitability of the shipped table and of the strategy, both computed now."""
+    shipped = load_solution(*small.cards)
+    plans = shipped["starter"], shipped["other"]
+    return {
+        "cards": _name(small.cards),
+        "table": round(exploitability(small, table_strategy(small, plans)), 6),
+        options.strategy: round(exploitability(small, named_strategy(small, options.strategy)), 6),
+        "value": shipped["value"],
+    }
+
+
+def _solved(small: SmallRound, options: SolveOptions) -> dict[str, object]:
+    solver = CfrSolver(small)
+    solver.iterate(options.iterations)
+    command = f"cardsharp research solve blef --write FOLDER --iterations {options.iterations}"
+    document = solved_table(small, solver.average_strategy, command, datetime.now(UTC).date())
+    file = write_solved(document, options.write or TABLES_DIR)
+    return {
+        "cards": _name(small.cards),
+        "value": document["value"],
+        "exploitability": document["exploitability"],
+        "file": str(file),
+    }
+
+
+Setups = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--setups",
+        negative=(),
+        help="Cards of who begins v the other, as 3v2; repeatable; else all.",
+    ),
+]
+Checkpoint = Annotated[Path, Parameter(help="A folder that keeps what was learned so far.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions(CommandOptions):
+    """Options of the training: its length and its workers."""
+
+    hours: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 1.0
+    until: Annotated[
+        int, Parameter(validator=Positive, help="Steps of 2,000 deals a round; it ends there.")
+    ] = 1_000
+    workers: Annotated[int, Parameter(validator=Positive, help="Processes.")] = 1
+    cluster: Cluster = None
+
+
+@app.command(name="train", help_epilogue=_TRAINING)
+def train_tables(
+    *, checkpoint: Checkpoint, rounds: Setups = (), options: TrainOptions = TrainOptions()
+) -> None:
+    """Train by steps, the round of fewest steps first; repeat the command to continue."""
+    library()
+    folder, budget = (
+        CheckpointFolder(checkpoint),
+        TrainingBudget(options.until, options.hours * _HOUR),
+    )
+
+    def tell(cards: HandSizes, steps: int) -> None:
+        message_console().print(f"{_name(cards)}: {steps} steps")
+
+    with make_executor(options.workers, options.cluster) as pool:
+        train(folder, _rounds(rounds), budget, pool, tell)
+    for cards in _rounds(rounds):
+        result_console().print(f"{_name(cards)}: {folder.steps(cards)} of {options.until} steps")
+
+
+@app.command(name="pack")
+def pack_tables(
+    *,
+    checkpoint: Checkpoint,
+    rounds: Setups = (),
+    out: Annotated[Path, Parameter(help="A file.")] = DEFAULT_FILE,
+) -> None:
+    """Write the tables of a checkpoint as `solved` reads them."""
+    library()
+    folder, tables, steps = CheckpointFolder(checkpoint), {}, {}
+    for cards in filter(folder.steps, _rounds(rounds)):
+        learner, done = restore_trainer(cards, folder.read(cards))
+        message_console().print(f"{_name(cards)}: {done} steps")
+        tables[cards], steps[_name(cards)] = pack_rows(learner), done
+    if not tables:
+        raise ConfigError(f"Nothing was learned yet in {checkpoint}; `train` begins it.")
+    steps_text = ", ".join(f"{name} {number}" for name, number in steps.items())
+    write_tables(out, f"cardsharp research blef train, until: {steps_text}", tables)
+    result_console().print(f"{out}: {len(tables)} rounds, {out.stat().st_size / 1e6:.2f} MB")
+
+
+@app.command(name="large")
+def train_large_rounds(
+    *,
+    out: Annotated[Path, Parameter(help="A file.")] = LARGE,
+    rounds: Setups = (),
+    steps: Annotated[int, Parameter(validator=Positive, help="Of 400 deals.")] = _LESSONS.steps,
+    workers: Annotated[int, Parameter(validator=Positive, help="Processes.")] = 1,
+    cluster: Cluster = None,
+) -> None:
+    """Learn rounds with eight to eighteen cards in play, for `solved` to play by.
+
+    Setups have the fewer cards first. About 10 seconds each, whoever begins.
+    """
+    library()
+    selected, learned = _rounds(rounds, LARGE_ROUNDS), dict[HandSizes, bytes]()
+    lesson = partial(train_round, amount=TrainingAmount(steps, _LESSONS.deals))
+    with ProgressBar(len(selected), "rounds") as bar, make_executor(workers, cluster) as pool:
+        for knowledge in (map if pool is None else pool.map)(lesson, selected):
+            learned |= knowledge
+            bar.advance(1)
+    write_large(out, f"cardsharp research blef large --steps {steps}", learned)
+    result_console().print(f"{out}: {len(learned)} tables, {out.stat().st_size / 1e6:.2f} MB")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(CommandOptions):
+    """Options of the check: the number of rounds."""
+
+    rounds: Annotated[int, Parameter(alias="-n", validator=Positive)] = 4_000
+    seed: Seed = 1
+    as_json: Json = False
+
+
+@app.command(name="check", help_epilogue=_TRAINING)
+def check_tables(
+    *,
+    file: Annotated[Path, Parameter(help="The tables.")] = DEFAULT_FILE,
+    rounds: Setups = (),
+    options: CheckOptions = CheckOptions(),
+) -> None:
+    """Measure a lower bound of the tables' exploitability with a local best response.
+
+    The response knows the table and looks one or two steps ahead, on fresh deals, equally often
+    from each seat. The result is a 95 % interval, in hundredths of a round. Large rounds are
+    checked only if they are named.
+    """
+    library()
+    tables, learned = load_tables(file), large_rounds_in(load_large_round_policy())
+    table_player, available = (
+        install_knowledge(player("tables", tables), learned),
+        {*tables, *learned},
+    )
+    selected = _rounds(rounds, (*ROUNDS, *learned)) if rounds else tables
+    for cards, depth in product(filter(available.__contains__, selected), (1, 2)):
+        interval = local_exploitability(cards, table_player, depth, options.seed, options.rounds)
+        if options.as_json:
+            row = {"setup": _name(cards), "measure": f"depth {depth}", "rounds": options.rounds}
+            print_json({**row, **interval._asdict()})
+        else:
+            interval_text = f"{100 * interval.low:.2f} to {100 * interval.high:.2f} %"
+            result_console().print(
+                f"{_name(cards)} depth {depth}: {interval_text} of {options.rounds:,} rounds"
+            )
+
+
+def _name(cards: HandSizes) -> str:
+    return f"{cards[0]}v{cards[1]}"
+
+
+def _rounds(setups: Sequence[str], available: Sequence[HandSizes] = ROUNDS) -> Sequence[HandSizes]:
+    """Those of these rounds that are named, else all; raises `ConfigError` for others."""
+    named = {_name(cards): cards for cards in available}
+    unknown = [name for name in setups if name not in named]
+    if unknown:
+        raise ConfigError(f"'{unknown[0]}' is not trained; there are {', '.join(named)}.")
+    return [named[name] for name in setups] or available

@@ -1,0 +1,321 @@
+# ruff: noqa: PLR2004 - a rule is its numbers
+"""Players that the default does not know, against which it is measured: each is one rule in words.
+
+None is a habit of `minds.py`, none is asked by our players, and all but the last know the rules and
+the chances of their own cards alone. The last reads ours: it knows the shipped tables, and looks
+one or two steps ahead. What it wins of whole games says how hard ours is to read. With fewer than
+eight cards in play, and with more than the tables are for, it plays as `solved` does, which nothing
+of it depends on.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from math import exp
+from random import Random
+
+from cardsharp.games.blef.actions import BETS, CHECK, LOST_MARKER
+from cardsharp.games.blef.cards import DECK
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.strategies import (
+    STRATEGIES,
+    Decision,
+    large_round_policy,
+    legal_choices,
+)
+from cardsharp.games.blef.strategies.bet_probabilities import (
+    BetProbabilities,
+    bet_probabilities,
+    card_bits,
+    missing_cards,
+    true_bets,
+)
+from cardsharp.games.blef.strategies.equilibrium import MixedStrategy, card_counts
+from cardsharp.games.blef.strategies.solved import Solved
+from cardsharp.games.blef.strategies.table_lookup import NO_BET
+
+_TOP = len(BETS) - 1
+
+
+@dataclass(frozen=True)
+class TurnView:
+    """View of the player to act, with a random generator."""
+
+    position: Position
+    rng: Random
+
+    @cached_property
+    def bet_to_beat(self) -> int:
+        """The bet to beat, -1 where there is none."""
+        last_bet = self.position.last_bet
+        return -1 if last_bet is None else last_bet
+
+    @cached_property
+    def bet_probabilities(self) -> BetProbabilities:
+        """Probability of each bet given the player's cards."""
+        return bet_probabilities(card_bits(self.position.hand), self.position.hidden_card_count)
+
+    @cached_property
+    def higher_bets(self) -> Sequence[int]:
+        """The bets that may be made, ascending; none after the highest."""
+        return range(self.bet_to_beat + 1, len(BETS))
+
+    @cached_property
+    def bet_probability(self) -> float:
+        """Probability of the bet to beat given the player's cards, 1 if there is none."""
+        return self.bet_probabilities[self.bet_to_beat] if self.bet_to_beat >= 0 else 1.0
+
+    def likeliest_bet(self) -> int:
+        """The likeliest of the higher bets; of equals the lowest."""
+        return max(self.higher_bets, key=lambda bet: self.bet_probabilities[bet], default=CHECK)
+
+
+Rule = Callable[[TurnView], int]
+"""What somebody does; the check where nothing is to be checked stands for the likeliest bet."""
+
+
+def play_honest(view: TurnView, check_below: float, min_probability: float) -> int:
+    """Check bets below `check_below`; bet the lowest of at least `min_probability`."""
+    if view.bet_probability < check_below:
+        return CHECK
+    safe = (bet for bet in view.higher_bets if view.bet_probabilities[bet] >= min_probability)
+    return next(safe, CHECK if view.bet_probability < min_probability else view.likeliest_bet())
+
+
+def play_minimum_raise(table: TurnView) -> int:
+    """Bets one more than the last one for as long as that may well be."""
+    return next(
+        (bet for bet in table.higher_bets[:1] if table.bet_probabilities[bet] >= 0.1), CHECK
+    )
+
+
+def play_trusting(table: TurnView) -> int:
+    """Believe the last bet, and bet the likeliest with the cards that it claims."""
+    if table.bet_to_beat < 0:
+        return table.likeliest_bet()
+    seen = card_bits(table.position.hand)
+    missing = missing_cards(table.bet_to_beat, seen)
+    hidden = table.position.hidden_card_count - missing.bit_count()
+    if hidden < 0:
+        return CHECK
+    chances = bet_probabilities(seen | missing, hidden)
+    best = max(table.higher_bets, key=lambda bet: (chances[bet], -bet), default=CHECK)
+    return best if best != CHECK and chances[best] >= 0.5 else CHECK
+
+
+def play_improbable(table: TurnView) -> int:
+    """Make the least likely of the next six bets; check below 0.3."""
+    if table.bet_probability < 0.3:
+        return CHECK
+    return min(table.higher_bets[:6], key=lambda bet: table.bet_probabilities[bet], default=CHECK)
+
+
+def play_opening_bluff(table: TurnView) -> int:
+    """Begin each round with a plausible lie as high as possible, then play honestly."""
+    has_bet = any(move.seat == table.position.seat for move in table.position.history)
+    lies = [bet for bet in table.higher_bets if 0.1 <= table.bet_probabilities[bet] <= 0.35]
+    return play_honest(table, 0.15, 0.5) if has_bet or not lies else table.rng.choice(lies)
+
+
+def play_never_check(table: TurnView) -> int:
+    """Never checks what can hold; bets the likeliest."""
+    return table.likeliest_bet() if table.bet_probability > 0 else CHECK
+
+
+def play_coin_flip(table: TurnView) -> int:
+    """Checks or bets one of the next ten, by a coin."""
+    bets = table.higher_bets[:10]
+    return CHECK if table.rng.random() < 0.5 or not bets else table.rng.choice(bets)
+
+
+def play_random(table: TurnView) -> int:
+    """Any legal action."""
+    return table.rng.choice(legal_choices(table.position))
+
+
+def play_softmax(table: TurnView) -> int:
+    """Does anything, the likelier it is to be right, the more often."""
+    worth = {bet: table.bet_probabilities[bet] for bet in table.higher_bets}
+    worth[CHECK] = 1 - table.bet_probability
+    (action,) = table.rng.choices([*worth], [exp(value / 0.08) for value in worth.values()])
+    return action
+
+
+def play_copying(table: TurnView) -> int:
+    """Goes on with what the other claims: the next bet that has all of the last one's values."""
+    if table.bet_probability < 0.15:
+        return CHECK
+    values = (
+        {value for value, _ in BETS[table.bet_to_beat].rank_counts}
+        if table.bet_to_beat >= 0
+        else set()
+    )
+    alike = (
+        bet for bet in table.higher_bets if values <= {value for value, _ in BETS[bet].rank_counts}
+    )
+    return next(alike, CHECK) if values else table.likeliest_bet()
+
+
+def play_switching(table: TurnView) -> int:
+    """Honest for eight rounds, then one who bluffs in each."""
+    return (
+        play_honest(table, 0.2, 0.6)
+        if table.position.round_number <= 8
+        else play_opening_bluff(table)
+    )
+
+
+def play_result_driven(table: TurnView) -> int:
+    """Honest and doubtful after a round that it won, wild after one that it lost."""
+    earlier = table.position.earlier_rounds
+    if not earlier or earlier[-1].history[-1] != (table.position.seat, LOST_MARKER):
+        return play_honest(table, 0.35, 0.7)
+    wild = [bet for bet in table.higher_bets if table.bet_probabilities[bet] >= 0.2]
+    return CHECK if table.bet_probability < 0.1 or not wild else table.rng.choice(wild)
+
+
+def play_highest_likely(table: TurnView) -> int:
+    """Goes at once as high as it may with .3; checks what is less likely than that."""
+    bets = [bet for bet in table.higher_bets if table.bet_probabilities[bet] >= 0.3]
+    return bets[-1] if bets and table.bet_probability >= 0.3 else CHECK
+
+
+RULE_PLAYERS: Mapping[str, Rule] = {
+    "honest-6": partial(play_honest, check_below=0.2, min_probability=0.6),
+    "honest-4": partial(play_honest, check_below=0.2, min_probability=0.4),
+    "crawler": play_minimum_raise,
+    "believer": play_trusting,
+    "liar": play_improbable,
+    "bluffer": play_opening_bluff,
+    "unbending": play_never_check,
+    "mixer": play_coin_flip,
+    "careless": play_random,
+    "tempted": play_softmax,
+    "mimic": play_copying,
+    "turncoat": play_switching,
+    "moody": play_result_driven,
+    "leaper": play_highest_likely,
+}
+
+
+class RulePlayer:
+    """Somebody who plays by one rule."""
+
+    def __init__(self, rule: Rule, rng: Random) -> None:
+        self._rule, self._dice = rule, rng
+
+    def decide(self, position: Position) -> Decision:
+        """Return the rule's action, or the likeliest bet if that action is illegal."""
+        table, legal = TurnView(position, self._dice), legal_choices(position)
+        action = self._rule(table)
+        return Decision(action if action in legal else table.likeliest_bet(), "By its rule.")
+
+
+for _name, _rule in RULE_PLAYERS.items():
+    STRATEGIES.register_external(_name, partial(RulePlayer, _rule))
+
+
+_WORLDS, _BETS = 40, 6
+_TREMBLE = 0.001  # how likely anything is that the table never does
+_RARE = 0.02  # worlds, and raises, of less than this part of all are not looked into
+
+
+class LookaheadPlayer:
+    """Player that weights sampled hands by the table policy and looks ahead."""
+
+    def __init__(self, rng: Random, depth: int) -> None:
+        self._dice, self._steps, self._solved = rng, depth, Solved(rng)
+        self._policy = large_round_policy.load_large_round_policy()
+
+    def decide(self, position: Position) -> Decision:
+        """The check or one of the likeliest bets, whichever wins the round more often."""
+        legal_choices(position)
+        cards = card_counts(position)
+        if cards not in self._policy.rounds:
+            return self._solved.decide(position)
+        seen = _Round(self._policy, position, self._worlds(position))
+        return Decision(seen.best(self._steps), "By what the table says.")
+
+    def _worlds(self, position: Position) -> Sequence[int]:
+        """Hands that the other may have, as numbers."""
+        rest = [card for card in DECK if card not in position.hand]
+        return [
+            card_bits(self._dice.sample(rest, position.hidden_card_count)) for _ in range(_WORLDS)
+        ]
+
+
+class _Round:
+    """The round as it may lie, and what the table says in each world."""
+
+    def __init__(
+        self, policy: large_round_policy.LargeRoundPolicy, position: Position, worlds: Sequence[int]
+    ) -> None:
+        self._policy, self._worlds = policy, worlds
+        self._cards = position.hidden_card_count, len(position.hand)
+        self._mixed: dict[tuple[int, int, int], MixedStrategy] = {}
+        hand_bits = card_bits(position.hand)
+        self._truths = [true_bets(hand_bits | hand) for hand in worlds]
+        self._bet_history = (NO_BET, NO_BET, *(move.action for move in position.history))
+        self.weights = [1.0] * len(worlds)
+        for place in range(len(self._bet_history) - 1, 1, -2):
+            self.weights = self._seen(self.weights, self._bet_history[place - 2 : place + 1])
+
+    def _seen(self, weights: Sequence[float], bets: Sequence[int]) -> list[float]:
+        """Update the weights by the opponent's answer, the third bet, to the first two."""
+        previous, last, bet = bets
+        often = (dict(self._says(hand, previous, last)).get(bet, 0.0) for hand in self._worlds)
+        return [
+            old * (probability + _TREMBLE) for old, probability in zip(weights, often, strict=True)
+        ]
+
+    def _says(self, hand: int, previous: int, last: int) -> MixedStrategy:
+        key = hand, previous, last
+        if key not in self._mixed:
+            self._mixed[key] = large_round_policy.mixed_strategy(
+                self._policy, self._cards, hand, (previous, last)
+            )
+        return self._mixed[key]
+
+    def best(self, steps: int) -> int:
+        """The action that wins most of the worlds."""
+        last, weights = self._bet_history[-1], self.weights
+        check = 0.0 if last == NO_BET else self._bet_weight(last, weights, is_true=False)
+        chances = {bet: self._bet_weight(bet, weights) for bet in range(last + 1, len(BETS))}
+        likeliest = sorted(chances, key=lambda bet: -chances[bet])[:_BETS]
+        bets = [(self._bet(last, bet, weights, steps), bet) for bet in likeliest]
+        return max([(check, CHECK), *bets])[1]
+
+    def _bet_weight(self, bet: int, weights: Sequence[float], *, is_true: bool = True) -> float:
+        """Return the weight of the worlds in which a bet is true, or false."""
+        both = zip(self._truths, weights, strict=True)
+        return sum(weight for truth, weight in both if (truth >> bet & 1) == is_true)
+
+    def _bet(self, last: int, bet: int, weights: Sequence[float], steps: int) -> float:
+        """Return the weight won with a bet if we answer a raise in the best way."""
+        won, raised, rare = 0.0, dict[int, list[float]](), _RARE * max(weights)
+        for at, (hand, truth) in enumerate(zip(self._worlds, self._truths, strict=True)):
+            for raise_bet, often in self._says(hand, last, bet) if weights[at] > rare else ():
+                if raise_bet == CHECK:
+                    won += weights[at] * often * (truth >> bet & 1)
+                else:
+                    raise_weights = raised.setdefault(raise_bet, [0.0] * len(weights))
+                    raise_weights[at] = weights[at] * often
+        return won + sum(
+            self._answer(raise_bet, raise_weights, steps)
+            for raise_bet, raise_weights in raised.items()
+        )
+
+    def _answer(self, raise_bet: int, weights: Sequence[float], steps: int) -> float:
+        """Return the value after an opponent's raise; at the last step the raise is checked."""
+        checked = self._bet_weight(raise_bet, weights, is_true=False)
+        if steps == 1 or sum(weights) < _RARE * sum(self.weights):
+            return checked
+        chances = {bet: self._bet_weight(bet, weights) for bet in range(raise_bet + 1, len(BETS))}
+        best = max(chances, key=lambda bet: chances[bet], default=CHECK)
+        return checked if best == CHECK else max(checked, self._bet(raise_bet, best, weights, 1))
+
+
+LOOKAHEAD_PLAYERS = {"one-step": 1, "two-step": 2}
+
+for _name, _steps in LOOKAHEAD_PLAYERS.items():
+    STRATEGIES.register_external(_name, partial(LookaheadPlayer, depth=_steps))

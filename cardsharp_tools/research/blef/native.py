@@ -1,0 +1,217 @@
+"""The trainer and the players in C, as Python sees them; needs a C compiler."""
+
+import ctypes
+from array import array
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import accumulate
+from math import sqrt
+from pathlib import Path
+from typing import TypeAlias
+
+from cardsharp.analysis.ratings import Z_95
+from cardsharp.errors import ConfigError
+from cardsharp.games.blef.actions import BETS
+from cardsharp.games.blef.strategies.bet_probabilities import card_bits
+from cardsharp.games.blef.strategies.policy_tables import PolicyRows
+from cardsharp.games.blef.strategies.table_lookup import TableShape, hands_by_size
+from cardsharp_tools.lab.confidence_interval import Interval
+from cardsharp_tools.research.c_library import (
+    declare_function,
+    load_library,
+    struct_fields,
+    unavailable_reason,
+)
+
+_BETS, _VALUES, _MAX_CARDS = len(BETS), 6, 11
+_CODES, _PLACES = 5**_VALUES, 80_000
+
+HandSizes = tuple[int, int]  # the cards of who begins and of the other
+Weights: TypeAlias = "ctypes.Array[ctypes.c_float]"
+"""Numbers by hand, place and choice, of one role."""
+
+
+class _Bet(ctypes.Structure):
+    _fields_ = struct_fields(".bI", "values colour cards", ctypes.c_uint8 * _VALUES)
+
+
+class RoundSetup(ctypes.Structure):
+    """`Setup` of blef.h."""
+
+    _fields_ = struct_fields(
+        "..i..ii...i",
+        "cards hands bets bet place high classes class_of hand start span",
+        *[ctypes.c_int32 * 2] * 2,
+        ctypes.c_uint8 * _BETS,
+        ctypes.c_int8 * _BETS,
+        ctypes.c_uint8 * (_BETS + 1),
+        ctypes.c_int16 * _CODES,
+        ctypes.c_int32 * _PLACES,
+    )
+
+
+class _Learning(ctypes.Structure):
+    _fields_ = struct_fields(
+        "...ddd",
+        "setup regrets sums explore tremble habits",
+        ctypes.POINTER(RoundSetup),
+        *[ctypes.c_void_p * 2] * 2,
+    )
+
+
+class RoundTable(ctypes.Structure):
+    """`Table` of blef.h."""
+
+    _fields_ = struct_fields(
+        ".....",
+        "setup rows numbers places choices",
+        ctypes.POINTER(RoundSetup),
+        ctypes.c_int32 * 2,
+        *[ctypes.c_char_p * 2] * 3,
+    )
+
+
+class RoundPlayer(ctypes.Structure):
+    """`Player` of blef.h."""
+
+    _fields_ = struct_fields(
+        "idd..",
+        "kind check bet tables large",
+        (ctypes.POINTER(RoundTable) * (_MAX_CARDS + 1)) * (_MAX_CARDS + 1),
+        (ctypes.c_char_p * (_MAX_CARDS + 1)) * (_MAX_CARDS + 1),
+    )
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The compiled code; raises `ConfigError` where there is no compiler, or it fails."""
+    loaded = load_library(Path(__file__).parent / "native")
+    if loaded is None:
+        raise ConfigError(f"{unavailable_reason()} Tables are trained by compiled code alone.")
+    declare_function(loaded.train, "PQq", "?")
+    declare_function(loaded.lay_out, "P")
+    declare_function(loaded.pack, "PiPdPP")
+    declare_function(loaded.fade, "Pqf")
+    declare_function(loaded.play_rounds, "PPiiQq", "q")
+    declare_function(loaded.local_best_response, "PiiiiQq", "q")
+    declare_function(loaded.learn_large, "iiiiQPP", "?")
+    declare_function(loaded.holds, "iI", "?")
+    declare_function(loaded.odds, "IiP")
+    bets = (_Bet * _BETS)()
+    for place, bet in enumerate(BETS):
+        for value, needed in bet.rank_counts:
+            bets[place].values[value] = needed
+        bets[place].colour = bet.suit_counts[0][0] if bet.suit_counts else -1
+        bets[place].cards = card_bits(bet.cards)
+    loaded.blef_begin(bets)
+    loaded.large_begin()
+    return loaded
+
+
+def round_setup(cards: HandSizes) -> RoundSetup:
+    """A round's tables as C knows them."""
+    shape = TableShape(cards)
+    setup = RoundSetup(cards=cards, hands=tuple(len(hands_by_size(number)) for number in cards))
+    setup.bets = len(shape.bets)
+    setup.place[:] = [-1] * _BETS
+    for place, bet in enumerate(shape.bets):
+        setup.bet[place], setup.place[bet] = bet, place
+        setup.class_of[place + 1] = shape.bet_class(bet)
+    setup.classes, setup.high = shape.classes, 1 + shape.full_house_index
+    for hand_size in cards:
+        for hand, number in hands_by_size(hand_size).items():
+            setup.hand[sum(5**value for value in hand)] = number
+    library().lay_out(ctypes.byref(setup))
+    return setup
+
+
+_EXPLORE, _TREMBLE = 0.5, 0.03
+_SMALL, _HABITS = 6, 0.05
+"""How often the other's habits are reckoned with where more cards are in play than six."""
+
+
+class CfrTrainer:
+    """A round's two tables as they are learned; `sums` is what they come to on average.
+
+    The other explores sometimes (`tremble`), and sometimes bets as players do who look at their own
+    cards (`habits`), so that something is learned of what an equilibrium would never say.
+    """
+
+    def __init__(self, cards: HandSizes) -> None:
+        self.setup = round_setup(cards)
+        sizes = [hands * self.setup.span for hands in self.setup.hands]
+        self.regrets = [(ctypes.c_float * size)() for size in sizes]
+        self.strategy_sums = [(ctypes.c_float * size)() for size in sizes]
+        self._learning = _Learning(
+            setup=ctypes.pointer(self.setup),
+            explore=_EXPLORE,
+            tremble=_TREMBLE,
+            habits=_HABITS if sum(cards) > _SMALL else 0,
+        )
+        for role in (0, 1):
+            self._learning.regrets[role] = ctypes.addressof(self.regrets[role])
+            self._learning.sums[role] = ctypes.addressof(self.strategy_sums[role])
+
+    def train(self, seed: int, deals: int) -> None:
+        """Learn from so many deals."""
+        if not library().train(ctypes.byref(self._learning), seed, deals):
+            raise MemoryError("Not enough memory to learn.")
+
+    def discount(self, regrets: float, sums: float) -> None:
+        """Reduce the weight of earlier training."""
+        for many, by in ((self.regrets, regrets), (self.strategy_sums, sums)):
+            for numbers in many:
+                library().fade(numbers, len(numbers), by)
+
+
+def table_of(setup: RoundSetup, role_tables: Sequence[PolicyRows]) -> RoundTable:
+    """A table of these rows, by role."""
+    round_table = RoundTable(setup=ctypes.pointer(setup))
+    for role, table in enumerate(role_tables):
+        places = array("I", accumulate(map(len, table.rows), initial=0))
+        round_table.numbers[role] = array("I", table.numbers).tobytes()
+        round_table.places[role] = places.tobytes()
+        round_table.choices[role] = b"".join(table.rows)
+        round_table.rows[role] = len(table.numbers)
+    return round_table
+
+
+def player(
+    kind: str,
+    tables: Mapping[HandSizes, RoundTable] | None = None,
+    check: float = -1,
+    bet: float = 0.5,
+) -> RoundPlayer:
+    """A player of rounds."""
+    round_player = RoundPlayer(kind=("threshold", "tables").index(kind), check=check, bet=bet)
+    for (player_cards, other_cards), table in (tables or {}).items():
+        round_player.tables[player_cards][other_cards] = ctypes.pointer(table)
+    return round_player
+
+
+def play_rounds(
+    first: RoundPlayer, second: RoundPlayer, cards: HandSizes, seed: int, rounds: int
+) -> float:
+    """The share of so many rounds that the first, who begins, wins."""
+    players = ctypes.byref(first), ctypes.byref(second)
+    won: int = library().play_rounds(*players, *cards, seed, rounds)
+    return won / rounds
+
+
+def local_exploitability(
+    cards: HandSizes, opponent: RoundPlayer, depth: int, seed: int, rounds: int
+) -> Interval:
+    """Return a local best response's gain over an equal share: 95 % interval, mean of both seats.
+
+    A true best response gains at least as much, so this bounds the exploitability from below.
+    """
+    each, respond = rounds // 2, library().local_best_response
+    won = [
+        respond(ctypes.byref(opponent), *cards, role, depth, seed + role, each) / each
+        for role in (0, 1)
+    ]
+    if min(won) < 0:
+        raise MemoryError("Not enough memory for a local best response.")
+    spread = sum(share * (1 - share) / each for share in won) / len(won) ** 2
+    margin, mean = Z_95 * sqrt(spread), sum(won) / len(won) - 0.5
+    return Interval(mean - margin, mean + margin)

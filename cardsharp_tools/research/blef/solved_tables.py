@@ -1,0 +1,167 @@
+"""Making the shipped tables of solved rounds, and how they and the strategies play.
+
+A table keeps what a plan ever comes to, in thousandths; a hand that only checks is left out.
+"""
+
+import json
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from random import Random
+
+from cardsharp.games.blef.actions import CHECK
+from cardsharp.games.blef.cards import Card
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.rules import RoundMove, max_cards
+from cardsharp.games.blef.strategies import build
+from cardsharp.games.blef.strategies.bayes import Bayes
+from cardsharp.games.blef.strategies.equilibrium import (
+    FORMAT,
+    PROBABILITY_SCALE,
+    BehaviorStrategy,
+    MixedStrategy,
+    SolvedRound,
+    equilibrium_strategy,
+    hand_key,
+    history_key,
+    look_up,
+)
+from cardsharp_tools.research.blef.cfr_solver import (
+    SEATS,
+    STARTER,
+    SmallRound,
+    StrategyFunction,
+    Values,
+    best_response_value,
+    exploitability,
+    seat_to_move,
+)
+
+TABLES_DIR = Path(str(files("cardsharp.games.blef.strategies") / "tables"))
+
+_MIN_THOUSANDTHS = 5  # thousandths: what is played less often is not kept
+Thousandths = dict[str, int]
+
+
+def solved_table(
+    small_round: SmallRound, strategy: StrategyFunction, command: str, created_on: date
+) -> SolvedRound:
+    """Return a strategy as a table; its exploitability is that of the rounded, written values."""
+    starter, other = (_plan(small_round, strategy, seat) for seat in SEATS)
+    written = table_strategy(small_round, (starter, other))
+    return SolvedRound(
+        format=FORMAT,
+        cards=small_round.cards,
+        made_by=command,
+        made_on=created_on.isoformat(),
+        value=round(best_response_value(small_round, written, STARTER), 6),
+        exploitability=round(exploitability(small_round, written), 6),
+        starter=starter,
+        other=other,
+    )
+
+
+def write(table: SolvedRound, folder: Path) -> Path:
+    """The file in which the table is now; one line for everything that may have been said."""
+    folder.mkdir(exist_ok=True)
+    file = folder / "{}v{}.json".format(*table["cards"])
+    lines = [f"  {json.dumps(name)}: {_written(entry)}" for name, entry in table.items()]
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+    return file
+
+
+def _written(entry: object) -> str:
+    """A plan, with a line for everything that may have been said; all else in one line."""
+    if not isinstance(entry, dict):
+        return json.dumps(entry)
+    lines = (f"    {json.dumps(history)}: {json.dumps(hands)}" for history, hands in entry.items())
+    return "{\n" + ",\n".join(lines) + "\n  }"
+
+
+def table_strategy(
+    small_round: SmallRound, plans: tuple[BehaviorStrategy, BehaviorStrategy]
+) -> StrategyFunction:
+    """Return the strategy of a table."""
+
+    def play(history: int, hand: Values) -> MixedStrategy:
+        return look_up(plans[seat_to_move(history)], _bets(small_round, history), hand_key(hand))
+
+    return play
+
+
+def _bets(small: SmallRound, history: int) -> tuple[int, ...]:
+    return tuple(bet for bet in small.bets if history >> bet & 1)
+
+
+def _plan(small: SmallRound, plays: StrategyFunction, seat: int) -> BehaviorStrategy:
+    """Return the play of a seat's hands at every history that its own rounded play can reach."""
+    entries: dict[int, dict[str, Thousandths]] = {}
+    for hand in small.hands[seat]:
+        waiting = [0] if seat == STARTER else [1 << bet for bet in small.bets]
+        while waiting:
+            history = waiting.pop()
+            parts = _rounded(dict(plays(history, hand)))
+            if {*parts} == {str(CHECK)}:
+                continue
+            entries.setdefault(history, {})[hand_key(hand)] = parts
+            next_histories = [
+                history | 1 << int(action) for action in parts if action != str(CHECK)
+            ]
+            waiting += [
+                next_history | 1 << bet
+                for next_history in next_histories
+                for bet in small.legal_raises(next_history)
+            ]
+    hands_by_bets = {_bets(small, history): hands for history, hands in entries.items()}
+    return {history_key(bets): hands_by_bets[bets] for bets in sorted(hands_by_bets)}
+
+
+def _rounded(chances: dict[int, float]) -> Thousandths:
+    """The chances in thousandths that add up, without the smallest."""
+    likely = {
+        act: chance
+        for act, chance in chances.items()
+        if chance * PROBABILITY_SCALE >= _MIN_THOUSANDTHS
+    }
+    total = sum(likely.values())
+    parts = {act: round(chance / total * PROBABILITY_SCALE) for act, chance in likely.items()}
+    likeliest = max(parts, key=parts.__getitem__)
+    parts[likeliest] += PROBABILITY_SCALE - sum(parts.values())
+    return {str(action): parts[action] for action in sorted(parts)}
+
+
+def named_strategy(small_round: SmallRound, name: str) -> StrategyFunction:
+    """Return a named strategy's play; a strategy that mixes reports its probabilities.
+
+    Raises `ConfigError` if there is no such strategy. A bet that cannot hold counts as the
+    highest bet that can, which wins no less.
+    """
+    player = build(name, Random(1))
+
+    @cache
+    def play(history: int, hand: Values) -> MixedStrategy:
+        position = position_in(small_round, history, hand)
+        mixed = equilibrium_strategy(position) if isinstance(player, Bayes) else None
+        chosen = mixed or ((player.decide(position).action, 1.0),)
+        return tuple((_meant(small_round, history, action), often) for action, often in chosen)
+
+    return play
+
+
+def position_in(small_round: SmallRound, bets: int, hand: Values) -> Position:
+    """Return the position of the player to move, who holds these values."""
+    me = seat_to_move(bets)
+    cards = tuple(
+        Card(value, hand[:place].count(value)) for place, value in reversed([*enumerate(hand)])
+    )
+    hands = (cards, ()) if me == STARTER else ((), cards)
+    history = tuple(RoundMove(place % 2, bet) for place, bet in enumerate(_bets(small_round, bets)))
+    return Position(me, 1, max_cards(2), small_round.cards, hands, me, history)
+
+
+def _meant(small: SmallRound, history: int, action: int) -> int:
+    if action in small.bets or action == CHECK:
+        return action
+    higher = small.legal_raises(history)
+    return higher[-1] if higher else CHECK

@@ -1,0 +1,124 @@
+"""Making the shipped files of what was learned, and opening them for compiled play."""
+
+import ctypes
+from array import array
+from collections.abc import Mapping
+from itertools import combinations_with_replacement
+from pathlib import Path
+from typing import NamedTuple
+
+from cardsharp.errors import ConfigError
+from cardsharp.games.blef.actions import BETS
+from cardsharp.games.blef.rules import MIN_PLAYERS, max_cards
+from cardsharp.games.blef.strategies.large_round_policy import (
+    FEATURE_COUNT,
+    OVERLAP_CLASSES,
+    PROBABILITY_CLASSES,
+    LargeRoundPolicy,
+)
+from cardsharp.games.blef.strategies.policy_tables import PolicyRows, RolePolicy, read_tables
+from cardsharp.games.blef.strategies.table_lookup import NO_BET
+from cardsharp_tools.research.blef.native import (
+    CfrTrainer,
+    HandSizes,
+    RoundPlayer,
+    RoundTable,
+    library,
+    round_setup,
+    table_of,
+)
+
+MIN_REACH = 1e-5  # what a hand comes to less often is not kept
+ROW, _NUMBER = 24, 4  # bytes of a row as it is packed: twelve choices; and of its number
+
+
+def pack_rows(learner: CfrTrainer) -> tuple[PolicyRows, PolicyRows]:
+    """The rows of the average play, of who begins and of the other.
+
+    Left out is where a hand only checks, and what it seldom comes to.
+    """
+    return _rows(learner, 0), _rows(learner, 1)
+
+
+def _rows(learner: CfrTrainer, role: int) -> PolicyRows:
+    setup = learner.setup
+    max_rows = (setup.bets + 1) ** 2 * setup.classes * setup.hands[role]
+    numbers, rows = (ctypes.create_string_buffer(max_rows * size) for size in (_NUMBER, ROW))
+    many = library().pack(
+        ctypes.byref(setup), role, learner.strategy_sums[role], MIN_REACH, numbers, rows
+    )
+    used_rows = memoryview(rows)[: many * ROW]
+    every = [_trimmed(bytes(used_rows[at : at + ROW])) for at in range(0, len(used_rows), ROW)]
+    return PolicyRows(array("I", numbers.raw[: many * _NUMBER]), every)
+
+
+def _trimmed(row: bytes) -> bytes:
+    chances = row[1::2]
+    return row[: 2 * chances.index(0)] if 0 in chances else row
+
+
+def load_packed_table(cards: HandSizes, tables: tuple[RolePolicy, RolePolicy]) -> RoundTable:
+    """A shipped table as the compiled players take it."""
+    return table_of(round_setup(cards), [*map(_rows_of, tables)])
+
+
+def load_tables(file: Path) -> dict[HandSizes, RoundTable]:
+    """The tables of a file, by the cards of who begins and the other; else raises `ConfigError`."""
+    tables = read_tables(file)
+    if not tables.mapped_file.is_intact():
+        raise ConfigError(f"{file} is damaged: its rows are not those that were written.")
+    return {cards: load_packed_table(cards, packed) for cards, packed in tables.rounds.items()}
+
+
+def _rows_of(table: RolePolicy) -> PolicyRows:
+    numbers, rows = array("I"), list[bytes]()
+    for last in range(table.part_count):
+        part = table.part(last)
+        numbers.extend(table.last_bet_stride * last + number for number in part.numbers)
+        rows += part.rows
+    return PolicyRows(numbers, rows)
+
+
+_MIN_CARDS, _MAX_CARDS = 8, 18
+_SEED = 1
+
+ROUNDS: tuple[HandSizes, ...] = tuple(
+    cards
+    for cards in combinations_with_replacement(range(1, max_cards(MIN_PLAYERS) + 1), 2)
+    if _MIN_CARDS <= sum(cards) <= _MAX_CARDS
+)  # the rounds that are learned, whoever begins; in larger ones `bayes` is better
+_ROWS = len(BETS) + 1
+_VALUES = OVERLAP_CLASSES * sum(PROBABILITY_CLASSES + FEATURE_COUNT * bets for bets in range(_ROWS))
+"""Bytes of what is known by one's own cards and the other's."""
+
+
+class TrainingAmount(NamedTuple):
+    """Amount of training of a round."""
+
+    steps: int = 250
+    deals: int = 400
+
+
+def train_round(cards: HandSizes, amount: TrainingAmount) -> dict[HandSizes, bytes]:
+    """Train a large round; return the policies by the player's and the opponent's hand size."""
+    buffers = ctypes.create_string_buffer(_VALUES), ctypes.create_string_buffer(_VALUES)
+    seed = (_SEED * 16 + cards[0]) * 16 + cards[1]
+    if not library().learn_large(*cards, amount.steps, amount.deals, seed, *buffers):
+        raise MemoryError("Not enough memory to learn.")
+    return {cards: buffers[0].raw, cards[::-1]: buffers[1].raw}
+
+
+def install_knowledge(player: RoundPlayer, large_rounds: Mapping[HandSizes, bytes]) -> RoundPlayer:
+    """Give a player the policies of large rounds and return it."""
+    for (player_cards, other), values in large_rounds.items():
+        player.large[player_cards][other] = values
+    return player
+
+
+def large_rounds_in(large: LargeRoundPolicy) -> dict[HandSizes, bytes]:
+    """Return the trained policies of a file in the trainer's format."""
+    lasts = range(NO_BET, len(BETS))
+    return {
+        cards: b"".join(large.probabilities(cards, last) for last in lasts)
+        for cards in large.rounds
+    }

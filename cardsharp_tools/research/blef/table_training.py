@@ -1,0 +1,145 @@
+"""Training tables by steps, kept in a folder: where it was stopped it goes on.
+
+What a table has learned after so many steps depends on its round and on nothing else: not on the
+order of the rounds, nor on who works on them.
+"""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import product
+from math import inf
+from pathlib import Path
+
+from cardsharp.errors import ConfigError
+from cardsharp.games.blef.strategies.equilibrium import SOLVED_CARD_COUNTS
+from cardsharp.games.blef.strategies.table_lookup import MAX_CARDS
+from cardsharp_tools.research.blef.native import CfrTrainer, HandSizes
+
+FORMAT = 3
+_DEALS = 2_000  # deals of a step
+STEPS = 10  # steps of a task, after which what was learned is kept
+_AT_ONCE = 4
+"""Tasks that a pool has at a time: the states of the largest rounds have two gigabytes each."""
+
+_SEED = 1_000_003
+
+ROUNDS: tuple[HandSizes, ...] = tuple(
+    (player_cards, other_cards)
+    for player_cards, other_cards in product(range(1, MAX_CARDS), repeat=2)
+    if player_cards + other_cards <= MAX_CARDS
+    and (player_cards, other_cards) not in SOLVED_CARD_COUNTS
+)  # the rounds that are trained: too large to be solved, small enough for `sight`
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointFolder:
+    """Folder of checkpoints, a file for each round."""
+
+    path: Path
+
+    def read(self, cards: HandSizes) -> bytes:
+        """Return the training state of a round, empty if it was not trained."""
+        file = self._file(cards)
+        return file.read_bytes() if file.exists() else b""
+
+    def write(self, cards: HandSizes, state: bytes) -> None:
+        """Write a state atomically."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        unfinished = self._file(cards).with_suffix(".tmp")
+        unfinished.write_bytes(state)
+        unfinished.replace(self._file(cards))
+
+    def steps(self, cards: HandSizes) -> int:
+        """Return the training steps of a round; raises `ConfigError` for another file format."""
+        file = self._file(cards)
+        if not file.exists():
+            return 0
+        with file.open("rb") as state:
+            return _head(state.readline(), cards)
+
+    def _file(self, cards: HandSizes) -> Path:
+        return self.path / f"{cards[0]}v{cards[1]}.state"
+
+
+def _head(line: bytes, cards: HandSizes) -> int:
+    head = json.loads(line)
+    if (head["format"], tuple(head["cards"])) != (FORMAT, cards):
+        raise ConfigError(f"The checkpoint of {cards} is of another format; begin a new folder.")
+    return int(head["steps"])
+
+
+def restore_trainer(cards: HandSizes, state: bytes) -> tuple[CfrTrainer, int]:
+    """Return the trainer of a state and its number of steps."""
+    learner = CfrTrainer(cards)
+    if not state:
+        return learner, 0
+    start = state.index(b"\n") + 1
+    rest = memoryview(state)[start:]
+    for numbers in (*learner.regrets, *learner.strategy_sums):
+        size = 4 * len(numbers)
+        memoryview(numbers).cast("B")[:] = rest[:size]
+        rest = rest[size:]
+    return learner, _head(state[:start], cards)
+
+
+def train_steps(cards: HandSizes, state: bytes, steps: int = STEPS) -> bytes:
+    """Train for `steps` more steps and return the new state."""
+    learner, done = restore_trainer(cards, state)
+    for step in range(done + 1, done + steps + 1):
+        learner.train((cards[0] * 16 + cards[1]) * _SEED + step, _DEALS)
+        # Later steps count more: a regret by its step, the average by the step's square.
+        learner.discount(step / (step + 1), (step / (step + 1)) ** 2)
+    head = {"format": FORMAT, "cards": cards, "steps": done + steps}
+    parts = (bytes(numbers) for numbers in (*learner.regrets, *learner.strategy_sums))
+    return b"".join((json.dumps(head).encode(), b"\n", *parts))
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingBudget:
+    """End of training: a number of steps for each round, or a number of seconds."""
+
+    steps: int
+    seconds: float = inf
+    clock: Callable[[], float] = time.monotonic
+
+
+def train(
+    folder: CheckpointFolder,
+    rounds: Sequence[HandSizes],
+    budget: TrainingBudget,
+    pool: Executor | None = None,
+    on_progress: Callable[[HandSizes, int], None] = lambda _cards, _steps: None,
+) -> None:
+    """Train rounds, that of fewest steps first; `on_progress` receives each that advanced."""
+    end, at_once = budget.clock() + budget.seconds, 1 if pool is None else _AT_ONCE
+    waiting = [(folder.steps(cards), cards) for cards in rounds]
+    heapify(waiting)
+    running: dict[Future[bytes], tuple[int, HandSizes]] = {}
+
+    def goes_on() -> bool:
+        return bool(waiting) and waiting[0][0] < budget.steps and budget.clock() < end
+
+    while True:
+        while len(running) < at_once and goes_on():
+            steps, cards = heappop(waiting)
+            running[_begun(pool, cards, folder.read(cards))] = steps + STEPS, cards
+        if not running:
+            return
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            steps, cards = running.pop(future)
+            folder.write(cards, future.result())
+            heappush(waiting, (steps, cards))
+            on_progress(cards, steps)
+
+
+def _begun(pool: Executor | None, cards: HandSizes, state: bytes) -> Future[bytes]:
+    """Submit a task to the pool; without a pool run it immediately."""
+    if pool is not None:
+        return pool.submit(train_steps, cards, state)
+    future = Future[bytes]()
+    future.set_result(train_steps(cards, state))
+    return future

@@ -1,0 +1,125 @@
+"""Compiles a folder of C sources once, into the user's cache folder.
+
+Nothing depends on it: where no compiler is, plain Python does the same, only slower.
+"""
+
+import ctypes
+import os
+import shutil
+import subprocess
+from ctypes import CDLL
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from cardsharp.errors import ConfigError
+from cardsharp_tools.executors.external_program import message_if_slow
+
+FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Wextra")
+"""No contraction of floating-point operations: they must round as Python's do."""
+
+_SHARED = Path(__file__).parent / "native"  # what games share: headers alone
+SLOW_COMPILE_SECONDS = 1.0  # seconds in which it compiles without a word
+DISABLE_VARIABLE = (
+    "CARDSHARP_NATIVE"  # the variable that is 0 where Python is to play, compiler or not
+)
+
+
+_KINDS = {
+    "?": ctypes.c_bool,
+    "b": ctypes.c_int8,
+    "h": ctypes.c_int16,
+    "i": ctypes.c_int32,
+    "q": ctypes.c_int64,
+    "H": ctypes.c_uint16,
+    "I": ctypes.c_uint32,
+    "Q": ctypes.c_uint64,
+    "f": ctypes.c_float,
+    "d": ctypes.c_double,
+    "P": ctypes.c_void_p,
+}
+"""Types of C by the characters of Python's `struct`; P is any pointer."""
+
+
+def struct_fields(kinds: str, names: str, *arrays: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
+    """The members of a structure of C; the kind of each is a character, "." the next array."""
+    more = iter(arrays)
+    types = [next(more) if kind == "." else _KINDS[kind] for kind in kinds]
+    return list(zip(names.split(), types, strict=True))
+
+
+def declare_function(function: Any, argument_types: str, return_type: str = "i") -> Any:  # noqa: ANN401
+    """The function of a library, told what it takes and gives, as characters; "" is nothing."""
+    function.argtypes = [_KINDS[kind] for kind in argument_types]
+    function.restype = _KINDS[return_type] if return_type else None
+    return function
+
+
+def unavailable_reason() -> str | None:
+    """Return the reason why nothing is compiled here, in one sentence; None if code is compiled."""
+    if os.environ.get(DISABLE_VARIABLE) == "0":
+        return f"The compiled engine is turned off by {DISABLE_VARIABLE}=0."
+    if _compiler() is None:
+        return "There is no C compiler (cc); plain Python plays, 40 to 100 times slower."
+    return None
+
+
+@cache
+def load_library(sources: Path) -> CDLL | None:
+    """The library of the C files in a folder, None without a compiler; raises `ConfigError`."""
+    library = compile_library(sources)
+    return None if library is None else CDLL(str(library))
+
+
+def compile_library(sources: Path) -> Path | None:
+    """The library of the `.c` files in the folder `sources`, None where there is no compiler.
+
+    Raises `ConfigError` where it fails, with its own message and what to do.
+    """
+    compiler = _compiler()
+    if unavailable_reason() is not None or compiler is None:
+        return None
+    cache_folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    name = f"{sources.parent.name}-{_fingerprint(compiler, sources)}.so"
+    library = cache_folder / "cardsharp" / name
+    if not library.exists():
+        _compile(compiler, sources, library)
+    return library
+
+
+def _compile(compiler: str, folder: Path, library: Path) -> None:
+    try:
+        library.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"{library.parent} cannot be made: {error.strerror}; set XDG_CACHE_HOME to a folder "
+            f"where you may write, or {DISABLE_VARIABLE}=0 for plain Python."
+        ) from None
+    # Into a file of its own and moved, so that nobody loads half a library.
+    unfinished = library.with_suffix(f".{os.getpid()}.tmp")
+    sources = [str(source) for source in sorted(folder.glob("*.c"))]
+    flags = (*FLAGS, f"-I{_SHARED}")
+    command = [compiler, *flags, *sources, "-o", str(unfinished), "-lm", "-lpthread"]
+    with message_if_slow(
+        f"compiling {folder.parent.name} once, some 10 s ...", SLOW_COMPILE_SECONDS
+    ):
+        ran = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 (own files)
+    if ran.returncode != 0:
+        compiler_output = ran.stderr.decode(errors="replace")
+        raise ConfigError(
+            f"{compiler} cannot compile {folder}; {DISABLE_VARIABLE}=0 plays in plain "
+            f"Python.\n{compiler_output}"
+        )
+    unfinished.replace(library)
+
+
+def _compiler() -> str | None:
+    return shutil.which(os.environ.get("CC", "cc"))
+
+
+def _fingerprint(compiler: str, folder: Path) -> str:
+    digest = sha256(" ".join((compiler, *FLAGS)).encode())
+    for source in sorted((*folder.glob("*.c"), *folder.glob("*.h"), *_SHARED.glob("*.h"))):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,222 @@
+"""`cardsharp research bounds`: what captain lacks against itself, from below and from above."""
+
+import json
+from collections.abc import Sequence
+from ctypes import Structure, byref, c_int8, c_uint64
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from math import ceil, log10
+from pathlib import Path
+from statistics import fmean, pstdev
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from cardsharp.analysis.match_analysis import SIDE_COUNT
+from cardsharp.analysis.ratings import Z_95
+from cardsharp.games.deadmansdraw.cards import Card
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
+from cardsharp.games.deadmansdraw.strategies.search.card_sets import CARD_NUMBER
+from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
+    SHORT_LIMITS,
+    SearchLimits,
+)
+from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
+from cardsharp_tools.cli.console import print_json, result_console
+from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.lab.options import Positive, Seed
+from cardsharp_tools.research.c_library import struct_fields
+from cardsharp_tools.research.deadmansdraw.exact_solver import ExactSolver, native_table
+from cardsharp_tools.research.deadmansdraw.native import NativeEngine, NativePlayer, require_engine
+from cardsharp_tools.research.deadmansdraw.network_training import read_network
+from cardsharp_tools.research.deadmansdraw.run_files import MatchRow, compute_rows
+
+_NOT_NEGATIVE = validators.Number(gte=0)
+_TIMES = validators.Number(gte=1, lte=1000)  # which takes 1.9 GB
+
+
+class _Trial(Structure):
+    """`Trial` of bound.h."""
+
+    _fields_ = struct_fields("PPPPiiq", "player judge stronger exact last clairvoyant most")
+
+
+class SideValues(Structure):
+    """`Bounds` of bound.h: what a side makes of a deal, its luck paid for."""
+
+    _fields_ = struct_fields("dddq", "itself stronger best nodes")
+
+
+@dataclass(frozen=True)
+class BoundsEngine:
+    """Best replies to captain: by a stronger player, and by one that knows the pile.
+
+    What came by luck, captain's short search says by what was `learned`, and from `last` unseen
+    cards on `solver`; it must not give up. Where the second met more than `most` positions, it is
+    given up.
+    """
+
+    engine: NativeEngine
+    solver: ExactSolver
+    player: NativePlayer
+    stronger: NativePlayer
+    exact_from_cards: int
+    max_positions: int = 1_000_000
+    luck_model: ValueModel = field(default_factory=lambda: load_model(WEIGHT_FILE))
+
+    def from_position(
+        self, position: Position, order: Sequence[Card], seed: int
+    ) -> list[SideValues]:
+        """From a position on with this order of the pile, for who is to act and for the other."""
+        values, numbers = (
+            (SideValues * SIDE_COUNT)(),
+            (c_int8 * len(order))(*(CARD_NUMBER[card] for card in order)),
+        )
+        table, dice = byref(native_table(position)), (c_uint64(seed), c_uint64(0))
+        self.engine.library.bounds_at(byref(self._trial), table, numbers, *dice, values)
+        return list(values)
+
+    def from_match(self, seed: int, pair_number: int, cards: int) -> list[SideValues]:
+        """From where so many cards are unseen in a match of its own; empty where it was over."""
+        values, dice = (SideValues * SIDE_COUNT)(), (c_uint64(seed), c_uint64(pair_number))
+        remaining = self.engine.library.bounds_of(byref(self._trial), *dice, cards, values)
+        return list(values) if remaining else []
+
+    @cached_property
+    def _trial(self) -> _Trial:
+        judge = self.engine.captain(self.luck_model, SHORT_LIMITS)
+        policies = (self.player.policy, judge.policy, self.stronger.policy)
+        return _Trial(
+            *policies,
+            self.solver.address,
+            self.exact_from_cards,
+            self.max_positions > 0,
+            self.max_positions,
+        )
+
+
+class MatchBounds(MatchRow):
+    """Win probability that best replies gain against captain; `above` is the upper bound."""
+
+    below: float
+    above: float | None
+    nodes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundsOptions(CommandOptions):
+    """From where on, and how much is worked out."""
+
+    cards: Annotated[int, Parameter(validator=Positive, help="Unseen cards, at most.")] = 4
+    exact_cards: Annotated[int, Parameter(name="--perfect", validator=_NOT_NEGATIVE)] = 4
+    """The last so many are played nearly perfectly from below, and so judged from above."""
+    node_factor: Annotated[
+        int, Parameter(name="--times", validator=_TIMES, help="So many times captain's nodes.")
+    ] = 10
+    matches: Annotated[int, Parameter(alias="-n", validator=Positive)] = 100
+    nodes: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 1_000_000
+    """Positions of a deal above which the bound from above is given up; 0: only from below."""
+    seed: Seed = 1
+    network: Path | None = None
+    """Beside the stronger one's tables in place of captain's, as `research network` keeps it."""
+    out: Path | None = None
+    """Keeps each match; the same command goes on with what is there."""
+    as_json: Json = False
+
+    @property
+    def document(self) -> dict[str, object]:
+        """The options as JSON has them."""
+        names = {"exact_cards": "perfect", "node_factor": "times"}
+        return {names.get(name, name): value for name, value in asdict(self).items()}
+
+    @property
+    def run_key(self) -> str:
+        """The first line of the file: what the gains hang on."""
+        names = ("cards", "perfect", "times", "nodes", "seed")
+        head = {name: self.document[name] for name in names}
+        if self.network is not None:
+            head["network"] = sha256(self.network.read_bytes()).hexdigest()
+        return json.dumps(head)
+
+    def stronger(self) -> SearchLimits:
+        """Of who has so many times the nodes, and for them a longer endgame and more effects."""
+        usual = SearchLimits()
+        if self.node_factor == 1:
+            return usual
+        last = usual.endgame_cards + ceil(log10(self.node_factor))
+        return SearchLimits(
+            max_depth=3, endgame_cards=last, max_leaves=usual.max_leaves * self.node_factor
+        )
+
+
+def bounds(*, options: BoundsOptions = BoundsOptions()) -> None:
+    """Bound what the best reply gains against captain from so many unseen cards on.
+
+    From below by a captain that searches further, from above by one who knows the pile and pays
+    for it; both take either side of each deal.
+    """
+    engine = require_engine()
+    trial = _trial(engine, options)
+
+    def gained(number: int) -> list[MatchBounds]:
+        return [_gained(trial.from_match(options.seed, number, options.cards), number)]
+
+    _tell(compute_rows(options.out, options.run_key, MatchBounds, options.matches, gained), options)
+
+
+def _trial(engine: NativeEngine, options: BoundsOptions) -> BoundsEngine:
+    captain = engine.captain(load_model(WEIGHT_FILE))
+    learned = load_model(WEIGHT_FILE)
+    if options.network is not None:
+        learned = ValueModel(learned.numbers, read_network(options.network))
+    stronger = engine.captain(learned, options.stronger())
+    # As player and judge: nearly exact, and the bounds are bounds; it never gives up.
+    solver = ExactSolver(engine, nodes=1 << 60, picks=1, groups=True)
+    player = solver.perfect_player(stronger, options.exact_cards)
+    return BoundsEngine(
+        engine, solver, captain, player, options.exact_cards, options.nodes, learned
+    )
+
+
+def _gained(sides: Sequence[SideValues], number: int) -> MatchBounds:
+    """Return the gain of both sides, zero if the match was over."""
+    if not sides:
+        return MatchBounds(match=number, below=0.0, above=0.0, nodes=0)
+    is_complete = all(side.nodes > 0 for side in sides)
+    return MatchBounds(
+        match=number,
+        below=fmean(side.stronger - side.itself for side in sides),
+        above=fmean(side.best - side.itself for side in sides) if is_complete else None,
+        nodes=max(side.nodes for side in sides),
+    )
+
+
+def _tell(rows: Sequence[MatchBounds], options: BoundsOptions) -> None:
+    below = _points([row.below for row in rows])
+    upper_bounds = [row.above for row in rows if row.above is not None]
+    above = _points(upper_bounds) if len(upper_bounds) == len(rows) else None
+    if options.as_json:
+        max_nodes = max(row.nodes for row in rows)
+        print_json({**options.document, "below": below, "above": above, "mostNodes": max_nodes})
+        return
+    text = f"From {options.cards} unseen cards on captain lacks at least {_text(below)} points"
+    if above is not None:
+        text += f" and at most {_text(above)}"
+    elif options.nodes:
+        text += (
+            f"; there is no bound from above: {len(rows) - len(upper_bounds)} deals were given up"
+        )
+    result_console().print(f"{text} ({len(rows)} matches).")
+
+
+def _points(gained: Sequence[float]) -> dict[str, float]:
+    """The mean in points of 100, with its margin."""
+    margin = Z_95 * pstdev(gained) / len(gained) ** 0.5
+    return {"points": 100 * fmean(gained), "margin": 100 * margin}
+
+
+def _text(points: dict[str, float]) -> str:
+    return f"{points['points']:.2f} ± {points['margin']:.2f}"

@@ -1,0 +1,82 @@
+"""Weights against an opponent as its matches show it, for `cardsharp learn`."""
+
+import json
+from array import array
+from ctypes import Structure
+from statistics import fmean
+
+from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
+from cardsharp.games.deadmansdraw.strategies.opponent_belief import OpponentProfile
+from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
+from cardsharp.games.deadmansdraw.strategies.search.weights import (
+    dump_weights,
+    load_model,
+    load_shipped_network,
+    read_weights,
+)
+from cardsharp_tools.lab.sprt import SequentialTest, elo_from_share
+from cardsharp_tools.research.deadmansdraw.native import (
+    NativeEngine,
+    NativePlayer,
+    first_player_share,
+)
+from cardsharp_tools.research.deadmansdraw.training import WEIGHT_SCALE, Training, TrainingConfig
+from cardsharp_tools.terminal.progress import ProgressBar, track
+
+MAX_PAIRS = 12_000  # decks after which a test that has not ended counts as lost
+_STEP = 50
+MIN_GAIN = elo_from_share(0.505)
+"""Of the half difference to the captain: one point in 100, rather than none."""
+
+
+class CounterWeightTrainer:
+    """Trains from the captain's weights on, and tests what comes out; seeded."""
+
+    def __init__(self, engine: NativeEngine, seed: int, matches: int) -> None:
+        self.engine, self.seed = engine, seed
+        self.settings = TrainingConfig(
+            matches=matches, seed=seed, rate_first=0.003, rate_last=0.0003, opponent="fitted"
+        )
+
+    def train_weights(self, entry: OpponentProfile) -> dict[str, object]:
+        """The document of a weight file against the opponent of an entry."""
+        numbers = self.best_reply(self.engine.player_from_figures(entry), entry.name)
+        text = dump_weights(
+            ValueModel(numbers, load_shipped_network()), {"settings": self.settings.document}
+        )
+        return dict(json.loads(text))
+
+    def best_reply(
+        self, opponent: NativePlayer, name: str, belief: Structure | None = None
+    ) -> "array[int]":
+        """The numbers of a best reply to an opponent, who begins each match with that belief."""
+        training = Training(self.engine, self.settings, 1, opponent, belief)
+        training.weight_values[:] = array(
+            "d", (weight / WEIGHT_SCALE for weight in load_model(WEIGHT_FILE).numbers)
+        )
+        for _ in track(range(self.settings.batch_count), f"training against {name}"):
+            training.train_batch()
+        return training.average()
+
+    def test_weights(self, weights: dict[str, object], entry: OpponentProfile) -> tuple[bool, str]:
+        """Return True if weights do better than captain's against an opponent, with a summary."""
+        opponent = self.engine.player_from_figures(entry)
+        special = self.engine.captain(read_weights(json.dumps(weights)))
+        players = (special, self.engine.player(WEIGHT_FILE))
+        test, gains = SequentialTest(elo1=MIN_GAIN), list[float]()
+        with ProgressBar(MAX_PAIRS, "testing, at most") as bar:
+            while len(gains) < MAX_PAIRS and not test.is_decided:
+                decks = range(len(gains), len(gains) + _STEP)
+                played = [
+                    self.engine.play((player, opponent), self.seed, decks) for player in players
+                ]
+                fresh = [
+                    first_player_share(pair) - first_player_share(captains)
+                    for pair, captains in zip(*played, strict=True)
+                ]
+                test.add_pairs(0.5 + gain / 2 for gain in fresh)
+                gains += fresh
+                bar.advance(_STEP)
+        mean = 100 * fmean(gains)
+        summary = f"{mean:+.1f} points against its likeness in {2 * len(gains)} matches"
+        return test.is_decided and test.log_likelihood_ratio > 0, summary

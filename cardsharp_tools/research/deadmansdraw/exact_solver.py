@@ -1,0 +1,143 @@
+"""The exact solver of the engine: what each option is worth where few cards are unseen."""
+
+import ctypes
+from collections.abc import Mapping
+
+from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
+from cardsharp.games.deadmansdraw.cards import SERVER_DECK, SUIT_ORDER, Suit
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
+    CARD_NUMBER,
+    NO_CARD,
+    card_set,
+)
+from cardsharp_tools.research.c_library import declare_function, struct_fields
+from cardsharp_tools.research.deadmansdraw.native import NativeEngine, NativePlayer
+
+_NOTHING, _DRAW, _END_TURN, _OFFER = -1, 60, 61, 3
+MAX_OPTIONS, _MAX_LOSSES = 12, 500
+
+
+class _Table(ctypes.Structure):
+    """`Table` of core.h."""
+
+    _fields_ = struct_fields(
+        ".QQQ...bbbbb.bbbh?",
+        "bank pile discard area entered suits_held lying lying_count lying_when_drawn player "
+        "pending owed offer offered known_top refused turn over",
+        ctypes.c_uint64 * 2,
+        ctypes.c_int8 * len(SUIT_ORDER) * 2,
+        ctypes.c_int8 * 2,
+        ctypes.c_int8 * len(SUIT_ORDER),
+        ctypes.c_int8 * _OFFER,
+    )
+
+
+class NativeOption(ctypes.Structure):
+    """`Option` of search.h."""
+
+    _fields_ = struct_fields("id", "action value")
+
+
+class DecisionLoss(ctypes.Structure):
+    """`Loss` of loss.c: what a decision lost, below 0 where the solver gave up."""
+
+    _fields_ = struct_fields("iiiidq?", "left pending chosen best loss nodes sampled")
+
+    @property
+    def kind(self) -> str:
+        """The effect that was answered, or whether it was to draw or to stop."""
+        return "draw or stop" if self.pending == _NOTHING else SUIT_ORDER[self.pending].value
+
+
+class ExactSolver:
+    """Exact solver with a cache that is kept between positions.
+
+    `bits` is the size of the memory, 96 bytes times 2 to its power; a position is given up after
+    `nodes` that had to be worked out. A bonus that may turn out in more than `picks` ways is not
+    exact: so many are tried. Nor is it with `groups`: of the cards of a suit that a Map may offer,
+    one stands for all that bring something.
+    """
+
+    def __init__(
+        self,
+        engine: NativeEngine,
+        *,
+        bits: int = 20,
+        nodes: int = 10_000_000,
+        picks: float = 1e9,
+        groups: bool = False,
+    ) -> None:
+        self.library = engine.library
+        declare_function(self.library.exact_free, "P")
+        declare_function(self.library.exact_weigh, "PPP")
+        declare_function(self.library.losses_of, "PPPQQiPi")
+        declare_function(self.library.perfect_new, "PPi", "P")
+        self.address = declare_function(self.library.exact_new, "iqd?", "P")(
+            bits, nodes, picks, groups
+        )
+
+    def __del__(self) -> None:
+        self.library.exact_free(self.address)
+
+    def option_values(self, position: Position) -> Mapping[Action, float] | None:
+        """Each option of the player to act with its chance; None where it gave up.
+
+        Refusing an Oracle's card is left out, being never better than stopping or taking.
+        """
+        options, table = (NativeOption * MAX_OPTIONS)(), native_table(position)
+        number = self.library.exact_weigh(self.address, ctypes.byref(table), options)
+        values = {_action(position, option.action): option.value for option in options[:number]}
+        return values or None
+
+    def perfect_player(self, opening_player: NativePlayer, cards: int) -> NativePlayer:
+        """Return a player that plays perfectly from `cards` unseen cards on.
+
+        Until then it plays as `opening_player`. It must not outlive the solver.
+        """
+        return NativePlayer(self.library.perfect_new(self.address, opening_player.policy, cards))
+
+    def losses(
+        self, player: NativePlayer, seed: int, pair_number: int, cards: int
+    ) -> list[DecisionLoss]:
+        """Return a player's losses in a match against itself, from `cards` unseen cards on."""
+        losses = (DecisionLoss * _MAX_LOSSES)()
+        policy = player.policy
+        loss_count = self.library.losses_of(
+            *(policy, policy, self.address, seed, pair_number, cards, losses, _MAX_LOSSES)
+        )
+        return losses[:loss_count]
+
+
+def _action(position: Position, code: int) -> Action:
+    if code in (_DRAW, _END_TURN) or position.pending is None:
+        return DRAW if code == _DRAW else END_TURN
+    return respond(position.pending.effect_type, SERVER_DECK[code])
+
+
+def native_table(position: Position) -> _Table:
+    """The position as the engine has it."""
+    pending, top_card = position.pending, position.known_top
+    kind = None if pending is None else pending.effect_type
+    area = [CARD_NUMBER[card] for card in position.play_area]
+    offer = (
+        [CARD_NUMBER[card] for card in pending.cards] if pending and kind is EffectType.MAP else []
+    )
+    table = _Table(
+        bank=(card_set(position.own_bank), card_set(position.opponent_bank)),
+        pile=card_set(position.unseen),
+        discard=card_set(position.discard_pile),
+        area=card_set(position.play_area),
+        lying_count=len(area),
+        pending=_NOTHING if kind is None else SUIT_ORDER.index(Suit(kind.value)),
+        owed=0 if pending is None else pending.remaining_draws,
+        offered=len(offer),
+        known_top=NO_CARD if top_card is None else CARD_NUMBER[top_card],
+    )
+    for side, bank in enumerate((position.own_bank, position.opponent_bank)):
+        suits = list(dict.fromkeys(SUIT_ORDER.index(card.suit) for card in bank))
+        table.entered[side][: len(suits)] = suits
+        table.suits_held[side] = len(suits)
+    table.lying[: len(area)] = area
+    table.offer[: len(offer)] = offer
+    return table

@@ -1,0 +1,125 @@
+"""`cardsharp research losses`: what a player loses against perfect play of the last cards."""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from math import fsum
+from pathlib import Path
+from statistics import fmean, pstdev
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from cardsharp.analysis.match_analysis import SIDE_COUNT
+from cardsharp.analysis.ratings import Z_95
+from cardsharp_tools.cli.console import borderless_table, print_json, result_console
+from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.lab.options import Positive, Seed
+from cardsharp_tools.research.deadmansdraw.exact_solver import ExactSolver
+from cardsharp_tools.research.deadmansdraw.native import NativeEngine, require_engine
+from cardsharp_tools.research.deadmansdraw.run_files import MatchRow, compute_rows
+
+_WORST = 8
+
+
+class LossRow(MatchRow):
+    """A decision with a choice: what it lost as a chance to win, None where that is not known."""
+
+    left: int
+    kind: str
+    loss: float | None
+    exact: bool
+    nodes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossesOptions(CommandOptions):
+    """Which positions, and how much is worked out."""
+
+    player: Annotated[str, Parameter(help="Who plays itself.")] = "captain"
+    cards: Annotated[int, Parameter(validator=Positive, help="Unseen cards, at most.")] = 6
+    matches: Annotated[int, Parameter(alias="-n", validator=Positive)] = 100
+    nodes: Annotated[int, Parameter(validator=Positive, help="Where it gives up.")] = 1_000_000
+    picks: Annotated[int, Parameter(validator=Positive)] = 64
+    """Of a bonus that may turn out in more ways, so many are tried; then it is not exact."""
+    seed: Seed = 1
+    out: Path | None = None
+    """Keeps each match; the same command goes on with what is there."""
+    as_json: Json = False
+
+    @property
+    def run_key(self) -> str:
+        """The first line of the file: what the losses hang on."""
+        names = ("player", "cards", "nodes", "picks", "seed")
+        return json.dumps({name: getattr(self, name) for name in names})
+
+
+def losses(*, options: LossesOptions = LossesOptions()) -> None:
+    """Hold each choice with few unseen cards against perfect play, and name the worst kinds."""
+    lost = partial(_lost, require_engine(options.player), options)
+    _tell(compute_rows(options.out, options.run_key, LossRow, options.matches, lost), options)
+
+
+def _lost(engine: NativeEngine, options: LossesOptions, number: int) -> list[LossRow]:
+    """Return the losses by a solver without a cache, so that matches are independent."""
+    solver = ExactSolver(engine, nodes=options.nodes, picks=options.picks)
+    player = engine.player(options.player)
+    return [
+        LossRow(
+            match=number,
+            left=loss.left,
+            kind=loss.kind,
+            loss=loss.loss if loss.loss >= 0 else None,
+            exact=loss.loss >= 0 and not loss.sampled,
+            nodes=loss.nodes,
+        )
+        for loss in solver.losses(player, options.seed, number, options.cards)
+    ]
+
+
+def summarise(rows: Sequence[LossRow], matches: int) -> dict[str, float]:
+    """Summarise the losses: positions, solved and exact ones, mean loss in per cent and margin.
+
+    `points` is the player's loss a match in the solved positions: what perfect play there would
+    gain.
+    """
+    solved_losses = [row.loss for row in rows if row.loss is not None] or [0.0]
+    return {
+        "positions": len(rows),
+        "solved": sum(row.loss is not None for row in rows),
+        "exact": sum(row.exact for row in rows),
+        "loss": 100 * fmean(solved_losses),
+        "margin": 100 * Z_95 * pstdev(solved_losses) / len(solved_losses) ** 0.5,
+        "points": 100 * fsum(solved_losses) / SIDE_COUNT / matches,
+        "nodes": max(row.nodes for row in rows),
+    }
+
+
+def _tell(loss_rows: Sequence[LossRow], options: LossesOptions) -> None:
+    groups = {"all": loss_rows} if loss_rows else {}
+    for unseen_count in sorted({row.left for row in loss_rows}):
+        groups[str(unseen_count)] = [row for row in loss_rows if row.left == unseen_count]
+    by_unseen = {name: summarise(group, options.matches) for name, group in groups.items()}
+    by_kind = {name: summarise(group, options.matches) for name, group in _worst(loss_rows)}
+    if options.as_json:
+        print_json({**asdict(options), "byLeft": by_unseen, "worst": by_kind})
+        return
+    columns = ("positions", "solved", "exact", "loss in %", "points", "most nodes")
+    for title, rows in (("unseen", by_unseen), ("worst kinds", by_kind)):
+        table = borderless_table(title, *columns, right_aligned=columns)
+        for name, row in rows.items():
+            figures = [f"{row[of]:.0f}" for of in ("positions", "solved", "exact")]
+            lost = f"{row['loss']:.3f} ± {row['margin']:.3f}"
+            table.add_row(name, *figures, lost, f"{row['points']:.2f}", f"{row['nodes']:,.0f}")
+        result_console().print(table)
+
+
+def _worst(loss_rows: Sequence[LossRow]) -> list[tuple[str, list[LossRow]]]:
+    """The kinds of decision in which most is lost, in all."""
+    groups = defaultdict[str, list[LossRow]](list)
+    for row in loss_rows:
+        groups[f"{row.left} left, {row.kind}"].append(row)
+    worst = sorted(groups, key=lambda kind: -sum(row.loss or 0 for row in groups[kind]))
+    return [(kind, groups[kind]) for kind in worst[:_WORST]]

@@ -1,0 +1,349 @@
+"""The engine in C as Python sees it: optional, and tested equal to plain Python.
+
+How a policy plugs in stands in `native/core.h`: a C function from a `Table`, which holds only what
+a player may know, to an action, named by `REGISTER_POLICY`. A player of the engine is a policy;
+`adaptive` besides keeps a book of known opponents, and its belief goes from match to match
+(`native/belief.c`). A call lets go of the interpreter lock, so threads use all cores.
+"""
+
+import ctypes
+import json
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from functools import cache, cached_property
+from itertools import product
+from pathlib import Path
+from statistics import fmean
+
+from cardsharp.core.text_files import read_json_text
+from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.actions import EffectType
+from cardsharp.games.deadmansdraw.cards import SUIT_ORDER, Suit
+from cardsharp.games.deadmansdraw.strategies.adaptive import (
+    INITIAL_CREDIT,
+    MAX_LOSS_PER_DECISION,
+    load_models,
+    weight_file_name,
+)
+from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
+from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
+    BUST,
+    DEFAULT_PREFERENCE,
+    GENERAL_WEIGHTS,
+    MAX_TRACKED_CARDS,
+    STOP_FEATURES,
+    VALUE_ORDERS,
+    OpponentProfile,
+    load_opponent_profiles,
+    parse_opponent_profiles,
+)
+from cardsharp.games.deadmansdraw.strategies.search.card_sets import SUITS
+from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
+    SHORT_LIMITS,
+    SearchLimits,
+)
+from cardsharp.games.deadmansdraw.strategies.search.network import (
+    FIELDS,
+    HIDDEN_UNITS,
+    OUTPUT_COUNT,
+    ValueNetwork,
+)
+from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, read_weights
+from cardsharp_tools.executors.strategy_file import is_user_strategy, is_weights_file, load_strategy
+from cardsharp_tools.games.deadmansdraw.lab_adapter import ENDGAME_CARDS
+from cardsharp_tools.lab.match_runner import ENDGAME_REPETITIONS
+from cardsharp_tools.research.c_library import (
+    declare_function,
+    load_library,
+    struct_fields,
+    unavailable_reason,
+)
+
+ADAPTIVE = "adaptive"
+_MAX_ENTRIES, _MAX_WEIGHTS = 32, 16
+_LEARNED = _NAMED = -1.0
+_KINDS = (*SUIT_ORDER, BUST, *VALUE_ORDERS)
+_MAX_WEIGHT = (1 << 15) - 1  # of the 16 bits of a network's weight as it ships
+
+
+class _Limits(ctypes.Structure):
+    """`Limits` of search.h."""
+
+    _fields_ = tuple((field.name, ctypes.c_int) for field in fields(SearchLimits))
+
+
+class _Entry(ctypes.Structure):
+    """`Entry` of belief.h."""
+
+    _fields_ = struct_fields("iidPPP", "weights stranger stop_chance stops answers fitted")
+
+
+class _Fitted(ctypes.Structure):
+    """`Fitted` of fitted.h."""
+
+    _fields_ = struct_fields(
+        "i..ddd",
+        "by stops taste safe bust end",
+        ctypes.c_double * 2 * MAX_TRACKED_CARDS,
+        ctypes.c_double * len(_KINDS) * SUITS,
+    )
+
+
+class _Book(ctypes.Structure):
+    """`Book` of belief.h."""
+
+    _fields_ = struct_fields(
+        "ii..Pdd",
+        "entries players entry player judge most credit",
+        _Entry * _MAX_ENTRIES,
+        ctypes.c_void_p * _MAX_WEIGHTS,
+    )
+
+
+class _Belief(ctypes.Structure):
+    """`Belief` of belief.h."""
+
+    _fields_ = struct_fields(
+        ".i...d",
+        "book number likelihood misses habits balance",
+        ctypes.POINTER(_Book),
+        ctypes.c_double * _MAX_ENTRIES,
+        ctypes.c_int * _MAX_ENTRIES,
+        ctypes.c_int * 2 * MAX_TRACKED_CARDS,
+    )
+
+
+class _Tempering(ctypes.Structure):
+    """`Tempering` of luck.h."""
+
+    _fields_ = struct_fields("Pii", "judge last times")
+
+
+class Result(ctypes.Structure):
+    """`Result` of core.h: how a match ended; pairs hold the first player's figure, the second's."""
+
+    _fields_ = struct_fields(
+        "d....dd", "points scores turns actions busts again luck", *[ctypes.c_int32 * 2] * 4
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NativePlayer:
+    """A player of the engine: its policy, and the book of one who keeps a belief."""
+
+    policy: int
+    belief_book: _Book | None = None
+
+    def initial_belief(self) -> _Belief | None:
+        """Return the belief about an opponent that has not been observed."""
+        return None if self.belief_book is None else _Belief(ctypes.pointer(self.belief_book))
+
+
+class NativeEngine:
+    """An opened library."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self.library = library
+        declare_function(library.find_policy, "P", "P")
+        declare_function(library.captain_new, "PPP", "P")
+        declare_function(library.play_series, "PPQQqPP", "")
+        declare_function(library.fitted_new, "P", "P")
+        self._live_figures: list[_Fitted] = []
+
+    def player(self, name: str) -> NativePlayer:
+        """The twin of the strategy `name`; raises `KeyError` where there is none."""
+        if name == WEIGHT_FILE:
+            return self.captain(load_model(WEIGHT_FILE))
+        if is_weights_file(name):
+            load_strategy(name)  # says what is wrong with the file, if anything is
+            text = read_json_text(Path(name))
+            if "opponents" not in json.loads(text):
+                return self.captain(read_weights(text))
+            return self.adaptive_player(parse_opponent_profiles(text), load_models(text))
+        if name == ADAPTIVE:
+            return self.adaptive_player()
+        return NativePlayer(self._policy(name))
+
+    def adaptive_player(
+        self,
+        extra_entries: Sequence[OpponentProfile] = (),
+        weights: Mapping[str, ValueModel] | None = None,
+    ) -> NativePlayer:
+        """Return the player that adapts to the shipped opponents and to `extra_entries`.
+
+        It uses the trained `weights` by name; raises `KeyError` for missing weights.
+        """
+        book = self._book((*load_opponent_profiles(), *extra_entries), weights or {})
+        return NativePlayer(self.captain(load_model(WEIGHT_FILE)).policy, book)
+
+    def player_from_figures(self, entry: OpponentProfile) -> NativePlayer:
+        """Return a player that decides by the figures of an entry without a strategy name."""
+        return NativePlayer(self.library.fitted_new(ctypes.byref(_figures(entry))))
+
+    def captain(
+        self,
+        weights: ValueModel,
+        limits: SearchLimits | None = None,
+        network: "array[float] | None" = None,
+    ) -> NativePlayer:
+        """Return captain with its trained weights, or with another network (`native/network.h`).
+
+        The engine keeps a copy for good.
+        """
+        bounds = ctypes.byref(_Limits(*astuple(limits or SearchLimits())))
+        if network is None and weights.network is not None:
+            network = _floats_of(weights.network)
+        network_address = None if network is None else network.buffer_info()[0]
+        return NativePlayer(
+            self.library.captain_new(weights.numbers.buffer_info()[0], network_address, bounds)
+        )
+
+    def play(
+        self,
+        players: tuple[NativePlayer, NativePlayer],
+        seed: int,
+        numbers: Sequence[int],
+        *,
+        luck_adjusted: bool = False,
+        beliefs: Sequence[_Belief | None] | None = None,
+    ) -> list[tuple[Result, Result]]:
+        """The pairs of those consecutive numbers: each deck twice, with the seats swapped.
+
+        The players think what `beliefs` say, and keep in them what they see; without, they begin
+        as strangers.
+        """
+        tempering = ctypes.byref(self._tempering) if luck_adjusted else None
+        policies = (ctypes.c_void_p * 2)(*(player.policy for player in players))
+        belief_pointers = (ctypes.POINTER(_Belief) * 2)()
+        for place, belief in enumerate(beliefs or [player.initial_belief() for player in players]):
+            if belief is not None:
+                belief_pointers[place].contents = belief
+        results, pairs = (Result * (2 * len(numbers)))(), len(numbers)
+        self.library.play_series(
+            policies, belief_pointers, seed, numbers[0], pairs, tempering, results
+        )
+        return list(zip(results[::2], results[1::2], strict=True))
+
+    @cached_property
+    def _tempering(self) -> _Tempering:
+        return _Tempering(self.luck_judge.policy, ENDGAME_CARDS, ENDGAME_REPETITIONS)
+
+    @cached_property
+    def luck_judge(self) -> NativePlayer:
+        """Captain's short search, which says what was luck."""
+        return self.captain(load_model(WEIGHT_FILE), SHORT_LIMITS)
+
+    def _policy(self, name: str) -> int:
+        """The address of the policy that a C file registered under `name`."""
+        address: int | None = self.library.find_policy(name.encode())
+        if not address:
+            raise KeyError(name)
+        return address
+
+    def _book(self, entries: Sequence[OpponentProfile], learned: Mapping[str, ValueModel]) -> _Book:
+        weights = list(dict.fromkeys((GENERAL_WEIGHTS, *(entry.weights for entry in entries))))
+        judge = self.luck_judge.policy
+        book = _Book(
+            len(entries),
+            len(weights),
+            judge=judge,
+            most=MAX_LOSS_PER_DECISION,
+            credit=INITIAL_CREDIT,
+        )
+        for place, entry in enumerate(entries):
+            stops, answers = entry.stop_model, entry.answer_model
+            figures = _figures(entry)
+            self._live_figures.append(figures)
+            book.entry[place] = _Entry(
+                weights=weights.index(entry.weights),
+                stranger=stops is None and answers is None,
+                stop_chance=stops if isinstance(stops, float) else _LEARNED,
+                stops=self._policy(stops) if isinstance(stops, str) else None,
+                answers=self._policy(answers) if isinstance(answers, str) else None,
+                fitted=ctypes.addressof(figures),
+            )
+        for place, name in enumerate(weights):
+            book.player[place] = self.captain(
+                learned.get(name) or load_model(weight_file_name(name))
+            ).policy
+        return book
+
+
+def first_player_share(pair: Iterable[Result]) -> float:
+    """The first player's share of the points of a pair."""
+    return fmean(match.points for match in pair)
+
+
+def quantised(weights: Iterable[float]) -> ValueNetwork:
+    """The network as it ships, in 16 bits: a weight beyond them, of which few are, stops there."""
+    numbers = (round(weight * scale) for weight, scale in zip(weights, _ones(), strict=True))
+    return ValueNetwork(
+        array("h", (max(-_MAX_WEIGHT, min(number, _MAX_WEIGHT)) for number in numbers))
+    )
+
+
+@cache
+def _floats_of(network: ValueNetwork) -> "array[float]":
+    """A network's weights as they were learned, but for rounding."""
+    pairs = zip(network.numbers, _ones(), strict=True)
+    return array("f", (number / scale for number, scale in pairs))
+
+
+def _ones() -> Iterator[int]:
+    """Yield the fixed-point value of 1.0 for each weight."""
+    for _ in range(OUTPUT_COUNT):
+        for field in FIELDS.values():
+            yield from (1 << field.fraction_bits for _ in range(field.rows * HIDDEN_UNITS))
+
+
+def _figures(entry: OpponentProfile) -> _Fitted:
+    """The figures of an entry; negative where it names a strategy, or nothing."""
+    stops = (
+        entry.stop_model
+        if isinstance(entry.stop_model, tuple)
+        else ((_NAMED,) * 2,) * MAX_TRACKED_CARDS
+    )
+    figures = _Fitted(STOP_FEATURES.index(entry.stop_feature), stops, safe=_NAMED)
+    if not isinstance(entry.answer_model, dict):
+        return figures
+    for effect, (place, kind) in product(EffectType, enumerate(_KINDS)):
+        taste = entry.answer_model.get(effect, {}).get(kind, DEFAULT_PREFERENCE)
+        figures.taste[SUIT_ORDER.index(Suit(effect))][place] = taste
+    oracle = entry.answer_model.get(EffectType.ORACLE, {})
+    for name in ("safe", BUST, "end"):
+        setattr(figures, name, oracle.get(name, DEFAULT_PREFERENCE))
+    return figures
+
+
+@cache
+def load_engine() -> NativeEngine | None:
+    """The engine of this machine, None without a compiler; raises `ConfigError` if that fails."""
+    library = load_library(Path(__file__).parent / "native")
+    return None if library is None else NativeEngine(library)
+
+
+def require_engine(*players: str) -> NativeEngine:
+    """The engine, for a command that needs it and these players; else raises `ConfigError`."""
+    engine = load_engine()
+    if engine is None:
+        raise ConfigError(f"This needs the compiled engine. {unavailable_reason()}")
+    for name in players:
+        try:
+            engine.player(name)
+        except KeyError:
+            raise ConfigError(f"The compiled engine has no player '{name}'.") from None
+    return engine
+
+
+@cache
+def native_player(name: str) -> NativePlayer | None:
+    """The compiled twin of a strategy, None where there is none or no compiler."""
+    if is_user_strategy(name) and not is_weights_file(name):
+        return None  # for which nothing need be compiled
+    engine = load_engine()
+    try:
+        return None if engine is None else engine.player(name)
+    except KeyError:
+        return None

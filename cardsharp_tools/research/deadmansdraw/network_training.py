@@ -1,0 +1,169 @@
+"""`cardsharp research network`: what captain has beside its tables, learned as a reply to them."""
+
+import ctypes
+from array import array
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
+from cardsharp.games.deadmansdraw.strategies.search.card_sets import SUITS
+from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
+    SHORT_LIMITS,
+    SearchLimits,
+)
+from cardsharp.games.deadmansdraw.strategies.search.network import WEIGHT_COUNT, ValueNetwork
+from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
+from cardsharp.games.deadmansdraw.strategies.search.weights import dump_weights, load_model
+from cardsharp_tools.cli.console import result_console
+from cardsharp_tools.cli.options import CommandOptions
+from cardsharp_tools.lab.options import Positive, Seed
+from cardsharp_tools.research.c_library import declare_function, struct_fields
+from cardsharp_tools.research.deadmansdraw.exact_solver import ExactSolver
+from cardsharp_tools.research.deadmansdraw.native import NativeEngine, quantised, require_engine
+from cardsharp_tools.research.deadmansdraw.run_files import load_checkpoint, save_checkpoint
+from cardsharp_tools.terminal.progress import ProgressBar
+
+_MAX_EXAMPLES = 1600  # of one match, as in reply.c
+_REPLAY_BATCHES = 8  # batches that are learned from each time
+
+
+class _Reply(ctypes.Structure):
+    """`Reply` of reply.c."""
+
+    _fields_ = struct_fields("PPPPd", "learner opponent judge exact trust")
+
+
+class Example(ctypes.Structure):
+    """`Example` of network.h, and what was `Seen` of it."""
+
+    _fields_ = struct_fields(
+        ".hhhhhfff", "keys part left lead lying known odds target weight", ctypes.c_int16 * SUITS
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions(CommandOptions):
+    """A course: equal ones give equal networks, whether or not they were stopped on the way."""
+
+    matches: Annotated[int, Parameter(validator=Positive, help="Against the tables.")] = 36_000
+    batch: Annotated[int, Parameter(validator=Positive, help="Matches of one network.")] = 3000
+    learning_rate: Annotated[
+        float, Parameter(name="--pace", help="The first step size; the last is 1/15.")
+    ] = 0.003
+    td_lambda: Annotated[
+        float, Parameter(name="--trust", help="How much later turns count in a target.")
+    ] = 0.3
+    seed: Seed = 1
+
+    @property
+    def document(self) -> dict[str, object]:
+        """The options as files have them."""
+        names = {"learning_rate": "pace", "td_lambda": "trust"}
+        return {names.get(name, name): value for name, value in asdict(self).items()}
+
+
+def network(
+    out: Path,
+    /,
+    *,
+    weights_file: Annotated[
+        Path | None, Parameter(name="--into", help="The weight file that is made of it.")
+    ] = None,
+    options: NetworkOptions = NetworkOptions(),
+) -> None:
+    """Train a network beside captain's tables; OUT is written after each batch."""
+    course = NetworkTraining(require_engine(), options)
+    course.restore(out)
+    with ProgressBar(options.matches, "matches", completed_steps=course.matches_played) as bar:
+        while course.matches_played < options.matches:
+            network_error, captain_error = course.train_batch()
+            course.save(out)
+            bar.advance(options.batch)
+            summary = (
+                f"{course.matches_played} matches: mean squared error "
+                f"{network_error:.5f}, captain's {captain_error:.5f}"
+            )
+            result_console().print(summary)
+    if weights_file is not None:
+        provenance: dict[str, object] = {"settings": options.document}
+        weights_file.write_text(dump_weights(read_network(out), provenance) + "\n", "utf-8")
+
+
+class NetworkTraining:
+    """A training under way: the network, what its descent keeps, and the last examples."""
+
+    def __init__(self, engine: NativeEngine, options: NetworkOptions) -> None:
+        self.engine, self.options = engine, options
+        library = engine.library
+        declare_function(library.network_learn, "PPqdP")
+        declare_function(library.reply_examples, "PQQqP", "q")
+        declare_function(library.descent_begin, "PQ")
+        self.optimiser_state = array("f", bytes(library.descent_size()))
+        self.replay_buffer, self.matches_played = list[bytes](), 0
+        library.descent_begin(self.optimiser_state.buffer_info()[0], options.seed)
+
+    def train_batch(self) -> "array[float]":
+        """Play a batch and train on the latest; return the mean squared errors, captain's last."""
+        self.replay_buffer = [*self.replay_buffer[1 - _REPLAY_BATCHES :], self._played()]
+        examples, errors = b"".join(self.replay_buffer), array("d", (0.0, 0.0))
+        rate = self.options.learning_rate / 15 ** (self.matches_played / self.options.matches)
+        learn, place = self.engine.library.network_learn, self.optimiser_state.buffer_info()[0]
+        learn(
+            place, examples, len(examples) // ctypes.sizeof(Example), rate, errors.buffer_info()[0]
+        )
+        self.matches_played += self.options.batch
+        return errors
+
+    def _played(self) -> bytes:
+        """The examples of a batch, as C has them."""
+        engine, batch = self.engine, self.options.batch
+        examples = (Example * (_MAX_EXAMPLES * batch))()
+        limits = SearchLimits(endgame_cards=0)
+        tables = ValueModel(load_model(WEIGHT_FILE).numbers)
+        players = (
+            engine.captain(tables, limits, self.optimiser_state),
+            engine.captain(tables, limits),
+            engine.captain(tables, SHORT_LIMITS),
+        )
+        policies = (player.policy for player in players)
+        solver = ExactSolver(engine, bits=17, nodes=1500, picks=8, groups=True)
+        reply = ctypes.byref(_Reply(*policies, solver.address, self.options.td_lambda))
+        example_count = engine.library.reply_examples(
+            reply, self.options.seed, self.matches_played, batch, examples
+        )
+        return bytes(memoryview(examples)[:example_count])
+
+    def save(self, path: Path) -> None:
+        """Write all of it."""
+        if self.matches_played >= self.options.matches:
+            self.replay_buffer = []
+        sizes = [*map(len, self.replay_buffer)]
+        head = {"course": self.options.document, "done": self.matches_played, "sizes": sizes}
+        save_checkpoint(path, head, (self.optimiser_state.tobytes(), *self.replay_buffer))
+
+    def restore(self, path: Path) -> None:
+        """Go on from a file, where it is there."""
+        head, file = load_checkpoint(path, "course", self.options.document)
+        if head:
+            self.optimiser_state = array(
+                "f", file.read(len(self.optimiser_state) * self.optimiser_state.itemsize)
+            )
+            self.replay_buffer = [file.read(size) for size in head["sizes"]]
+            self.matches_played = head["done"]
+
+
+def read_network(path: Path) -> ValueNetwork:
+    """The network that a course keeps, 0 where no example moved it; raises `ConfigError`."""
+    with path.open("rb") as file:
+        file.readline()
+        numbers = array("f", file.read(require_engine().library.descent_size()))
+    if len(numbers) < 4 * WEIGHT_COUNT:
+        raise ConfigError(f"{path} keeps no course of such networks. Train one anew.")
+    learned, squares = numbers[:WEIGHT_COUNT], numbers[3 * WEIGHT_COUNT : 4 * WEIGHT_COUNT]
+    return quantised(
+        weight if moved else 0.0 for weight, moved in zip(learned, squares, strict=True)
+    )

@@ -1,0 +1,285 @@
+"""`cardsharp research learner`: what `adaptive` gains on strangers, and what others gain on it.
+
+Eight opponents that nobody has met, and who pretends; twins of `native/style.c` and
+`native/mimic.c`.
+"""
+
+from collections.abc import Iterator
+from ctypes import Structure, byref
+from dataclasses import dataclass
+from math import sqrt
+from random import Random
+from statistics import fmean, pstdev
+from typing import Annotated, Literal, NamedTuple
+
+from cyclopts import Parameter, validators
+
+from cardsharp.analysis.ratings import Z_95
+from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
+from cardsharp.games.deadmansdraw.cards import SUIT_ORDER, Card, Suit, deck_sort_key
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.simulation import (
+    deal_state,
+    match_from_state,
+    random_card_picker,
+)
+from cardsharp.games.deadmansdraw.strategies import Decision, PastMatch, Strategy, build
+from cardsharp.games.deadmansdraw.strategies.adaptive import load_models
+from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
+from cardsharp.games.deadmansdraw.strategies.observed_decisions import opponent_decisions
+from cardsharp.games.deadmansdraw.strategies.opponent_belief import parse_opponent_profiles
+from cardsharp.games.deadmansdraw.strategies.position_features import (
+    busting_card_count,
+    effect_targets,
+    total_bank_gain,
+    would_bust,
+)
+from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_shipped_network
+from cardsharp_tools.cli.console import print_json, result_console
+from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.games.deadmansdraw.opponent_learning import (
+    MIN_MATCHES,
+    LearnedOpponents,
+    OpponentLearning,
+    OpponentMatch,
+)
+from cardsharp_tools.lab.options import Positive, Seed
+from cardsharp_tools.research.c_library import declare_function, struct_fields
+from cardsharp_tools.research.deadmansdraw.counter_weights import CounterWeightTrainer
+from cardsharp_tools.research.deadmansdraw.native import (
+    ADAPTIVE,
+    NativeEngine,
+    NativePlayer,
+    first_player_share,
+    require_engine,
+)
+
+
+class RulePlayer(NamedTuple):
+    """A player by a rule: it stops once any bound is reached; 0 stands for none.
+
+    The bounds are cards that lie there, points to gain, and the per cent of unseen cards that bust;
+    they are `behind` steps further off where the opponent leads. Of its answers it likes the
+    dearest, the cheapest, the first suit's or the last's best.
+    """
+
+    cards: int
+    points: int
+    risk: int
+    trailing_bonus: int
+    preference: int
+    oracle: int
+
+    def decide(self, position: Position) -> Decision:
+        """The action of the style."""
+        return Decision(self._action(position), "It is its style.")
+
+    def _action(self, position: Position) -> Action:
+        pending = position.pending
+        if pending is None or pending.effect_type is EffectType.KRAKEN:
+            may = END_TURN in position.legal_actions() and position.play_area
+            return END_TURN if may and self._stops(position) else DRAW
+        if pending.effect_type is EffectType.ORACLE:
+            takes = self.oracle and not would_bust(position, pending.cards[0])
+            return respond(EffectType.ORACLE, pending.cards[0] if takes else None)
+        cards = sorted(effect_targets(position), key=deck_sort_key)
+        best = max(cards, key=lambda card: self._liking(card) - 100 * would_bust(position, card))
+        return respond(pending.effect_type, best)
+
+    def _stops(self, position: Position) -> bool:
+        area = position.play_area
+        more = self.trailing_bonus * (position.own_bank.score < position.opponent_bank.score)
+        risk = 100 * busting_card_count(position) // max(1, len(position.unseen))
+        bounds = (
+            (self.cards, len(area), more),
+            (self.points, total_bank_gain(position.own_bank, area), 2 * more),
+            (self.risk, risk, 5 * more),
+        )
+        return any(bound and reached >= bound + later for bound, reached, later in bounds)
+
+    def _liking(self, card: Card) -> int:
+        place = SUIT_ORDER.index(Suit(card.suit))
+        return (card.value, -card.value, -place, place)[self.preference]
+
+
+HELD_OUT_OPPONENTS = {
+    "counter": RulePlayer(3, 0, 0, 0, 0, 1),
+    "saver": RulePlayer(0, 6, 0, 0, 2, 0),
+    "gambler": RulePlayer(0, 0, 45, 0, 0, 1),
+    "greedy": RulePlayer(0, 14, 0, 1, 0, 0),
+    "timid": RulePlayer(2, 5, 0, 0, 1, 0),
+    "chaser": RulePlayer(3, 0, 0, 1, 3, 1),
+    "careful": RulePlayer(0, 0, 25, 1, 3, 1),
+    "mixed": RulePlayer(5, 9, 35, 0, 1, 1),
+}  # the last four were held out: nothing was chosen by what came out against them
+
+
+class _Style(Structure):
+    """`Style` of style.c."""
+
+    _fields_ = struct_fields("iiiiii", " ".join(RulePlayer._fields))
+
+
+def held_out_player(engine: NativeEngine, style: RulePlayer) -> NativePlayer:
+    """The compiled player of a style."""
+    return NativePlayer(declare_function(engine.library.style_new, "P", "P")(byref(_Style(*style))))
+
+
+def switching_player(engine: NativeEngine, first: str, second: str, turns: int) -> NativePlayer:
+    """Return a player that plays as `first` for `turns` turns of a match, then as `second`."""
+    make = declare_function(engine.library.mimic_new, "PPi", "P")
+    return NativePlayer(make(engine.player(first).policy, engine.player(second).policy, turns))
+
+
+_ENOUGH = validators.Number(gte=MIN_MATCHES)
+_PRETENDED = ("champion", "draw-3", "example-node")
+_TURNS = 8
+_SERIES = 3  # pairs of matches through which an opponent is remembered
+Row = tuple[str, str, list[float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelTestOptions(CommandOptions):
+    """Options of the test: the measured opponents and the number of matches."""
+
+    mode: Annotated[Literal["learned", "ideal", "reply"], Parameter(name="--way")] = "learned"
+    """What 20 matches bring; with the opponent known; a best reply to who has learned."""
+    opponents: Annotated[tuple[str, ...], Parameter(name="--only")] = ()
+    """Only these strangers, or those pretended to be."""
+    matches_seen: Annotated[
+        int, Parameter(name="--met", validator=_ENOUGH, help="Matches learned from.")
+    ] = 20
+    training: Annotated[int, Parameter(validator=Positive, help="Matches of it.")] = 20_000
+    pairs: Annotated[int, Parameter(validator=Positive, help="Decks measured on.")] = 3000
+    seed: Seed = 1
+    as_json: Json = False
+
+
+def test_opponent_model(
+    *,
+    options: ModelTestOptions = ModelTestOptions(),  # noqa: PT028 - a command, no test
+) -> None:
+    """Tell how many points more than captain `adaptive` makes; of a best reply, more than 50."""
+    rows = []
+    for name, stage, gains in ModelTest(require_engine(), options).rows():
+        gain, margin = 100 * fmean(gains), 100 * Z_95 * pstdev(gains) / sqrt(len(gains))
+        rows.append({"against": name, "stage": stage, "gain": gain, "margin": margin})
+        if not options.as_json:
+            result_console().print(
+                f"{name}: {gain:+.2f} ± {margin:.2f} points; {stage}", soft_wrap=True
+            )
+    if options.as_json:
+        print_json(rows)
+
+
+class ModelTest:
+    """The players, and what they make."""
+
+    def __init__(self, engine: NativeEngine, options: ModelTestOptions) -> None:
+        self.engine, self.options = engine, options
+        self.captain, self.adaptive = engine.player(WEIGHT_FILE), engine.player(ADAPTIVE)
+        self.counter_weights = CounterWeightTrainer(engine, options.seed, options.training)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield opponent, candidate's stage, and shares above an equal player's or captain's."""
+        ways = {"learned": self._learned, "ideal": self._ideal, "reply": self._reply}
+        for name in self.options.opponents or (*HELD_OUT_OPPONENTS, *_PRETENDED):
+            yield from ways[self.options.mode](name)
+
+    def player(self, name: str) -> NativePlayer:
+        """A stranger, or a strategy of ours."""
+        style = HELD_OUT_OPPONENTS.get(name)
+        return self.engine.player(name) if style is None else held_out_player(self.engine, style)
+
+    def _learned(self, name: str) -> Iterator[Row]:
+        other = self.player(name)
+        if name in HELD_OUT_OPPONENTS:
+            player, stage = self.trained_player(name)
+            yield name, stage, self.gain_over_captain(player, other, seen_opponent=other)
+            return
+        pretends = switching_player(self.engine, name, WEIGHT_FILE, _TURNS)
+        yield (
+            f"{name}, after {_TURNS} turns captain",
+            "",
+            self.gain_over_captain(self.adaptive, pretends),
+        )
+        gains = self.gain_over_captain(self.adaptive, self.captain, other)
+        yield f"{name}, in the next matches captain", "", gains
+
+    def _ideal(self, name: str) -> Iterator[Row]:
+        """Yield the ideal result: a player trained on the opponent itself, free of charge."""
+        other = self.player(name)
+        special = self.engine.captain(
+            ValueModel(self.counter_weights.best_reply(other, name), load_shipped_network())
+        )
+        yield name, "trained on it", self.gain_over_captain(special, other)
+
+    def _reply(self, name: str) -> Iterator[Row]:
+        """Yield the result of a best reply to the player, which keeps a fresh belief each time."""
+        knowing, stage = (
+            self.trained_player(name) if name in HELD_OUT_OPPONENTS else (self.adaptive, "")
+        )
+        belief, seed = knowing.initial_belief(), self.options.seed
+        warmup_players = (knowing, self.player(name))
+        self.engine.play(warmup_players, seed + 1, range(_SERIES), beliefs=[belief, None])
+        numbers = self.counter_weights.best_reply(knowing, f"who knows {name}", belief)
+        players, shares = (
+            (knowing, self.engine.captain(ValueModel(numbers, load_shipped_network()))),
+            list[float](),
+        )
+        for number in range(self.options.pairs):
+            fresh = None if belief is None else type(belief).from_buffer_copy(belief)
+            [pair] = self.engine.play(
+                players, seed, range(number, number + 1), beliefs=[fresh, None]
+            )
+            shares.append(first_player_share(pair) - 0.5)
+        yield f"a best reply, known as {name}", stage, shares
+
+    def trained_player(self, name: str) -> tuple[NativePlayer, str]:
+        """Return the player that has met an opponent, and its candidate's stage.
+
+        They have met in `matches_seen` matches.
+        """
+        learned, seed = LearnedOpponents(), self.options.seed
+        learning = OpponentLearning(
+            learned,
+            self.counter_weights.train_weights,
+            self.counter_weights.test_weights,
+            lambda *_args: None,
+        )
+        matches = [
+            observed_match(HELD_OUT_OPPONENTS[name], seed + index)
+            for index in range(self.options.matches_seen)
+        ]
+        learning.update_opponent(name, name, matches)
+        trial, text = learned.trials[name], learned.model_dump_json()
+        knowing = self.engine.adaptive_player(parse_opponent_profiles(text), load_models(text))
+        return knowing, f"{trial.stage}; {trial.why}"
+
+    def gain_over_captain(
+        self, player: NativePlayer, other: NativePlayer, seen_opponent: NativePlayer | None = None
+    ) -> list[float]:
+        """Return the player's gain over captain on equal decks, after meeting `seen_opponent`."""
+        gains, seed = list[float](), self.options.seed
+        for first in range(0, self.options.pairs, _SERIES):
+            numbers, beliefs = range(first, first + _SERIES), [player.initial_belief(), None]
+            if seen_opponent is not None:
+                self.engine.play((player, seen_opponent), seed + 1, numbers, beliefs=beliefs)
+            player_results = self.engine.play((player, other), seed, numbers, beliefs=beliefs)
+            captain_results = self.engine.play((self.captain, other), seed, numbers)
+            for player_pair, captain_pair in zip(player_results, captain_results, strict=True):
+                gains.append(first_player_share(player_pair) - first_player_share(captain_pair))
+        return gains
+
+
+def observed_match(player: Strategy, seed: int) -> OpponentMatch:
+    """A match of a player against the captain, as it shows the player."""
+    dice = Random(seed)
+    match, chance = match_from_state(deal_state(dice)), random_card_picker(dice)
+    players = (build(WEIGHT_FILE, dice), player)
+    while match.state.active_player is not None:
+        match = match.with_action(
+            players[match.state.active_player].decide(match.current_position).action, chance
+        )
+    return OpponentMatch(str(seed), tuple(opponent_decisions(PastMatch(1, match.history))))

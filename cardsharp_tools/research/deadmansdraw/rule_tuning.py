@@ -1,0 +1,99 @@
+"""`cardsharp research rule`: the numbers of a rule that a person can play by, by seeded search."""
+
+from collections.abc import Iterable
+from ctypes import Structure, byref
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+from statistics import fmean
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from cardsharp_tools.cli.console import print_json, result_console
+from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.lab.confidence_interval import mean_interval
+from cardsharp_tools.lab.duel_result import LuckAdjuster, MatchLuck, MatchResult
+from cardsharp_tools.lab.options import Positive, Seed
+from cardsharp_tools.research.c_library import declare_function, struct_fields
+from cardsharp_tools.research.deadmansdraw.native import (
+    NativePlayer,
+    first_player_share,
+    require_engine,
+)
+from cardsharp_tools.research.deadmansdraw.native import Result as Played
+from cardsharp_tools.terminal.progress import ProgressBar
+
+_FIRST_DECKS = 200  # on which all rules meet
+_CHOICES = {"draw": range(2, 10), "treasure": range(0, 21, 2), "sword": range(7)}
+
+
+class RuleParameters(Structure):
+    """`Rule` of rule.c."""
+
+    _fields_ = struct_fields("iii", " ".join(_CHOICES))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleOptions(CommandOptions):
+    """Against whom, and on how many decks."""
+
+    opponent: Annotated[str, Parameter(help="Whom it is to beat.")] = "champion"
+    pairs: Annotated[int, Parameter(validator=Positive, help="Decks of the last round.")] = 20_000
+    seed: Seed = 1
+    as_json: Json = False
+
+
+def tune_rule(*, options: RuleOptions = RuleOptions()) -> None:
+    """Find the numbers with which the rule does best, and measure them without luck.
+
+    All rules meet on few decks, and the better half of them again on twice as many; each round has
+    fresh decks, and so have the points of the rule that is left.
+    """
+    engine, dice = require_engine(options.opponent), Random(options.seed)
+    opponent, decks = engine.player(options.opponent), _FIRST_DECKS
+    new = declare_function(engine.library.rule_new, "P", "P")
+    rules = [
+        (numbers, NativePlayer(new(byref(RuleParameters(*numbers)))))
+        for numbers in product(*_CHOICES.values())
+    ]
+    with ProgressBar(len(rules) * 2, "rules") as bar:
+        while len(rules) > 1:
+            bar.advance(len(rules))
+            seed, numbers = dice.getrandbits(32), range(decks)
+            scores = [
+                fmean(map(first_player_share, engine.play((player, opponent), seed, numbers)))
+                for _, player in rules
+            ]
+            best = sorted(range(len(rules)), key=scores.__getitem__, reverse=True)
+            rules = [rules[place] for place in best[: -(-len(rules) // 2)]]
+            decks = min(2 * decks, options.pairs)
+    [(best_numbers, player)] = rules
+    pairs = engine.play(
+        (player, opponent), dice.getrandbits(32), range(options.pairs), luck_adjusted=True
+    )
+    _tell(best_numbers, pairs, options)
+
+
+def _tell(
+    numbers: tuple[int, ...], pairs: Iterable[tuple[Played, Played]], options: RuleOptions
+) -> None:
+    """Print the selected rule and its points in 100 on decks that were not used to select it."""
+    less = LuckAdjuster()
+    shares = [
+        less.adjusted_share(
+            tuple(
+                MatchResult(result.points, {}, luck=MatchLuck(result.again, result.luck))
+                for result in pair
+            )
+        )
+        for pair in pairs
+    ]
+    points, bounds = 100 * fmean(shares), mean_interval(shares, matches=2).scaled(100)
+    named = dict(zip(_CHOICES, numbers, strict=True))
+    if options.as_json:
+        print_json({**named, "points": points, "lower": bounds.low, "upper": bounds.high})
+        return
+    rule_text = ", ".join(f"{name} {number}" for name, number in named.items())
+    within = f"(95 %: {bounds.low:.1f} to {bounds.high:.1f})"
+    result_console().print(f"{rule_text}: {points:.1f} % {within} against {options.opponent}")

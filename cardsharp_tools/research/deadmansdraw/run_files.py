@@ -1,0 +1,78 @@
+"""Files from which a long command goes on: what it has found match by match, and checkpoints."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from cardsharp.core.text_files import read_text
+from cardsharp.errors import ConfigError
+from cardsharp_tools.terminal.progress import ProgressBar
+
+
+class MatchRow(BaseModel, frozen=True, extra="forbid"):
+    """Result row of a match; an instance of a subclass is a line of the file."""
+
+    match: int
+
+
+Row = TypeVar("Row", bound=MatchRow)
+
+
+def compute_rows(
+    path: Path | None,
+    run_key: str,
+    row_class: type[Row],
+    matches: int,
+    compute: Callable[[int], Sequence[Row]],
+) -> list[Row]:
+    """Return the rows of matches; missing rows are computed and appended to `path`.
+
+    The file begins with the `head`, on which its rows hang. Raises `ConfigError` where it is of
+    another run, or none of these.
+    """
+    rows = [] if path is None else _read(path, run_key, row_class)
+    first = max((row.match for row in rows), default=-1) + 1
+    with ProgressBar(matches, "matches", completed_steps=min(first, matches)) as bar:
+        for number in range(first, matches):
+            fresh = compute(number)
+            rows += fresh
+            if path is not None:
+                with path.open("a", encoding="utf-8") as out:
+                    out.writelines(f"{row.model_dump_json()}\n" for row in fresh)
+            bar.advance()
+    return [row for row in rows if row.match < matches]
+
+
+def _read(path: Path, head: str, row: type[Row]) -> list[Row]:
+    if not path.exists():
+        path.write_text(f"{head}\n", "utf-8")
+    first, *lines = read_text(path).text.rpartition("\n")[0].split("\n")
+    if first != head:
+        raise ConfigError(f"{path} is of another run: {first}. Give another file.")
+    try:
+        return [row.model_validate_json(line) for line in lines]
+    except ValidationError:
+        raise ConfigError(f"{path} does not hold what this finds; give another file.") from None
+
+
+def save_checkpoint(path: Path, header: object, parts: Iterable[bytes]) -> None:
+    """Write a checkpoint; the previous file stays until the new one is complete."""
+    unfinished = path.with_suffix(".part")
+    unfinished.write_bytes(b"".join((json.dumps(header).encode(), b"\n", *parts)))
+    unfinished.replace(path)
+
+
+def load_checkpoint(path: Path, name: str, expected: object) -> tuple[dict[str, Any], BytesIO]:
+    """The head of a checkpoint and what is below it; both empty where there is none.
+
+    Raises `ConfigError` where its head has another `name` than `of`.
+    """
+    file = BytesIO(path.read_bytes() if path.exists() else b"{}")
+    head = json.loads(file.readline())
+    if head and head[name] != expected:
+        raise ConfigError(f"{path} is of another run: {name} {head[name]}. Name another file.")
+    return head, file

@@ -1,0 +1,324 @@
+"""`cardsharp research train`: how the captain learns, from matches against itself or an opponent.
+
+Matches are played a batch at a time with the same weights, so that any number of threads gives
+the same result; the weights then follow the batch's samples in the order of their matches. Each
+sample's target is the mean over its next card (an expected backup), so nearly free of luck.
+`native/train.c` does the work.
+"""
+
+import ctypes
+import os
+import sys
+import time
+from array import array
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from math import floor
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from cardsharp.core.text_files import read_json_text
+from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import SearchLimits
+from cardsharp.games.deadmansdraw.strategies.search.value_model import (
+    WEIGHT_COUNT,
+    ValueModel,
+)
+from cardsharp.games.deadmansdraw.strategies.search.weights import dump_weights, read_weights
+from cardsharp_tools.cli.options import CommandOptions
+from cardsharp_tools.lab.confidence_interval import mean_interval
+from cardsharp_tools.research.c_library import declare_function, struct_fields
+from cardsharp_tools.research.deadmansdraw.native import (
+    NativeEngine,
+    NativePlayer,
+    first_player_share,
+    require_engine,
+)
+from cardsharp_tools.research.deadmansdraw.run_files import load_checkpoint, save_checkpoint
+
+WEIGHT_SCALE = 65536  # a learned number is a whole multiple of one of so many parts
+INITIAL_SQUARED_GRADIENTS = (
+    0.01  # the sums of squared gradients begin here: no first step is a leap
+)
+MAX_SAMPLES = 400  # of one match, as in train.h
+CHECKPOINT_COUNT = 20  # in a training
+MEASURED_PAIRS = 500  # decks against the champion, as a training goes on
+FAST_LIMITS = SearchLimits(max_second_draws=-1, endgame_cards=0)  # as they search while they learn
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingConfig(CommandOptions):
+    """A training.
+
+    `rate_first` to `rate_last` is the step size, falling geometrically. `trust` is how much of a
+    target comes from what happened later in the match, `exploration` how often a turn goes on
+    though stopping looks better. The weights are the average over the last part of the course,
+    from `average_from` on. With an `opponent` its turns are played by its own rule and `replies`
+    of them are tried for one target.
+    """
+
+    matches: Annotated[int, Parameter(help="Matches against itself, whole batches.")] = 60_000
+    seed: Annotated[int, Parameter(help="The same seed learns the same numbers.")] = 7
+    batch: Annotated[int, Parameter(help="Matches between two changes of the numbers.")] = 100
+    rate_first: Annotated[float, Parameter(help="Step size at the beginning.")] = 0.03
+    rate_last: Annotated[float, Parameter(help="Step size at the end.")] = 0.002
+    td_lambda: Annotated[
+        float, Parameter(name="--trust", help="How much later turns count in a target.")
+    ] = 0.25
+    exploration: Annotated[float, Parameter(help="How often a turn goes on regardless.")] = 0.03
+    averaging_start: Annotated[
+        float, Parameter(name="--average-from", help="From where on numbers are averaged.")
+    ] = 0.6
+    opponent: Annotated[
+        str | None, Parameter(help="Learn to beat this player; else captain plays itself.")
+    ] = None
+    replies: Annotated[int, Parameter(help="Turns of OPPONENT that are tried for a target.")] = 4
+
+    def __post_init__(self) -> None:
+        if self.matches < 1 or self.matches % self.batch:
+            raise ValueError(f"The matches must be a multiple of the batch, {self.batch}.")
+
+    @property
+    def document(self) -> dict[str, object]:
+        """The fields as files have them."""
+        names = {"td_lambda": "trust", "averaging_start": "average_from"}
+        return {names.get(name, name): value for name, value in asdict(self).items()}
+
+    @property
+    def batch_count(self) -> int:
+        """Number of batches."""
+        return self.matches // self.batch
+
+    def rate(self, batch: int) -> float:
+        """The step size of a batch."""
+        progress = batch / self.batch_count
+        return self.rate_first * float((self.rate_last / self.rate_first) ** progress)
+
+    def is_averaged(self, batch: int) -> bool:
+        """Return True if the weights after this batch count for the average."""
+        return batch >= int(self.averaging_start * self.batch_count)
+
+
+def _round_to_int(number: float) -> int:
+    """A weight as the search reads it."""
+    return floor(number * WEIGHT_SCALE + 0.5)
+
+
+def _same(number: float) -> "array[float]":
+    return array("d", [number]) * WEIGHT_COUNT
+
+
+class _Playing(ctypes.Structure):
+    """`Playing` of train.h."""
+
+    _fields_ = struct_fields("ddi", "trust exploration replies")
+
+
+class _Sample(ctypes.Structure):
+    """`Sample` of train.h."""
+
+    _fields_ = struct_fields(
+        ".Hbbbbbbdddq",
+        "keys lying left known size risk hope is_turn target bust bust_chance stop_sum",
+        ctypes.c_int16 * 10,
+    )
+
+
+class Training:
+    """A training under way: weights, their summed squared gradients, and the sum for the average.
+
+    Batches are played in threads, which do not hold the interpreter's lock. An opponent with a
+    belief begins each match with that `belief`; raises `KeyError` for one that the engine does not
+    know.
+    """
+
+    def __init__(
+        self,
+        engine: NativeEngine,
+        settings: TrainingConfig,
+        workers: int = 1,
+        opponent: NativePlayer | None = None,
+        belief: ctypes.Structure | None = None,
+    ) -> None:
+        self.settings, self.workers, self.library = settings, workers, engine.library
+        self.weight_values, self.squared_gradients, self.weight_sums = (
+            _same(0.0),
+            _same(INITIAL_SQUARED_GRADIENTS),
+            _same(0.0),
+        )
+        self.batches = self.averaged_batches = 0
+        self.playing = _Playing(settings.td_lambda, settings.exploration, settings.replies)
+        if opponent is None and settings.opponent is not None:
+            opponent = engine.player(settings.opponent)
+        self.opponent = None if opponent is None else opponent.policy
+        self.belief = None if belief is None else ctypes.byref(belief)
+        self.samples = (_Sample * (MAX_SAMPLES * settings.batch))()
+        self.sample_counts = (ctypes.c_int32 * settings.batch)()
+        declare_function(self.library.play_and_sample, "PPPPQQqPP", "")
+        declare_function(self.library.learn, "PPPPqd", "")
+
+    def weights(self) -> "array[int]":
+        """The weights of this moment."""
+        return array("i", map(_round_to_int, self.weight_values))
+
+    def average(self) -> "array[int]":
+        """The average weights; those of this moment where none count yet."""
+        if not self.averaged_batches:
+            return self.weights()
+        return array(
+            "i", (_round_to_int(total / self.averaged_batches) for total in self.weight_sums)
+        )
+
+    def train_batch(self) -> None:
+        """Play the next batch and learn from it."""
+        weights = self.weights()
+        self._play(weights)
+        self._learn(weights, self.settings.rate(self.batches))
+        if self.settings.is_averaged(self.batches):
+            self.averaged_batches += 1
+            for at, number in enumerate(self.weight_values):
+                self.weight_sums[at] += number
+        self.batches += 1
+
+    def save(self, path: Path) -> None:
+        """Write a checkpoint."""
+        settings = self.settings.document
+        head = {"settings": settings, "batches": self.batches, "averaged": self.averaged_batches}
+        save_checkpoint(
+            path,
+            head,
+            (
+                part.tobytes()
+                for part in (self.weight_values, self.squared_gradients, self.weight_sums)
+            ),
+        )
+
+    def restore(self, path: Path) -> None:
+        """Go on from a checkpoint, where there is one; raises `ConfigError` for another's."""
+        head, file = load_checkpoint(path, "settings", self.settings.document)
+        if head:
+            for part in (self.weight_values, self.squared_gradients, self.weight_sums):
+                part[:] = array("d", file.read(8 * WEIGHT_COUNT))
+            self.batches, self.averaged_batches = head["batches"], head["averaged"]
+
+    def _play(self, weights: "array[int]") -> None:
+        first = self.batches * self.settings.batch
+
+        def play(places: Sequence[int]) -> None:
+            self.library.play_and_sample(
+                weights.buffer_info()[0],
+                self.opponent,
+                self.belief,
+                ctypes.byref(self.playing),
+                self.settings.seed,
+                first + places[0],
+                len(places),
+                ctypes.byref(self.samples, places[0] * MAX_SAMPLES * ctypes.sizeof(_Sample)),
+                ctypes.byref(self.sample_counts, places[0] * ctypes.sizeof(ctypes.c_int32)),
+            )
+
+        # In consecutive shares, small enough that no worker waits long.
+        batch, size = self.settings.batch, max(1, self.settings.batch // (4 * self.workers))
+        with ThreadPoolExecutor(self.workers) as pool:
+            list(pool.map(play, (range(batch)[at : at + size] for at in range(0, batch, size))))
+
+    def _learn(self, weights: "array[int]", rate: float) -> None:
+        """Learn in the order of the matches, so that the number of workers has no effect."""
+        for place in range(self.settings.batch):
+            self.library.learn(
+                self.weight_values.buffer_info()[0],
+                self.squared_gradients.buffer_info()[0],
+                weights.buffer_info()[0],
+                ctypes.byref(self.samples, place * MAX_SAMPLES * ctypes.sizeof(_Sample)),
+                self.sample_counts[place],
+                rate,
+            )
+
+
+def run_training(
+    engine: NativeEngine,
+    settings: TrainingConfig,
+    *,
+    workers: int = 1,
+    checkpoint: Path | None = None,
+    on_checkpoint: Callable[[int, "array[int]"], None] = lambda _matches, _numbers: None,
+) -> "array[int]":
+    """The weights that a training with these settings ends with, however it is run.
+
+    `watch` is called at every checkpoint with the number of matches played and the weights that
+    would come out now. Raises `ConfigError` where the checkpoint is of another training.
+    """
+    training = Training(engine, settings, workers)
+    if checkpoint is not None:
+        training.restore(checkpoint)
+    step = max(1, settings.batch_count // CHECKPOINT_COUNT)
+    while training.batches < settings.batch_count:
+        training.train_batch()
+        if training.batches % step == 0:
+            if checkpoint is not None:
+                training.save(checkpoint)
+            on_checkpoint(training.batches * settings.batch, training.average())
+    return training.average()
+
+
+@dataclass(frozen=True)
+class TrainOutputOptions(CommandOptions):
+    """Output of the training and the workers that run it."""
+
+    out: Annotated[Path, Parameter(help="Where the weights are written.")] = Path("captain.json")
+    checkpoint: Annotated[
+        Path | None, Parameter(help="Kept while learning; the same command goes on from it.")
+    ] = None
+    expected_file: Annotated[
+        Path | None,
+        Parameter(name="--same-as", help="Fail unless the numbers are those of this weight file."),
+    ] = None
+    workers: Annotated[int, Parameter(help="Threads.")] = os.cpu_count() or 1
+
+
+def main(
+    settings: TrainingConfig = TrainingConfig(), options: TrainOutputOptions = TrainOutputOptions()
+) -> None:
+    """Train, print how it goes, and write the weights with where they come from."""
+    engine, began = require_engine(*filter(None, (settings.opponent,))), time.monotonic()
+
+    def watch(matches: int, numbers: "array[int]") -> None:
+        """Measure weights in the course of the training, and say how far it is."""
+        took = timedelta(seconds=round(time.monotonic() - began))
+        players = engine.captain(ValueModel(numbers), FAST_LIMITS), engine.player("champion")
+        shares = [
+            first_player_share(pair)
+            for pair in engine.play(players, settings.seed, range(MEASURED_PAIRS))
+        ]
+        low, high = mean_interval(shares, matches=2).scaled(100)
+        _say(
+            f"{matches} of {settings.matches} matches, {took}, "
+            f"{100 * fmean(shares):.1f} % against the champion (95 %: {low:.1f} to {high:.1f})"
+        )
+
+    numbers = run_training(
+        engine,
+        settings,
+        workers=options.workers,
+        checkpoint=options.checkpoint,
+        on_checkpoint=watch,
+    )
+    provenance: dict[str, object] = {
+        "command": " ".join(("cardsharp", *sys.argv[1:])),
+        "settings": settings.document,
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+    options.out.write_text(dump_weights(ValueModel(numbers), provenance) + "\n", "utf-8")
+    _say(f"The weights are in {options.out}.")
+    if options.expected_file is not None:
+        if read_weights(read_json_text(options.expected_file)).numbers != numbers:
+            raise SystemExit(f"These are not the numbers of {options.expected_file}.")
+        _say(f"The numbers are those of {options.expected_file}, every one.")
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)  # noqa: T201 (a command)

@@ -1,0 +1,132 @@
+"""The compiled engine as a strategy."""
+
+import ctypes
+from functools import cache
+from pathlib import Path
+
+from cardsharp.games.euchre.actions import (
+    PASS,
+    Action,
+    Bid,
+    DecisionType,
+    Defend,
+    Discard,
+    Play,
+)
+from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.public_state import MAX_BIDS, PublicState
+from cardsharp.games.euchre.strategies import Decision, PointsOption
+from cardsharp.games.euchre.strategies.bidding import card_mask
+from cardsharp.games.euchre.strategies.pimc import POINT_SCALE, SearchBudget
+from cardsharp_tools.research.c_library import load_library, struct_fields, unavailable_reason
+
+_DEAL = 20
+_CHOICES = 8
+_ALONE = 8
+
+MAX_WORLDS = 8192
+MAX_BATCH = 1024
+
+
+class _Open(ctypes.Structure):
+    """The open part of a deal, as `Open` in engine.c."""
+
+    _fields_ = struct_fields(
+        "ii..ii.i..",
+        "turn_card bids suit alone swapped defences defence plays seat card",
+        *[ctypes.c_int * MAX_BIDS] * 2,
+        ctypes.c_int * 2,
+        *[ctypes.c_int * _DEAL] * 2,
+    )
+
+
+class _Effort(ctypes.Structure):
+    _fields_ = struct_fields("iii", "worlds batch work")
+
+
+class _Answer(ctypes.Structure):
+    """Answer of the engine, as `Answer` in engine.c."""
+
+    _fields_ = struct_fields(
+        "iii...", "action worlds choices actions tried totals", *[ctypes.c_int32 * _CHOICES] * 3
+    )
+
+
+class NativeEuchreStrategy:
+    """`pimc` compiled: equal answers and figures without reasons; else raises `RuntimeError`."""
+
+    def __init__(self, effort: SearchBudget | None = None) -> None:
+        loaded = library()
+        if loaded is None:
+            raise RuntimeError(
+                f"{unavailable_reason() or 'Not compiled.'} Use the player `pimc` itself."
+            )
+        limit = effort or SearchBudget()
+        if limit.batch_size > MAX_BATCH or limit.max_worlds + limit.batch_size > MAX_WORLDS:
+            raise ValueError(f"At most {MAX_BATCH} worlds a batch and {MAX_WORLDS} in all.")
+        self._library, self._limit = loaded, limit
+        self._effort = _Effort(limit.max_worlds, limit.batch_size, limit.max_work)
+
+    def __reduce__(self) -> tuple[type["NativeEuchreStrategy"], tuple[SearchBudget]]:
+        return NativeEuchreStrategy, (self._limit,)
+
+    def decide(self, view: Position) -> Decision:
+        """Return the decision of `pimc`."""
+        if len(view.legal_actions) == 1:
+            return Decision(view.legal_actions[0], "The only choice.")
+        answer, decision_type = _Answer(), view.decision_type
+        effort = ctypes.byref(self._effort)
+        discard = -1 if view.discard is None else view.discard
+        self._library.euchre_decide(
+            ctypes.byref(_open(view.public_state)),
+            view.seat,
+            list(DecisionType).index(decision_type),
+            card_mask(view.hand),
+            discard,
+            effort,
+            ctypes.byref(answer),
+        )
+        tried = zip(answer.actions, answer.totals, answer.tried, strict=True)
+        options = tuple(
+            PointsOption(_action_of(decision_type, action), total / max(1, often) / POINT_SCALE)
+            for action, total, often in [*tried][: answer.choices if answer.worlds else 0]
+        )
+        chosen, reason = _action_of(decision_type, answer.action), "As `pimc`, compiled."
+        return Decision(chosen, reason, options, answer.worlds)
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """The compiled engine, None if there is no compiler or it is off; raises `ConfigError`."""
+    loaded = load_library(Path(__file__).parent / "native")
+    if loaded is not None:
+        loaded.euchre_begin()
+    return loaded
+
+
+def _open(table: PublicState) -> _Open:
+    plays = [played for trick in table.tricks for played in trick]
+    open_state = _Open(table.turn_card, len(table.bids))
+    for number, bid in enumerate(table.bids):
+        open_state.suit[number] = -1 if bid.suit is None else bid.suit
+        open_state.alone[number] = bid.goes_alone
+    open_state.swapped, open_state.defences = table.has_discarded, len(table.defense_answers)
+    for number, alone in enumerate(table.defense_answers):
+        open_state.defence[number] = alone
+    open_state.plays = len(plays)
+    for number, (seat, card) in enumerate(plays):
+        open_state.seat[number], open_state.card[number] = seat, card
+    return open_state
+
+
+def _action_of(question: DecisionType, number: int) -> Action:
+    """The action that a number of the engine stands for."""
+    match question:
+        case DecisionType.BID:
+            return Bid(number % _ALONE - 1, number >= _ALONE) if number else PASS
+        case DecisionType.DISCARD:
+            return Discard(number)
+        case DecisionType.DEFEND:
+            return Defend(goes_alone=bool(number))
+        case DecisionType.PLAY:
+            return Play(number)

@@ -1,0 +1,108 @@
+"""Compiled counterparts of strategies for `cardsharp_tools`, each None if it is not available.
+
+`cardsharp_tools/lab/native_engines.py` looks these functions up by name; no module imports this
+module.
+"""
+
+from collections.abc import Mapping, Sequence
+from ctypes import CDLL
+from functools import cache, partial
+
+from cardsharp.games.euchre.strategies import Strategy
+from cardsharp.games.euchre.strategies.pimc import SearchBudget
+from cardsharp_tools.executors import hang_monitor
+from cardsharp_tools.executors.strategy_file import display_name
+from cardsharp_tools.lab.duel_result import MatchLuck, MatchResult, Pair
+from cardsharp_tools.lab.game_adapter import SeriesPlayer
+from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.research.blef import native as blef
+from cardsharp_tools.research.c_library import unavailable_reason
+from cardsharp_tools.research.deadmansdraw.counter_weights import CounterWeightTrainer
+from cardsharp_tools.research.deadmansdraw.native import Result as Compiled
+from cardsharp_tools.research.deadmansdraw.native import load_engine, native_player, require_engine
+from cardsharp_tools.research.euchre import native as euchre
+from cardsharp_tools.research.native_stepper import NativeStepper
+
+
+def series_player(first: str, second: str) -> SeriesPlayer | None:
+    """Return a compiled player of Dead Man's Draw series between two strategies, or None.
+
+    Its results equal those of the lab in plain Python.
+    """
+    if native_player(first) is None or native_player(second) is None:
+        return None
+    return play_compiled
+
+
+def play_compiled(plan: DuelPlan, numbers: Sequence[int]) -> list[Pair]:
+    """The consecutive pairs of one series, in whichever process it is called."""
+    engine, first, second = load_engine(), native_player(plan.first), native_player(plan.second)
+    if engine is None or first is None or second is None:
+        raise RuntimeError("The compiled engine is there no more; use --plain.")
+    played = engine.play((first, second), plan.seed, numbers, luck_adjusted=plan.luck_adjusted)
+    return [tuple(_result(result, plan) for result in pair) for pair in played]
+
+
+def _result(match: Compiled, plan: DuelPlan) -> MatchResult:
+    counts = ("scores", "turns", "actions", "busts")
+    luck = MatchLuck(match.again, match.luck) if plan.luck_adjusted else None
+    return MatchResult(
+        match.points, {name: tuple(getattr(match, name)) for name in counts}, luck=luck
+    )
+
+
+def euchre_player(effort: SearchBudget) -> Strategy | None:
+    """The Euchre engine with that effort, for single decisions."""
+    return euchre.NativeEuchreStrategy(effort) if euchre.library() else None
+
+
+def counter_weight_trainer(seed: int, matches: int) -> CounterWeightTrainer | None:
+    """Return a trainer and tester of weights against an opponent, or None."""
+    engine = load_engine()
+    return None if engine is None else CounterWeightTrainer(engine, seed, matches)
+
+
+def native_stepper(
+    game: str, lane_count: int, seats: int, opponents: Mapping[int, str]
+) -> NativeStepper | None:
+    """Return a compiled stepper of matches side by side, equal to `Lanes` in plain Python.
+
+    None if nothing is compiled, or if an opponent has no native version that decides from the
+    public table alone.
+    """
+    library = _library(game)
+    if library is None:
+        return None
+    policies = {seat: _policy(game, name) for seat, name in opponents.items()}
+    for seat, policy in policies.items():
+        if policy is None:
+            _say_plain(opponents[seat])
+            return None
+    native_policies = {seat: policy for seat, policy in policies.items() if policy is not None}
+    reopen = partial(native_stepper, game, lane_count, seats, dict(opponents))
+    return NativeStepper(library, (lane_count, seats), native_policies, reopen)
+
+
+def _policy(game: str, name: str) -> int | None:
+    """The address of the policy that is the opponent's twin."""
+    player = native_player(name) if game == "deadmansdraw" else None
+    return None if player is None or player.belief_book is not None else player.policy
+
+
+@cache
+def _say_plain(name: str) -> None:
+    hang_monitor.write_unbuffered(
+        f"No compiled player is {display_name(name)}; plain Python steps its lanes, slower."
+    )
+
+
+@cache
+def _library(game: str) -> CDLL | None:
+    reason = unavailable_reason()
+    if reason is not None:
+        hang_monitor.write_unbuffered(reason)
+        return None
+    if game == "deadmansdraw":
+        return require_engine().library
+    libraries = {"blef": blef.library, "euchre": euchre.library}
+    return libraries[game]() if game in libraries else None

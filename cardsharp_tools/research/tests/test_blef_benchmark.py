@@ -1,0 +1,181 @@
+"""The default is measured against players that it does not know, and by how often its bets hold."""
+
+import ast
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.blef_service import positions_of_first_seat
+
+from cardsharp.games.blef.actions import BETS, CHECK
+from cardsharp.games.blef.cards import DECK, RANKS
+from cardsharp.games.blef.game import GAME
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.rules import RoundMove
+from cardsharp.games.blef.simulation import CARD_COUNT_RANGES
+from cardsharp.games.blef.strategies import build
+from cardsharp.games.blef.strategies.bet_probabilities import card_bits
+from cardsharp.games.blef.strategies.greedy import hand_bet_probabilities
+from cardsharp.games.blef.strategies.opponent_model import (
+    opponent_model_of,
+    opponent_models,
+    prefers_best_response,
+)
+from cardsharp.games.blef.strategies.opponent_types import (
+    BETTING_HABITS,
+    NO_BET,
+    opponent_type_of,
+)
+from cardsharp_tools.lab.duel_result import DuelResult
+from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.runner import run_duel
+from cardsharp_tools.research.blef import benchmark, held_out_opponents
+
+
+@pytest.mark.parametrize("name", held_out_opponents.RULE_PLAYERS)
+@pytest.mark.parametrize("habit", range(len(BETTING_HABITS)))
+def test_no_stranger_has_a_habit_that_the_player_knows(name: str, habit: int) -> None:
+    stranger, other, position_count = build(name, Random(1)), 0, 0
+    for position in (
+        candidate
+        for seed in range(4)
+        for candidate in positions_of_first_seat(name, "threshold", seed)
+    ):
+        mind = opponent_type_of(card_bits(position.hand), position.hidden_card_count)
+        last = NO_BET if position.last_bet is None else position.last_bet
+        if last < len(BETS) - 1:
+            position_count += 1
+            other += stranger.decide(position).action != mind.replies_by_habit[habit][last]
+    assert position_count > 40
+    assert other > 0.15 * position_count
+
+
+@pytest.mark.parametrize(("name", "believes"), [("believer", True), ("honest-6", False)])
+def test_opponent_model_recognises_bet_believers(name: str, believes: bool) -> None:
+    *_, last = positions_of_first_seat(name, "threshold", 3)
+    weights = opponent_model_of(last.earlier_rounds, 0).habit_weights
+    assert weights[-1] > 0.5 if believes else weights[-1] == 0
+
+
+def test_held_out_opponents_import_nothing_that_players_model() -> None:
+    """Nor any player of ours with a stranger: what is deployed knows no research."""
+    modelled = {"minds", "taste", "reading", "worlds", "bayes", "reader"}
+    tree = ast.parse(Path(held_out_opponents.__file__).read_text("utf-8"))
+    imported_modules = {
+        node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+    }
+    assert not {module.rpartition(".")[2] for module in imported_modules} & modelled
+
+
+def test_the_rules_are_those_that_they_say() -> None:
+    positions = positions_of_first_seat("honest-6", "threshold", 3)
+    position = next(candidate for candidate in positions if candidate.last_bet is not None)
+    table = held_out_opponents.TurnView(position, Random(1))
+    last = table.bet_to_beat
+    bet = held_out_opponents.play_honest(table, check_below=0.0, min_probability=0.0)
+    assert bet == last + 1
+    assert held_out_opponents.play_honest(table, check_below=1.1, min_probability=0.0) == CHECK
+    assert held_out_opponents.play_minimum_raise(table) in {last + 1, CHECK}
+    assert held_out_opponents.play_improbable(table) in {CHECK, *range(last + 1, last + 7)}
+
+
+@pytest.mark.parametrize("name", held_out_opponents.RULE_PLAYERS)
+def test_held_out_opponent_plays_equal_games_with_equal_rng(name: str) -> None:
+    plan = DuelPlan(game="blef", first=name, second="threshold", pairs=2, series_length=1)
+    assert run_duel(plan).pairs == run_duel(plan).pairs
+    three = run_duel(DuelPlan(game="blef", first="greedy", second=name, pairs=1, opponent_copies=2))
+    assert len(three.matches) == 3
+
+
+@pytest.mark.parametrize("name", held_out_opponents.LOOKAHEAD_PLAYERS)
+def test_reader_believes_table_bets_only_with_matching_cards(name: str) -> None:
+    """Against four kings, of a bet on aces that its cards alone make unlikely."""
+    kings = tuple(card for card in DECK if RANKS[card.value] == "K")
+    bet = next(number for number, bet in enumerate(BETS) if bet.name == "Pair of aces")
+    position = Position(0, 9, 11, (4, 4), (kings, ()), 0, (RoundMove(1, bet),))
+    assert hand_bet_probabilities(position)[bet] < 0.2
+    assert build(name, Random(1)).decide(position).action != CHECK
+
+
+@pytest.mark.parametrize(("name", "least", "most"), [("one-step", 0.35, 1), ("solved", 0, 0.1)])
+def test_best_responder_is_recognised_in_large_rounds(name: str, least: float, most: float) -> None:
+    positions = (
+        candidate
+        for seed in range(3)
+        for candidate in positions_of_first_seat("solved", name, seed)
+    )
+    preferences = [
+        prefers_best_response(position, opponent_models(position))
+        for position in positions
+        if sum(position.card_counts) >= 8
+    ]
+    assert least <= sum(preferences) / len(preferences) <= most
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", held_out_opponents.RULE_PLAYERS)
+@pytest.mark.parametrize(("copies", "pairs", "seed"), [(1, 40, 43), (3, 4, 51)])
+def test_default_strategy_reaches_its_target(name: str, copies: int, pairs: int, seed: int) -> None:
+    """`gate` itself, with more games, asks for the points and for the lower end."""
+    first = GAME.default_strategy
+    plan = DuelPlan(
+        game="blef", first=first, second=name, pairs=pairs, opponent_copies=copies, seed=seed
+    )
+    duel = run_duel(plan)
+    assert duel.interval.high >= benchmark.score_target(duel).points
+
+
+def test_a_duel_falls_short_by_its_points_or_by_its_lower_end() -> None:
+    played = run_duel(DuelPlan(game="blef", first="threshold", second="careless", pairs=60))
+    assert played.points > 95
+    assert benchmark.shortfall(played) == 0
+    worse = run_duel(DuelPlan(game="blef", first="careless", second="threshold", pairs=3))
+    assert benchmark.shortfall(worse) == 90 - worse.points
+    few = DuelResult(
+        DuelPlan(game="blef", first="threshold", second="careless", pairs=2), played.pairs[:2]
+    )
+    assert benchmark.shortfall(few) == round(86 - few.interval.low, 1) > 0
+
+
+def test_benchmark_reports_points_and_lost_rounds_and_resumes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = benchmark.BenchmarkOptions(
+        player="greedy", opponents=("careless", "liar"), pairs=2, out=tmp_path
+    )
+    assert benchmark.benchmark(options=options) == 1
+    output = capsys.readouterr().out
+    assert "greedy v careless: 100.0 (" in output
+    assert ") of 4 games, falls short by" in output
+    contents = {file: file.read_text() for file in tmp_path.iterdir()}
+    assert {file.name for file in contents} == {"greedy-1xcareless.jsonl", "greedy-1xliar.jsonl"}
+    assert benchmark.benchmark(options=options) == 1
+    assert capsys.readouterr().out == output
+    assert contents == {file: file.read_text() for file in tmp_path.iterdir()}
+    match = json.loads(next(iter(contents.values())).splitlines()[1])["matches"][0]["counts"]
+    lost = [match[f"lost with {cards}"] for cards in CARD_COUNT_RANGES]
+    assert sum(map(sum, lost)) == match["rounds"][0]
+
+
+def test_calibration_curve_bins_predictions_by_tenths() -> None:
+    predictions = [
+        benchmark.BetPrediction(0.1, was_true=True),
+        benchmark.BetPrediction(0.19, was_true=False),
+        benchmark.BetPrediction(0.999, was_true=True),
+    ]
+    low, high = benchmark.calibration_curve(predictions)
+    assert (low.bets, low.observed) == (2, 50)
+    assert [low.predicted, high.predicted] == pytest.approx([14.5, 99.9])
+    assert low.low < 50 < low.high
+    assert (high.bets, high.observed, high.high) == (1, 100, 100)
+
+
+def test_higher_predictions_hold_more_often(capsys: pytest.CaptureFixture[str]) -> None:
+    benchmark.calibration(options=benchmark.CalibrationOptions(bets=120, seed=3, as_json=True))
+    result = json.loads(capsys.readouterr().out)
+    assert sum(level["bets"] for level in result["levels"]) == 120
+    assert result["error"] < 0.25
+    lowest, *_, highest = result["levels"]
+    assert highest["held"] > lowest["held"] + 20

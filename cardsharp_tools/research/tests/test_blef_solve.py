@@ -1,0 +1,177 @@
+"""The solver of small rounds and the shipped tables (docs/spec/blef.md section 12)."""
+
+import json
+from collections import Counter
+from functools import partial
+from itertools import permutations
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from cardsharp.games.blef.actions import BETS
+from cardsharp.games.blef.cards import DECK, Card, Hand
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.rules import RoundMove
+from cardsharp.games.blef.strategies import build
+from cardsharp.games.blef.strategies.equilibrium import (
+    CHECK_ONLY,
+    SOLVED_CARD_COUNTS,
+    MixedStrategy,
+    equilibrium_strategy,
+    load_solution,
+)
+from cardsharp_tools.research.blef.cfr_solver import (
+    SEATS,
+    CfrSolver,
+    best_response_value,
+    exploitability,
+    small_round,
+)
+from cardsharp_tools.research.blef.commands import solve
+from cardsharp_tools.research.blef.solved_tables import (
+    TABLES_DIR,
+    named_strategy,
+    position_in,
+    table_strategy,
+    write,
+)
+
+run = partial(solve, result_action="return_value")
+
+VALUES = {(1, 1): 0.4638, (2, 1): 0.638, (1, 2): 0.379}
+MAX_EXPLOITABILITY = {(1, 1): 0.001, (2, 1): 0.005, (1, 2): 0.005}
+
+
+@pytest.mark.parametrize(
+    ("cards", "name", "figure"),
+    [
+        ((1, 1), "greedy", 0.058),
+        ((1, 1), "threshold(0.2,0.5)", 0.272),
+        ((1, 1), "threshold(0.5,0.5)", 0.272),
+        ((2, 1), "greedy", 0.105),
+        ((2, 1), "threshold(0.2,0.5)", 0.105),
+        ((2, 1), "threshold(0.5,0.5)", 0.230),
+        ((1, 2), "greedy", 0.135),
+        ((1, 2), "threshold(0.2,0.5)", 0.375),
+        ((1, 2), "threshold(0.5,0.5)", 0.375),
+    ],
+)
+def test_exploitability_is_as_it_was_measured(
+    cards: tuple[int, int], name: str, figure: float
+) -> None:
+    small = small_round(*cards)
+    assert exploitability(small, named_strategy(small, name)) == pytest.approx(figure, abs=5e-4)
+
+
+@pytest.mark.parametrize("seat", SEATS)
+def test_check_value_follows_the_rules(seat: int) -> None:
+    """Two cards against one, counted over all 12,144 deals by the rules' own verdicts."""
+    small = small_round(2, 1)
+    deals = Counter(
+        (tuple(sorted(values[:2] if seat == 0 else values[2:])), tuple(sorted(values)))
+        for values in permutations([card.value for card in DECK], 3)
+    )
+    reach = [1.0] * len(small.hands[1 - seat])
+    for bet in small.bets:
+        wins: Counter[tuple[int, ...]] = Counter()
+        for (hand, pool), times in deals.items():
+            cards = [Card(value, pool[:place].count(value)) for place, value in enumerate(pool)]
+            wins[hand] += 0 if BETS[bet].holds(cards) else times
+        expected = [wins[hand] / deals.total() for hand in small.hands[seat]]
+        assert small.check_values(seat, 1 << bet, reach) == pytest.approx(expected)
+        dealt = (
+            small.check_values(seat, 1 << bet, reach),
+            small.called_values(seat, 1 << bet, reach),
+        )
+        assert sum(map(sum, dealt)) == pytest.approx(1)
+
+
+def test_only_bets_of_the_tables_can_hold_with_so_few_cards() -> None:
+    """Return the match a few random actions later, possibly with a pending effect."""
+    for cards in SOLVED_CARD_COUNTS:
+        possible = tuple(n for n, bet in enumerate(BETS) if bet.size <= sum(cards))
+        assert small_round(*cards).bets == possible
+
+
+def test_the_solver_nears_the_equilibrium_and_its_value() -> None:
+    """To 0.4638 (docs/spec/blef.md section 12); best answers bound it from both sides."""
+    small = small_round(1, 1)
+    solver = CfrSolver(small)
+    solver.iterate(3)
+    early = exploitability(small, solver.average_strategy)
+    solver.iterate(61)
+    plays = solver.average_strategy
+    assert exploitability(small, plays) < min(early / 10, 0.001)
+    high, low = best_response_value(small, plays, 0), 1 - best_response_value(small, plays, 1)
+    assert low <= VALUES[1, 1] <= high
+
+
+@pytest.mark.parametrize("cards", SOLVED_CARD_COUNTS)
+def test_shipped_tables_and_strategies_stay_within_exploitability_target(
+    cards: tuple[int, int],
+) -> None:
+    """By an exact best answer, and a table says of itself what is found.
+
+    `bayes` is asked position by position, as it plays.
+    """
+    small, shipped = small_round(*cards), load_solution(*cards)
+    lacks = exploitability(small, table_strategy(small, (shipped["starter"], shipped["other"])))
+    assert lacks <= MAX_EXPLOITABILITY[cards]
+    assert exploitability(small, named_strategy(small, "bayes")) <= MAX_EXPLOITABILITY[cards]
+    assert shipped["exploitability"] == pytest.approx(lacks, abs=1e-6)
+    assert shipped["value"] == pytest.approx(VALUES[cards], abs=2e-3)
+
+
+def test_solve_command_reproduces_the_shipped_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same iterations, the same file, but for the day; here a round that takes a second."""
+    run(["blef", "--cards", "1v1", "--iterations", "30", "--write", str(tmp_path), "--json"])
+    output = json.loads(capsys.readouterr().out)
+    written = json.loads((tmp_path / "1v1.json").read_text())
+    assert written["exploitability"] == output["exploitability"] < 0.01
+    assert "--iterations 30" in written["made_by"]
+    assert write(load_solution(1, 1), tmp_path).read_text() == (TABLES_DIR / "1v1.json").read_text()
+
+
+NINE, QUEEN = DECK[:1], DECK[12:13]
+
+
+@pytest.mark.parametrize(
+    ("n_cards", "hand", "bets", "mixed"),
+    [
+        # The queen is always opened with the queen; having said the nine is not its play.
+        ((1, 1), QUEEN, (0, 1), None),
+        ((1, 1), QUEEN, (3, 9), CHECK_ONLY),
+        # Two pair with two cards in play is in no table, and cannot be better than a lost bet.
+        ((1, 1), NINE, (12,), CHECK_ONLY),
+        # Other rounds have no table.
+        ((2, 2), DECK[:2], (), None),
+        ((3, 1), DECK[:3], (), None),
+        ((1, 1, 1), NINE, (), None),
+        ((1, 0, 1, 1), NINE, (), None),
+    ],
+)
+def test_table_covers_only_reachable_histories(
+    n_cards: tuple[int, ...], hand: Hand, bets: tuple[int, ...], mixed: MixedStrategy | None
+) -> None:
+    me = len(bets) % 2
+    hands = tuple(hand if seat == me else () for seat in range(len(n_cards)))
+    history = tuple(RoundMove(place % 2, bet) for place, bet in enumerate(bets))
+    assert equilibrium_strategy(Position(me, 1, 11, n_cards, hands, me, history)) == mixed
+
+
+def test_bayes_mixes_as_often_as_the_table_says() -> None:
+    """A nine that opens alone: the dice, and nothing in the position, decide among five bets."""
+    opening = position_in(small_round(1, 1), 0, (0,))
+    mixed = equilibrium_strategy(opening)
+    assert mixed is not None
+    player = build("bayes", Random(7))
+    action_counts = Counter(player.decide(opening).action for _ in range(2000))
+    assert action_counts.keys() <= dict(mixed).keys()
+    for action, chance in mixed:
+        assert action_counts[action] / 2000 == pytest.approx(chance, abs=0.04)
+    decision = player.decide(opening)
+    assert "This round is solved" in decision.reason
+    assert {option.action for option in decision.options} == dict(mixed).keys()

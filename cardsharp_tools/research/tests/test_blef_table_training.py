@@ -1,0 +1,349 @@
+"""The trainers of Blef's tables, the compiled rules and players, and the tables that are shipped.
+
+What is in C is held against what is in Python; local best responses against exact ones, which are
+known for the smallest rounds (docs/blef-strength.md).
+"""
+
+import ctypes
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import combinations
+from math import isclose
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from cardsharp.errors import ConfigError
+from cardsharp.games.blef.actions import BETS, CHECK
+from cardsharp.games.blef.cards import DECK
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.rules import RoundMove
+from cardsharp.games.blef.strategies import large_round_policy
+from cardsharp.games.blef.strategies.bet_probabilities import bet_probabilities, card_bits
+from cardsharp.games.blef.strategies.equilibrium import MixedStrategy
+from cardsharp.games.blef.strategies.opponent_types import BETTING_HABITS, opponent_type_of
+from cardsharp.games.blef.strategies.policy_tables import (
+    DEFAULT_FILE,
+    PROBABILITY_SCALE,
+    load_policy_tables,
+    read_tables,
+    write_tables,
+)
+from cardsharp.games.blef.strategies.table_lookup import NO_BET, TableShape, hands_by_size
+from cardsharp.games.blef.strategies.table_policy import look_up
+from cardsharp_tools.research.blef.cfr_solver import (
+    SmallRound,
+    StrategyFunction,
+    Values,
+    exploitability,
+    seat_to_move,
+    small_round,
+)
+from cardsharp_tools.research.blef.commands import app
+from cardsharp_tools.research.blef.native import (
+    CfrTrainer,
+    HandSizes,
+    RoundPlayer,
+    RoundTable,
+    library,
+    local_exploitability,
+    play_rounds,
+    player,
+    round_setup,
+    table_of,
+)
+from cardsharp_tools.research.blef.table_files import (
+    ROW,
+    TrainingAmount,
+    install_knowledge,
+    large_rounds_in,
+    load_packed_table,
+    load_tables,
+    pack_rows,
+    train_round,
+)
+from cardsharp_tools.research.blef.table_training import (
+    CheckpointFolder,
+    TrainingBudget,
+    restore_trainer,
+    train,
+    train_steps,
+)
+from cardsharp_tools.research.c_library import struct_fields, unavailable_reason
+
+run = partial(app, result_action="return_value")
+SHORT_TRAINING = TrainingAmount(steps=2, deals=10)
+
+pytestmark = pytest.mark.skipif(unavailable_reason() is not None, reason="needs a C compiler")
+
+
+def learned(cards: tuple[int, int], steps: int) -> CfrTrainer:
+    return restore_trainer(cards, train_steps(cards, b"", steps))[0]
+
+
+def table(learner: CfrTrainer) -> RoundTable:
+    return table_of(learner.setup, pack_rows(learner))
+
+
+def test_the_compiled_rules_are_those_of_python() -> None:
+    """Which bets hold for pools of any size, and the chance of each, to the last bit."""
+    dice = Random(5)
+    chances = (ctypes.c_double * len(BETS))()
+    for _ in range(150):
+        pool = dice.sample(DECK, dice.randint(1, 22))
+        hidden = dice.randint(0, min(11, 24 - len(pool)))
+        for number, bet in enumerate(BETS):
+            assert library().holds(number, card_bits(pool)) == bet.holds(pool)
+        library().odds(card_bits(pool), hidden, chances)
+        assert list(chances) == bet_probabilities(card_bits(pool), hidden)
+
+
+@pytest.mark.parametrize("cards", [(2, 2), (2, 3), (4, 4)])
+def test_both_have_the_same_places(cards: HandSizes) -> None:
+    shape, setup = TableShape(cards), round_setup(cards)
+    none, hand = (NO_BET, NO_BET, NO_BET), next(iter(hands_by_size(cards[0])))
+    histories = [bets for number in range(4) for bets in combinations(shape.bets, number)]
+    rows = {shape.row_index(0, hand, (*none, *bets)[-3:]) for bets in histories}
+    laid_out = {place for place, start in enumerate(setup.start) if start > 0}
+    assert {row // setup.hands[0] for row in rows} == {0} | laid_out
+
+
+def average_of(learner: CfrTrainer, small_round: SmallRound) -> StrategyFunction:
+    """The average play as the exact solver takes it."""
+    shape, setup = TableShape(small_round.cards), learner.setup
+
+    def play(history: int, hand: Values) -> MixedStrategy:
+        seat = seat_to_move(history)
+        bets = [NO_BET, NO_BET, NO_BET, *(bet for bet in small_round.bets if history >> bet & 1)]
+        row = shape.row_index(seat, hand, bets[-3:])
+        last, (place, number) = row // shape.last_bet_stride(seat), divmod(row, setup.hands[seat])
+        at = number * setup.span + setup.start[place]
+        choices = [*[0][: bool(last)], *range(last + 1, setup.bets + 1)]
+        weights = learner.strategy_sums[seat][at : at + len(choices)]
+        both = zip(choices, weights, strict=True)
+        return tuple(
+            (shape.action(choice), often / sum(weights)) for choice, often in both if often
+        )
+
+    return play
+
+
+def test_the_trainer_nears_the_equilibrium_of_a_round_that_is_solved() -> None:
+    """By the exact best answer; the local one finds no more than that."""
+    small, learner = small_round(1, 1), learned((1, 1), 40)
+    lacks = exploitability(small, average_of(learner, small))
+    assert lacks < 0.001
+    trained_player = player("tables", {(1, 1): table(learner)})
+    assert all(
+        lacks > local_exploitability((1, 1), trained_player, depth, 1, 4000).low for depth in (1, 2)
+    )
+    assert play_rounds(trained_player, trained_player, (1, 1), 3, 20_000) == pytest.approx(
+        0.4638, abs=0.015
+    )
+
+
+def test_training_resumes_with_the_round_of_fewest_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if nothing had happened, until its time is over; an executor learns the same."""
+    monkeypatch.setattr("cardsharp_tools.research.blef.table_training._DEALS", 100)
+    first_folder, second_folder, progress = (
+        CheckpointFolder(tmp_path / "here"),
+        CheckpointFolder(tmp_path / "there"),
+        [],
+    )
+    clock = iter([0.0, 1.0, 2.0, 3.0, 99.0])
+    budget = TrainingBudget(1000, 10, lambda: next(clock))
+    train(first_folder, [(1, 1), (1, 2)], budget, on_progress=lambda *args: progress.append(args))
+    assert progress == [((1, 1), 10), ((1, 2), 10), ((1, 1), 20)]
+    assert first_folder.steps((1, 1)) == 20
+    assert first_folder.read((1, 1)) == train_steps((1, 1), train_steps((1, 1), b""))
+    with ThreadPoolExecutor(2) as pool:
+        train(second_folder, [(1, 2), (1, 1)], TrainingBudget(10), pool)
+    assert [second_folder.steps((1, 1)), second_folder.read((1, 2))] == [
+        10,
+        first_folder.read((1, 2)),
+    ]
+
+
+def test_unusable_files_and_rounds_are_reported(tmp_path: Path) -> None:
+    """A checkpoint of another format, a damaged file, and rounds that are not trained."""
+    (tmp_path / "2v2.state").write_text('{"format": 0, "cards": [2, 2], "steps": 3}\n')
+    spoilt = tmp_path / "t.bin"
+    spoilt.write_bytes(DEFAULT_FILE.read_bytes()[:-1] + b"?")
+    for used, message in (
+        (lambda: CheckpointFolder(tmp_path).steps((2, 2)), "begin a new folder"),
+        (lambda: load_tables(spoilt), "is damaged"),
+        (lambda: run(f"train --setups 9v9 --checkpoint {tmp_path}"), "'9v9' is not trained"),
+        (
+            lambda: run(f"large --setups 2v2 --out {tmp_path / 'x'}"),
+            "'2v2' is not trained; there are 1v7",
+        ),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            used()
+
+
+def test_row_is_stored_in_two_hundred_and_fifty_fifths() -> None:
+    """But for what is chosen seldom, and for what comes after twelve choices."""
+    weights, row = (0.5, 0.3, 0.15, 0.04, 0.007, 0.003), ctypes.create_string_buffer(ROW)
+    library().write_row((ctypes.c_float * 6)(*weights), 4, 6, row)
+    assert list(row.raw[::2]) == [0, 5, 6, 7, 8, *[0] * 7], "the check, and bets above the fourth"
+    assert sum(row.raw[1::2]) == PROBABILITY_SCALE
+    for parts, chance in zip(row.raw[1::2], weights[:5], strict=False):
+        assert isclose(parts / PROBABILITY_SCALE, chance, abs_tol=0.005)
+
+
+def test_packed_table_plays_like_the_trained_table(tmp_path: Path) -> None:
+    cards = (2, 1)
+    learner = learned(cards, 5)
+    write_tables(tmp_path / "t.bin", "a test", {cards: pack_rows(learner)})
+    packed_player, trained_player = (
+        player("tables", {cards: round_table})
+        for round_table in (
+            load_packed_table(cards, read_tables(tmp_path / "t.bin").rounds[cards]),
+            table(learner),
+        )
+    )
+    shares = [
+        play_rounds(candidate, candidate, cards, 3, 20_000)
+        for candidate in (packed_player, trained_player)
+    ]
+    assert shares[0] == pytest.approx(shares[1], abs=0.02)
+
+
+def test_the_commands_train_pack_and_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cardsharp_tools.research.blef.table_training._DEALS", 100)
+    checkpoint, out, learned = (tmp_path / name for name in ("kept", "t.bin", "large.bin"))
+    run(f"train --setups 3v2 --until 10 --checkpoint {checkpoint}")
+    run(f"pack --checkpoint {checkpoint} --out {out}")
+    run(f"check --file {out} -n 100")
+    output = capsys.readouterr().out
+    assert "3v2: 10 of 10 steps" in output
+    assert "1 rounds" in " ".join(output.split())
+    assert "3v2 depth 2" in output
+    assert "3v2 10" in read_tables(out).mapped_file.producer
+    run(f"large --out {learned} --setups 4v6 --steps 1")
+    assert sorted(large_round_policy.read_policy(learned).rounds) == [(4, 6), (6, 4)]
+
+
+def test_stored_policy_equals_the_trained_policy(tmp_path: Path) -> None:
+    """Compiled, and by the strategy's own Python: the same chances for any cards and bets."""
+    learned, dice = train_round((4, 6), SHORT_TRAINING), Random(3)
+    large_round_policy.write_policy(tmp_path / "large.bin", "a test", learned)
+    policy = large_round_policy.read_policy(tmp_path / "large.bin")
+    assert large_rounds_in(policy) == learned
+    look, play = ctypes.create_string_buffer(1 << 14), (ctypes.c_double * (len(BETS) + 1))()
+    for _ in range(60):
+        hand_size, other = cards = dice.choice([(4, 6), (6, 4)])
+        pool = card_bits(dice.sample(DECK, hand_size))
+        bets = sorted(dice.sample(range(len(BETS) - 1), 2))
+        previous_bet, last = dice.choice([(NO_BET, NO_BET), (NO_BET, bets[1]), (bets[0], bets[1])])
+        library().look_large(pool, other, look)
+        library().large_play(learned[cards], look, previous_bet, last, play)
+        mixed = dict(large_round_policy.mixed_strategy(policy, cards, pool, (previous_bet, last)))
+        for action in (*range(len(BETS)), CHECK):
+            assert play[action] == pytest.approx(mixed.get(action, 0), abs=1e-9)
+
+
+def test_training_improves_the_player_and_shipped_tables_are_strong() -> None:
+    """At least so much, by a player who knows it; docs/blef-strength.md has closer figures.
+
+    Mutation guard: who is hardly taught loses to what was taught for a second, and nearly every
+    round to a local best response.
+    """
+    hardly = install_knowledge(player("tables"), train_round((5, 5), SHORT_TRAINING))
+    taught = install_knowledge(
+        player("tables"), train_round((5, 5), TrainingAmount(steps=40, deals=100))
+    )
+    won = [
+        play_rounds(taught, hardly, (5, 5), 1, 2000),
+        1 - play_rounds(hardly, taught, (5, 5), 2, 2000),
+    ]
+    assert sum(won) / 2 > 0.6
+    assert local_exploitability((5, 5), hardly, 1, 1, 40).low > 0.15
+    shipped = install_knowledge(
+        player("tables", load_tables(DEFAULT_FILE)),
+        large_rounds_in(large_round_policy.load_large_round_policy()),
+    )
+    for cards, rounds, max_value in (
+        ((2, 2), 1000, 0.05),
+        ((3, 3), 1000, 0.05),
+        ((5, 5), 40, 0.15),
+    ):
+        assert local_exploitability(cards, shipped, 1, 1, rounds).low < max_value
+
+
+# --- players ------------------------------------------------------------------------------------
+
+
+class OpponentHabit(ctypes.Structure):
+    _fields_ = struct_fields(
+        "..b", "chances careful bold", ctypes.c_double * len(BETS), ctypes.c_uint8 * (len(BETS) + 1)
+    )
+
+
+class View(ctypes.Structure):
+    _fields_ = struct_fields(
+        "iI.i.", "role hand cards said bet", ctypes.c_int * 2, ctypes.c_uint8 * len(BETS)
+    )
+
+
+def test_minds_are_the_same() -> None:
+    """Every habit gives the same answers in C and in Python."""
+    dice, opponent_habit = Random(3), OpponentHabit()
+    pointer = ctypes.byref(opponent_habit)
+    for _ in range(60):
+        hand, hidden = card_bits(dice.sample(DECK, dice.randint(1, 8))), dice.randint(1, 8)
+        library().mind_of(hand, hidden, pointer)
+        replies = [
+            [library().reply(pointer, habit, last) for last in range(len(BETS) + 1)]
+            for habit in range(len(BETTING_HABITS))
+        ]
+        lasts = (*range(len(BETS)), NO_BET)
+        assert replies == [
+            [row[last] for last in lasts] for row in opponent_type_of(hand, hidden).replies_by_habit
+        ]
+
+
+def test_the_shipped_tables_are_played_as_in_python() -> None:
+    """The same chances of the same actions, wherever the strategy finds any."""
+    table_player, dice, hit_count = player("tables", load_tables(DEFAULT_FILE)), Random(9), 0
+    for _ in range(400):
+        n_cards = dice.randint(1, 5), dice.randint(2, 5)
+        bets = tuple(sorted(dice.sample(range(len(BETS) - 1), dice.randint(0, 3))))
+        me = len(bets) % 2
+        hand = tuple(dice.sample(DECK, n_cards[me]))
+        hands = (hand, ()) if me == 0 else ((), hand)
+        history = tuple(RoundMove(place % 2, bet) for place, bet in enumerate(bets))
+        mixed = look_up(load_policy_tables(), Position(me, 1, 11, n_cards, hands, me, history))
+        play, view = (
+            (ctypes.c_double * (CHECK + 1))(),
+            View(me, card_bits(hand), n_cards, len(bets), bets),
+        )
+        knows = library().tables_play(ctypes.byref(table_player), ctypes.byref(view), play)
+        if mixed is not None and sum(n_cards) < 8:
+            assert knows
+            assert dict(mixed) == {action: often for action, often in enumerate(play) if often}
+            hit_count += 1
+    assert hit_count > 20
+
+
+@pytest.mark.parametrize(
+    ("cards", "other", "exact"),
+    [
+        ((1, 1), player("threshold"), 0.058),
+        ((2, 1), player("threshold"), 0.105),
+        ((1, 2), player("threshold"), 0.135),
+        ((1, 1), player("threshold", check=0.2, bet=0.5), 0.272),
+        ((1, 2), player("threshold", check=0.2, bet=0.5), 0.375),
+    ],
+)
+def test_local_exploitability_stays_below_the_exact_value(
+    cards: tuple[int, int], other: RoundPlayer, exact: float
+) -> None:
+    interval = local_exploitability(cards, other, 2, 1, 3000)
+    assert interval.low < exact < interval.high + 0.01

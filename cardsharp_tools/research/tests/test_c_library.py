@@ -1,0 +1,120 @@
+"""C is compiled once, where a compiler is; compiled lanes show a learner what plain ones do."""
+
+import ctypes
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cardsharp.errors import ConfigError
+from cardsharp_tools.environments.vector_env import CardVectorEnv
+from cardsharp_tools.research import c_library, native_engines
+from cardsharp_tools.research.c_library import compile_library, unavailable_reason
+from cardsharp_tools.research.native_engines import native_stepper
+from cardsharp_tools.research.tests.decision_comparison import needs_compiler
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a small library, for a cache folder that is empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "game" / "native"
+    folder.mkdir(parents=True)
+    (folder / "seven.c").write_text("int seven(void) { return 7; }\n")
+    return folder
+
+
+@needs_compiler
+def test_sources_are_compiled_once_and_anew_when_they_change(sources: Path) -> None:
+    first = compile_library(sources)
+    assert first is not None
+    build_time = first.stat().st_mtime_ns
+    assert ctypes.CDLL(str(first)).seven() == 7
+    assert compile_library(sources) == first
+    assert first.stat().st_mtime_ns == build_time
+    (sources / "seven.c").write_text("int seven(void) { return 8; }\n")
+    assert compile_library(sources) not in {first, None}
+
+
+@needs_compiler
+def test_compiler_wait_and_failure_are_reported(
+    sources: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(c_library, "SLOW_COMPILE_SECONDS", 0)
+    compile_library(sources)
+    assert capfd.readouterr().err == "cardsharp: compiling game once, some 10 s ...\n"
+    (sources / "seven.c").write_text("int seven(void) { return\n")
+    with pytest.raises(ConfigError, match="CARDSHARP_NATIVE=0 plays in plain Python"):
+        compile_library(sources)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(sources / "seven.c"))
+    with pytest.raises(ConfigError, match="set XDG_CACHE_HOME"):
+        compile_library(sources)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "reason"),
+    [("PATH", "/nonexistent", "no C compiler"), ("CARDSHARP_NATIVE", "0", "CARDSHARP_NATIVE=0")],
+)
+def test_reason_is_reported_without_compiled_code(
+    sources: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert compile_library(sources) is None
+    assert reason in str(unavailable_reason())
+
+
+STEPS, NUMBER = 500, 5
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("game", "seats", "opponents"),
+    [
+        *((*game, {}) for game in (("deadmansdraw", 2), ("blef", 2), ("blef", 5), ("blef", 8))),
+        ("euchre", 4, {}),
+        *(("deadmansdraw", 2, {0: name}) for name in ("draw-3", "rule", "third", "champion-2")),
+        *(("deadmansdraw", 2, {1: name}) for name in ("draw-2", "example-node", "example-java")),
+    ],
+)
+def test_compiled_lanes_are_the_plain_ones(
+    game: str, seats: int, opponents: dict[int, str]
+) -> None:
+    """2,500 random actions: observations, masks, who is to act, rewards and ends, to the bit."""
+    assert native_stepper(game, NUMBER, seats, opponents) is not None
+    end_count = 0
+    both = (
+        _played(CardVectorEnv(NUMBER, game, seats, pure_python=plain, opponents=opponents))
+        for plain in (True, False)
+    )
+    for plain, compiled in zip(*both, strict=True):
+        for expected, other in zip(plain, compiled, strict=True):
+            np.testing.assert_array_equal(expected, other)
+        end_count += int(plain[-1].sum())
+    assert end_count > NUMBER
+
+
+@needs_compiler
+def test_fallback_to_plain_lanes_is_reported_once(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    native_engines._say_plain.cache_clear()
+    for _ in range(2):
+        assert native_stepper("deadmansdraw", 2, 2, {1: "random"}) is None
+        assert native_stepper("blef", 2, 2, {1: "greedy"}) is None
+    message = "No compiled player is {}; plain Python steps its lanes, slower."
+    err = capfd.readouterr().err
+    assert [err.count(message.format(name)) for name in ("random", "greedy")] == [1, 1]
+
+
+def _played(played: CardVectorEnv) -> Iterator[list[NDArray[Any]]]:
+    chance = np.random.default_rng(3)
+    seen, infos = played.reset(seed=9)
+    yield [*seen.values(), infos["to_act"], np.zeros(1)]
+    for _ in range(STEPS):
+        mask = seen["action_mask"]
+        actions = (chance.random(mask.shape) * mask).argmax(axis=1)
+        seen, rewards, terminations, _, infos = played.step(actions)
+        yield [*seen.values(), infos["to_act"], rewards, terminations]

@@ -1,0 +1,103 @@
+"""The compiled opponents and the search decide as in plain Python, on every position."""
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from cardsharp.games.deadmansdraw.strategies.captain import Captain, OptionEvaluator
+from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import SearchLimits
+from cardsharp.games.deadmansdraw.strategies.search.turn_search import TurnSearch
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
+from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.players import build_player
+from cardsharp_tools.lab.runner import run_duel
+from cardsharp_tools.research.deadmansdraw import native
+from cardsharp_tools.research.deadmansdraw.native import NativeEngine, native_player
+from cardsharp_tools.research.native_engines import series_player
+from cardsharp_tools.research.tests.decision_comparison import (
+    action_code,
+    assert_same_decisions,
+    compiled_options,
+    needs_compiler,
+    python_decisions,
+)
+
+MATCHES = {"steady": 2}  # of random moves; about 60 decisions each
+
+PLAN = DuelPlan(first="captain", second="captain", pairs=1)
+
+OPPONENTS = (
+    "champion",
+    "champion-2",
+    "champion-4",
+    "third",
+    "example-node",
+    "example-java",
+    "draw-2",
+    "draw-3",
+    "draw-4",
+    "rule",
+    "steady",
+)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", OPPONENTS)
+def test_a_compiled_opponent_decides_as_its_strategy_does(name: str) -> None:
+    compiled_player = native_player(name)
+    assert compiled_player is not None
+    assert_same_decisions(compiled_player, partial(build_player, PLAN, name), MATCHES.get(name, 20))
+
+
+DUELS = (
+    DuelPlan(first="draw-3", second="example-node", pairs=20, seed=3),
+    DuelPlan(first="third", second="champion-4", pairs=20, seed=3),
+    DuelPlan(first="champion", second="third", pairs=8, seed=3, luck_adjusted=True),
+    DuelPlan(first="captain", second="draw-3", pairs=1, seed=3, luck_adjusted=True),
+    DuelPlan(first="adaptive", second="draw-2", pairs=1, seed=3),
+)
+
+
+@needs_compiler
+@pytest.mark.parametrize("plan", DUELS, ids=lambda plan: f"{plan.first} v {plan.second}")
+def test_a_duel_is_the_same_in_both_engines(plan: DuelPlan) -> None:
+    """Every figure of every match, not only who won, and what was luck to the last bit.
+
+    To know it the last cards are played again with the same dice.
+    """
+    assert_equal(plan)
+
+
+def assert_equal(plan: DuelPlan) -> None:
+    assert series_player(plan.first, plan.second) is not None
+    assert run_duel(plan).pairs == run_duel(replace(plan, pure_python=True)).pairs
+
+
+def test_for_a_file_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "load_engine", lambda: pytest.fail("compiled"))
+    assert native_player("its/own.py") is None
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        SearchLimits(),
+        SearchLimits(max_depth=1, max_second_draws=-1, endgame_cards=0),
+        SearchLimits(samples=2, root_samples=3, endgame_cards=8, max_leaves=500),
+    ],
+)
+def test_same_values_for_every_option(engine: NativeEngine, limits: SearchLimits) -> None:
+    kinds, weights = set(), load_model("captain")
+    captain = engine.captain(weights, limits)
+    for number in range(2):
+        native_options = compiled_options(captain, 5, number)
+        plain = python_decisions(lambda _rng: Captain(weights, limits), 5, number)
+        for (position, _), compiled in zip(plain, native_options, strict=True):
+            if len(position.legal_actions()) == 1:
+                assert compiled == []
+                continue
+            kinds.add(position.pending and position.pending.effect_type)
+            options = OptionEvaluator(position, TurnSearch(weights, limits)).options()
+            assert [(action_code(option.action), option.value) for option in options] == compiled
+    assert len(kinds) >= 5

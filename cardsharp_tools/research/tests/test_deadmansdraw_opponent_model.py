@@ -1,0 +1,179 @@
+"""Tests of opponent learning: its native counterparts, and its error rate."""
+
+import json
+from array import array
+from collections.abc import Sequence
+from ctypes import Structure
+from functools import partial
+from math import exp
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, EffectType
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies import Decision, build
+from cardsharp.games.deadmansdraw.strategies.observed_decisions import ObservedDecision
+from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
+    SLIP_PROBABILITY,
+    STOP_FEATURES,
+    OpponentBelief,
+    OpponentProfile,
+)
+from cardsharp.games.deadmansdraw.strategies.position_features import effect_targets
+from cardsharp.games.deadmansdraw.strategies.search import weights
+from cardsharp_tools.games.deadmansdraw.opponent_learning import (
+    MIN_MATCHES,
+    LearnedOpponents,
+    SequentialTests,
+    fit_model,
+)
+from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.sprt import ERROR_RATE, SequentialTest
+from cardsharp_tools.research.deadmansdraw.counter_weights import MAX_PAIRS, MIN_GAIN
+from cardsharp_tools.research.deadmansdraw.native import NativeEngine
+from cardsharp_tools.research.deadmansdraw.opponent_model_test import (
+    HELD_OUT_OPPONENTS,
+    held_out_player,
+    observed_match,
+)
+from cardsharp_tools.research.deadmansdraw.training import Training, TrainingConfig
+from cardsharp_tools.research.tests.decision_comparison import (
+    action_code,
+    assert_same_decisions,
+    needs_compiler,
+)
+from cardsharp_tools.research.tests.test_deadmansdraw_native import assert_equal
+
+
+def first_decisions(name: str, matches: int) -> list[Sequence[ObservedDecision]]:
+    """Return the decisions of a held-out opponent in its first matches."""
+    return [observed_match(HELD_OUT_OPPONENTS[name], number).decisions for number in range(matches)]
+
+
+@pytest.mark.parametrize("name", HELD_OUT_OPPONENTS)
+def test_compiled_held_out_player_decides_like_the_plain_player(
+    engine: NativeEngine, name: str
+) -> None:
+    style = HELD_OUT_OPPONENTS[name]
+    assert_same_decisions(held_out_player(engine, style), lambda _rng: style, 5)
+
+
+@needs_compiler
+def test_learned_file_plays_equally_in_both_engines(tmp_path: Path) -> None:
+    entry = fit_model(
+        "draw-2", [decision for match in first_decisions("gambler", 4) for decision in match]
+    )
+    text = (weights.FOLDER / "adaptive-scripted.json").read_text("utf-8")
+    file = tmp_path / "learned.json"
+    learned = LearnedOpponents(opponents=[entry], weights={entry.weights: json.loads(text)})
+    file.write_text(learned.model_dump_json(), "utf-8")
+    assert_equal(DuelPlan(first=str(file), second="champion", pairs=1, seed=3))
+
+
+def test_equal_player_is_promoted_in_under_five_percent() -> None:
+    """Captain's own matches, drawn anew 100 times: the bet on its gifts is all but never won."""
+    dice = Random(1)
+    played = [observed_match(build("captain", dice), number) for number in range(20)]
+    entry = fit_model(
+        "captain", [decision for match in played[:MIN_MATCHES] for decision in match.decisions]
+    )
+    won = 0
+    for _ in range(100):
+        bets, later = SequentialTests(entry), iter(dice.choices(played, k=30))
+        while not bets.is_accepted and (match := next(later, None)):
+            bets.add_match(match)
+        won += bets.is_accepted
+    assert won <= ERROR_RATE * 100
+
+
+class FittedPlayer:
+    """Decides by an entry's figures, as `native/fitted.c` does."""
+
+    def __init__(self, entry: OpponentProfile, rng: Random) -> None:
+        self.entry, self.rng = entry, rng
+
+    def decide(self, position: Position) -> Decision:
+        actions = sorted(position.legal_actions(), key=action_code)
+        pending = position.pending
+        kraken = pending is not None and pending.effect_type is EffectType.KRAKEN
+        if DRAW in actions and (kraken or END_TURN not in actions):
+            return Decision(DRAW, "It must.")
+        remaining_probability = self.rng.random()
+        for action in actions:
+            remaining_probability -= self.chance(ObservedDecision(position, action))
+            if remaining_probability < 0:
+                break
+        return Decision(action, "It is like that.")
+
+    def chance(self, decision: ObservedDecision) -> float:
+        """Return the belief's probability of an action, without random mistakes."""
+        belief = OpponentBelief((self.entry,))
+        belief.update(decision)
+        thought = exp(belief.evidence[0].likelihood)
+        if (pending := decision.position.pending) is None:
+            return thought
+        oracle = pending.effect_type is EffectType.ORACLE
+        options = 3 if oracle else len(effect_targets(decision.position))
+        return (thought - SLIP_PROBABILITY / options) / (1 - SLIP_PROBABILITY)
+
+
+@pytest.mark.parametrize(
+    ("name", "by"), [*zip(("counter", "saver", "gambler"), STOP_FEATURES, strict=True)]
+)
+def test_a_compiled_likeness_decides_as_the_belief_thinks(
+    engine: NativeEngine, name: str, by: str
+) -> None:
+    """Native and fitted players agree for every stop feature.
+
+    The opponents prefer the dearest card, or a suit.
+    """
+    entry = fit_model(name, [decision for match in first_decisions(name, 4) for decision in match])
+    assert entry.stop_feature == by
+    assert_same_decisions(engine.player_from_figures(entry), partial(FittedPlayer, entry), 5)
+
+
+def promotion_rate(gain: float, repetitions: int) -> int:
+    """Return how often weights pass the test that gain this much a match.
+
+    In the simulation two matches in four are equal.
+    """
+    dice, passed = Random(2), 0
+    for _ in range(repetitions):
+        test = SequentialTest(elo1=MIN_GAIN)
+        while test.pair_count < MAX_PAIRS and not test.is_decided:
+            more = dice.random() < 2 * gain
+            test.add_pairs([0.5 + (1 if more else dice.choice((-1, -1, 0, 0, 0, 0, 1, 1))) / 4])
+        passed += test.is_decided and test.log_likelihood_ratio > 0
+    return passed
+
+
+def test_weights_without_gain_pass_in_under_five_percent() -> None:
+    assert promotion_rate(0.0, 200) <= ERROR_RATE * 200
+    assert promotion_rate(0.01, 20) >= 0.7 * 20
+
+
+def test_preference_for_the_dearest_card_is_recognised() -> None:
+    """Of its answers to later matches each is thought likelier than not, whatever its suit."""
+    seen = first_decisions("gambler", 8)
+    belief = OpponentBelief(
+        (fit_model("gambler", [decision for match in seen[:5] for decision in match]),)
+    )
+    answers = [decision for match in seen[5:] for decision in match if decision.position.pending]
+    belief.update_all(answers)
+    assert exp(belief.evidence[0].likelihood / len(answers)) > 0.5
+
+
+def test_best_reply_is_trained_on_the_learners_belief(engine: NativeEngine) -> None:
+    """Each match begins with that belief anew, and the specialist plays as far as it may."""
+    adaptive = engine.player("adaptive")
+    belief = adaptive.initial_belief()
+    engine.play((adaptive, engine.player("draw-3")), 1, [0], beliefs=[belief, None])
+
+    def trained(belief: Structure | None) -> "array[float]":
+        training = Training(engine, TrainingConfig(matches=4, batch=4), 1, adaptive, belief)
+        training.train_batch()
+        return training.weight_values
+
+    assert trained(belief) == trained(belief) != trained(None)

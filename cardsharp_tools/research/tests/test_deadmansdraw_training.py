@@ -1,0 +1,162 @@
+"""Training: the same weights however it is run, and as good a network beside captain's tables."""
+
+from array import array
+from ctypes import byref
+from dataclasses import replace
+from hashlib import sha256
+from math import exp, log1p
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
+from cardsharp.games.deadmansdraw.strategies.search.card_sets import NO_CARD, SUITS
+from cardsharp.games.deadmansdraw.strategies.search.value_model import (
+    WEIGHT_COUNT,
+    ValueModel,
+)
+from cardsharp.games.deadmansdraw.strategies.search.weight_layout import (
+    FIXED_POINT_ONE,
+    KEYS,
+)
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
+from cardsharp_tools.research.c_library import declare_function
+from cardsharp_tools.research.deadmansdraw.native import NativeEngine
+from cardsharp_tools.research.deadmansdraw.network_training import (
+    Example,
+    NetworkOptions,
+    NetworkTraining,
+    network,
+    read_network,
+)
+from cardsharp_tools.research.deadmansdraw.training import TrainingConfig, run_training
+from cardsharp_tools.research.tests.decision_comparison import compiled_options
+
+
+@pytest.mark.parametrize(
+    ("settings", "workers", "digest"),
+    [
+        (TrainingConfig(matches=2, batch=1, seed=5), 1, "a52022262a88941a"),
+        (TrainingConfig(matches=20, batch=4, seed=3, opponent="champion"), 1, "67b956674506a08a"),
+        (TrainingConfig(matches=20, batch=4, seed=3, opponent="champion"), 3, "67b956674506a08a"),
+    ],
+)
+def test_trained_weights_are_unchanged(
+    engine: NativeEngine, settings: TrainingConfig, workers: int, digest: str
+) -> None:
+    """To the last bit; the first was learned by an implementation in plain Python as well."""
+    learned = run_training(engine, settings, workers=workers)
+    assert sha256(learned.tobytes()).hexdigest()[:16] == digest
+
+
+def test_a_stopped_training_goes_on_to_the_same_weights(
+    engine: NativeEngine, tmp_path: Path
+) -> None:
+    settings, file = TrainingConfig(matches=40, batch=2), tmp_path / "half"
+
+    def stop(matches: int, _numbers: "array[int]") -> None:
+        if matches == 20:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        run_training(engine, settings, checkpoint=file, on_checkpoint=stop)
+    seen: list[int] = []
+    went_on = run_training(
+        engine,
+        settings,
+        checkpoint=file,
+        on_checkpoint=lambda checkpointed, _: seen.append(checkpointed),
+    )
+    assert went_on == run_training(engine, settings)
+    assert seen[0] == 22
+    with pytest.raises(ConfigError, match="of another run"):
+        run_training(engine, replace(settings, seed=4), checkpoint=file)
+
+
+def test_a_little_training_beats_none(engine: NativeEngine) -> None:
+    learned = engine.captain(
+        ValueModel(run_training(engine, TrainingConfig(matches=200, batch=20)))
+    )
+    ignorant = engine.captain(ValueModel(array("i", bytes(4 * WEIGHT_COUNT))))
+    pairs = engine.play((learned, ignorant), 1, range(30))
+    assert (
+        sum(first_result.points + second_result.points for first_result, second_result in pairs)
+        > 42
+    )
+
+
+def test_matches_must_fill_batches() -> None:
+    with pytest.raises(ValueError, match="multiple of the batch"):
+        TrainingConfig(matches=150, batch=100)
+
+
+# --- a network: its gradient, its beginning, and a course taken up again --------------------------
+
+
+SHORT_TRAINING = NetworkOptions(matches=4, batch=2, learning_rate=0.01)
+STEP = 0.01
+
+
+def example(rng: Random) -> Example:
+    """A position, no matter whether it can come about."""
+    keys = (*(rng.randrange(KEYS) for _ in range(SUITS)),)
+    unseen_count, top_card, part = rng.randint(1, 50), rng.choice((NO_CARD, 17)), rng.randrange(2)
+    return Example(keys, part, unseen_count, 5, rng.randrange(1 << SUITS), top_card, 0.3, 0.8, 0.7)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_gradient_matches_finite_differences(engine: NativeEngine, seed: int) -> None:
+    """Of the weights that move the loss most, and of others; the search says the same."""
+    dice, loss_of = Random(seed), declare_function(engine.library.network_loss, "PPP", "d")
+    numbers = NetworkTraining(engine, SHORT_TRAINING).optimiser_state
+    numbers = array("f", [dice.uniform(-0.2, 0.2) for _ in range(len(numbers) // 4)])
+    gradient, sample = array("f", bytes(4 * len(numbers))), example(dice)
+
+    def loss(*, into: int | None = None) -> float:
+        loss_value: float = loss_of(numbers.buffer_info()[0], byref(sample), into)
+        return loss_value
+
+    loss(into=gradient.buffer_info()[0])
+    ranked = sorted(range(len(numbers)), key=lambda at: -abs(gradient[at]))
+    for at in (*ranked[:30], *dice.sample(ranked, 30)):
+        original, sides = numbers[at], list[float]()
+        for step in (STEP, -STEP):
+            numbers[at] = original + step
+            sides.append(loss())
+        numbers[at] = original
+        slope = (sides[0] - sides[1]) / (2 * STEP)
+        assert slope == pytest.approx(gradient[at], rel=0.05, abs=2e-3)
+    assert max(map(abs, gradient)) > 0.05
+    library = engine.library
+    layer_sum = declare_function(library.layer_sum, "PPq", "q")
+    layer = declare_function(library.layer_new, "P", "P")(numbers.buffer_info()[0])
+    odds = (
+        sample.odds
+        + layer_sum(layer, byref(sample), round(sample.odds * FIXED_POINT_ONE)) / FIXED_POINT_ONE
+    )
+    assert sample.weight * (log1p(exp(odds)) - sample.target * odds) == pytest.approx(
+        loss(), rel=2e-3
+    )
+
+
+def test_untrained_network_plays_like_captain(engine: NativeEngine) -> None:
+    tables = ValueModel(load_model(WEIGHT_FILE).numbers)
+    beginning = NetworkTraining(engine, SHORT_TRAINING).optimiser_state
+    assert max(map(abs, beginning)) > 0
+    plain, network_player = engine.captain(tables), engine.captain(tables, network=beginning)
+    assert compiled_options(network_player, 5, 0) == compiled_options(plain, 5, 0)
+
+
+def test_a_stopped_course_goes_on_to_the_same_network(engine: NativeEngine, tmp_path: Path) -> None:
+    at_once, stopped = tmp_path / "at-once", tmp_path / "stopped"
+    network(at_once, options=SHORT_TRAINING)
+    course = NetworkTraining(engine, SHORT_TRAINING)
+    course.train_batch()
+    course.save(stopped)
+    network(stopped, options=SHORT_TRAINING)
+    assert read_network(stopped).numbers == read_network(at_once).numbers
+    assert any(read_network(stopped).numbers)
+    with pytest.raises(ConfigError, match="of another run"):
+        network(stopped, options=NetworkOptions(matches=4, batch=4))

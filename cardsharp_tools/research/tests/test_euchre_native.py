@@ -1,0 +1,57 @@
+"""The compiled engine gives the answers of the one in Python, to the last bit."""
+
+import pytest
+from support.euchre_deals import positions
+
+from cardsharp.errors import ConfigError
+from cardsharp.games.euchre.actions import DecisionType
+from cardsharp.games.euchre.strategies.pimc import Pimc, SearchBudget
+from cardsharp_tools.lab.duel_result import DuelResult
+from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.runner import run_duel
+from cardsharp_tools.research.euchre.native import NativeEuchreStrategy
+from cardsharp_tools.research.tests.decision_comparison import needs_compiler
+
+SMALL = SearchBudget(max_worlds=48, batch_size=16)
+
+
+def duel(names: tuple[str, str], games: int, seed: int = 1, *, plain: bool = False) -> DuelResult:
+    first, second = names
+    pairs = games // 2
+    return run_duel(
+        DuelPlan(
+            game="euchre", first=first, second=second, pairs=pairs, seed=seed, pure_python=plain
+        )
+    )
+
+
+@needs_compiler
+def test_it_decides_as_python_does_with_the_same_figures() -> None:
+    compiled, plain, decision_types = NativeEuchreStrategy(SMALL), Pimc(budget=SMALL), set()
+    for view in positions(16):
+        fast, slow = compiled.decide(view), plain.decide(view)
+        assert (fast.action, fast.world_count) == (slow.action, slow.world_count)
+        if slow.world_count:
+            figures = [(option.action, option.value) for option in slow.options]
+            assert [(option.action, option.value) for option in fast.options] == figures
+            decision_types.add(view.decision_type)
+    assert decision_types == set(DecisionType)
+
+
+@needs_compiler
+@pytest.mark.parametrize("names", [("rules", "pimc@8"), ("pimc@4", "random")])
+def test_a_duel_has_the_same_games_compiled_and_plain(names: tuple[str, str]) -> None:
+    assert duel(names, 4, seed=3).pairs == duel(names, 4, seed=3, plain=True).pairs
+
+
+def test_world_count_must_be_a_number() -> None:
+    with pytest.raises(ConfigError, match=r"'many' is no number of worlds; write e.g. pimc@40"):
+        duel(("pimc@many", "rules"), 2)
+
+
+def test_without_a_compiler_python_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_it = duel(("pimc@4", "rules"), 2, seed=5).pairs
+    monkeypatch.setattr("cardsharp_tools.research.euchre.native.library", lambda: None)
+    with pytest.raises(RuntimeError, match="Use the player `pimc` itself"):
+        NativeEuchreStrategy()
+    assert duel(("pimc@4", "rules"), 2, seed=5).pairs == with_it

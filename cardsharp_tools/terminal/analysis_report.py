@@ -1,0 +1,193 @@
+"""The analysis of a match in a terminal: who played how well, the curve, the worst decisions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cardsharp.analysis.match_analysis import (
+    JudgedDecision,
+    MatchAnalysis,
+    Severity,
+    side_names,
+    side_of,
+)
+from cardsharp.analysis.replay import Header
+from cardsharp_tools.cli.console import borderless_table
+from cardsharp_tools.terminal.match_printer import judge_value_text, signed_amount
+
+_ROWS = 6
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_MARGIN = 9  # columns left of the curve
+
+_PLURAL = {
+    Severity.INACCURACY: "inaccuracies",
+    Severity.MISTAKE: "mistakes",
+    Severity.BLUNDER: "blunders",
+}
+_STYLES = {
+    Severity.INACCURACY: "yellow",
+    Severity.MISTAKE: "bright_red",
+    Severity.BLUNDER: "bold red",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisReport:
+    """An analysis, and whose it is: the sides' names, and which of them is told first."""
+
+    analysis: MatchAnalysis
+    names: tuple[str, str]
+    first_side: int = 0
+
+    @classmethod
+    def from_header(cls, analysis: MatchAnalysis, header: Header) -> "AnalysisReport":
+        """Ours is told first, where one side is ours; partners are named together."""
+        first, second = side_names(analysis, header)
+        names = (f"{first} (first)", f"{second} (second)") if first == second else (first, second)
+        return cls(analysis, names, 1 if our_sides(analysis, header) == {1} else 0)
+
+    @property
+    def side_order(self) -> tuple[int, int]:
+        """The sides as they are told."""
+        return self.first_side, 1 - self.first_side
+
+    @property
+    def first_name(self) -> str:
+        """Name of the side that is listed first."""
+        return self.names[self.first_side]
+
+    def change_text(self, change: float) -> str:
+        """A change of worth as the side told first has it, with its sign."""
+        return self.signed_text(change if self.first_side == 0 else -change)
+
+    def signed_text(self, value: float) -> str:
+        """A worth with its sign."""
+        return signed_amount(self.analysis.form, value)
+
+    def value_text(self, value: float) -> str:
+        """A worth."""
+        return judge_value_text(self.analysis.form, value)
+
+
+def our_sides(analysis: MatchAnalysis, header: Header) -> set[int]:
+    """The sides that we played: as the header says, else those whose reasons the log has."""
+    return {side_of(seat) for seat in header.seats} or {*analysis.reasoned}
+
+
+def print_analysis(console: Console, analysis: AnalysisReport) -> None:
+    """The whole report."""
+    console.print()
+    console.print(_players(analysis))
+    console.print()
+    console.print(_sum(analysis), soft_wrap=True)
+    console.print()
+    console.print(f"{analysis.analysis.unit}, {analysis.first_name}", style="dim")
+    for line in value_curve(analysis, min(console.width, 80) - _MARGIN):
+        console.print(line)
+    console.print()
+    _print_marked(console, analysis)
+    console.print()
+    console.print("the biggest swings", style="bold")
+    console.print(_swings(analysis, analysis.analysis.largest_swings()))
+    console.print()
+    judge = analysis.analysis.judge
+    itself = f"; it finds no fault with {judge}'s own choices" if judge in analysis.names else ""
+    console.print(f"judged by {judge}{itself}; docs/analysis.md says how", style="dim")
+
+
+def _players(report: AnalysisReport) -> Table:
+    analysis, order = report.analysis, report.side_order
+    players = [analysis.players[side] for side in order]
+    table = Table(box=None, padding=(0, 3, 0, 0), pad_edge=False)
+    table.add_column("")
+    for side in order:
+        table.add_column(report.names[side], justify="right", header_style="bold")
+    shares = (player.accuracy for player in players)
+    table.add_row("accuracy", *("-" if share is None else f"{share:.1f} %" for share in shares))
+    table.add_row("skill", *(report.signed_text(player.skill) for player in players))
+    table.add_row("luck", *(report.signed_text(player.luck) for player in players))
+    less_luck = [value for value in map(analysis.luck_adjusted_result, order) if value is not None]
+    if less_luck:
+        table.add_row("less luck", *map(report.value_text, less_luck))
+    for mark, name in _PLURAL.items():
+        table.add_row(name, *(str(player.marks[mark]) for player in players))
+    for name, counts in analysis.counts.items():
+        table.add_row(name, *(str(counts[side]) for side in order))
+    return table
+
+
+def _sum(report: AnalysisReport) -> str:
+    """Return how the result came about: the start, the cards, and each side's decisions."""
+    analysis, (side, other_side) = report.analysis, report.side_order
+    end = "result" if analysis.result is not None else "now"
+    misjudged = (
+        f"{report.change_text(analysis.unexplained)} misjudged, " if analysis.unexplained else ""
+    )
+    return (
+        f"{report.value_text(analysis.value_for(side, analysis.start))} at the start, "
+        f"{report.signed_text(analysis.players[side].luck)} by the cards, {misjudged}"
+        f"{report.signed_text(analysis.players[side].skill)} by {report.names[side]}, "
+        f"{report.signed_text(-analysis.players[other_side].skill)} by {report.names[other_side]}: "
+        f"{end} {report.value_text(analysis.value_for(side, analysis.end))}"
+    )
+
+
+def value_curve(report: AnalysisReport, width: int) -> Iterator[str]:
+    """The worth after each step, as lines of blocks, with a scale at the left."""
+    analysis = report.analysis
+    worths = [analysis.value_for(report.first_side, point.worth) for point in analysis.curve]
+    low, high = 0.0, analysis.total
+    if low == high:  # points that one side loses to the other
+        high = max(1.0, *map(abs, worths))
+        low = -high
+    columns = [worths[at * len(worths) // width] for at in range(width)]
+    heights = [round((worth - low) / (high - low) * 8 * _ROWS) for worth in columns]
+    scale = {0: high, _ROWS // 2: (low + high) / 2, _ROWS - 1: low}
+    for row in range(_ROWS):
+        below = 8 * (_ROWS - 1 - row)
+        blocks = "".join(_BLOCKS[max(0, min(height - below, 8))] for height in heights)
+        label = report.value_text(scale[row]) if row in scale else ""
+        yield f"{label:>{_MARGIN - 1}} {blocks}".rstrip()
+
+
+def _print_marked(console: Console, report: AnalysisReport) -> None:
+    marked = report.analysis.mistakes()
+    if not marked:
+        console.print("No inaccuracy, no mistake, no blunder.")
+        return
+    console.print("inaccuracies, mistakes and blunders", style="bold")
+    for decision in marked:
+        name, (chosen_value, best) = (
+            report.names[side_of(decision.seat)],
+            report.analysis.chosen_and_best_value(decision),
+        )
+        rather = ("; ", (decision.best, "bold"), f" would have kept {report.value_text(best)}")
+        head = Text.assemble(
+            (f"turn {decision.turn}, {name}: ", "dim"),
+            (str(decision.mark), _STYLES.get(decision.mark or Severity.MISTAKE, "")),
+            ". ",
+            (decision.action, "bold"),
+            f" kept {report.value_text(chosen_value)}",
+            *(rather if decision.best != decision.action else ()),
+            ".",
+        )
+        console.print(head)
+        console.print(Text(f"    {decision.reason}", style="dim"), soft_wrap=True)
+
+
+def _swings(report: AnalysisReport, swings: Sequence[JudgedDecision]) -> Table:
+    figures = (f"for {report.first_name}", "by the cards")
+    table = borderless_table(
+        "turn", "who", "what happened", *figures, right_aligned=("turn", *figures), column_gap=1
+    )
+    table.columns[1].max_width, table.columns[1].overflow = 20, "fold"
+    for swing in swings:
+        name, changes = (
+            report.names[side_of(swing.seat)],
+            map(report.change_text, (swing.value_change, swing.luck)),
+        )
+        table.add_row(str(swing.turn), name, swing.happened, *changes)
+    return table

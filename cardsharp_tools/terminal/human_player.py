@@ -1,0 +1,258 @@
+"""A person at the table: what may be asked and typed, in the words that every game knows."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, Protocol
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from cardsharp.analysis.replay import StoredDecision, StoredOption
+from cardsharp.play.simulation import A, P
+from cardsharp.play.strategy import Decision, Strategy, ranked
+from cardsharp_tools.terminal.match_printer import options_table
+from cardsharp_tools.terminal.screen import (
+    SCREEN_LINES,
+    Choice,
+    Screen,
+    ScreenMove,
+    ambiguous_input_text,
+    matching_choices,
+)
+
+ReadLine = Callable[
+    [str], str
+]  # shows a prompt and returns a line; `EOFError` where there are no more
+
+_PROMPT = "Your move (number or name, help)? "
+QUIT_WORDS = ("quit", "exit", "q")  # words by which a person leaves
+
+_MAX_OPTIONS = 6
+_EARLIER = SCREEN_LINES - 3  # lines of the past that are shown at once
+
+_WORDS = """\
+Your move is its number, or words of its name; their beginnings will do.
+  table    the table again; ? the same with every move that you may make
+  hint     what {advisor} would do in your place, and why
+  history  what has happened so far
+  recap    only what happened before this {chapter}
+  rules    the rules, on one screen
+  quit     leave the table{leaving}
+{undo}"""
+
+_UNDO = "  undo     take your last choice back; what you did not know then is dealt anew"
+_NO_UNDO = "Nothing is taken back: a move that is made counts."
+
+
+class PlayerQuit(Exception):
+    """The person has left the table."""
+
+
+class MoveUndone(Exception):
+    """The person takes the last choice back."""
+
+
+class Advisor(NamedTuple, Generic[P]):
+    """Adviser of a person; a person can play `rule_strategy` without a computer."""
+
+    name: str
+    strategy: Strategy[P, Decision[Any]]
+    rule_strategy: Strategy[P, Decision[Any]] | None = None
+
+
+@dataclass
+class PlayerPrompt(Generic[P, A]):
+    """Question to a person, with advice; `make_decision` makes the game's own decision."""
+
+    position: P
+    choices: Sequence[Choice[A]]
+    advisor: Advisor[P]
+    make_decision: Callable[..., Decision[A]] = Decision
+    _advice: Decision[A] | None = field(default=None, init=False)
+
+    def forced_decision(self) -> Decision[A] | None:
+        """The decision where there is nothing to decide."""
+        several = len(self.choices) != 1
+        return None if several else self.make_decision(self.choices[0].action, "The only move.")
+
+    def advice(self) -> StoredDecision:
+        """Return the advisor's decision and the options that it weighed, the best first."""
+        if self._advice is None:
+            self._advice = self.advisor.strategy.decide(self.position)
+        ruled = self.advisor.rule_strategy and self.advisor.rule_strategy.decide(self.position)
+        rule = f"By the rule: {self._name(ruled.action)}. {ruled.reason}\n" if ruled else ""
+        weighed = (
+            StoredOption(
+                action=self._name(option.action),
+                value=option.value,
+                note=option.note,
+                unit=option.unit,
+            )
+            for option in ranked(self._advice.options)
+        )
+        return StoredDecision(
+            action=self._name(self._advice.action),
+            reason=f"{rule}{self._advice.reason}",
+            options=tuple(weighed),
+            strategy=self.advisor.name,
+        )
+
+    def decision(self, action: A, input_method: str) -> Decision[A]:
+        """Return the decision for an action.
+
+        Its reason has `input_method`, which says how the person chose, and the advice.
+        """
+        if self._advice is None:
+            return self.make_decision(action, f"{input_method}.")
+        advised = f"{self.advisor.name} would: {self._name(self._advice.action)}"
+        return self.make_decision(action, f"{input_method}; {advised}.", self._advice.options)
+
+    def _name(self, action: A) -> str:
+        return next(
+            (choice.name for choice in self.choices if choice.action == action), str(action)
+        )
+
+
+class HumanPlayer(Protocol[P, A]):
+    """A person at a table, wherever that person is."""
+
+    screen: Screen[Any, P, A]
+
+    def decide(self, position: P) -> Decision[A]:
+        """Return the person's decision; raise `PlayerQuit` if the person leaves."""
+
+    def show_move(self, move: ScreenMove) -> None:
+        """Show a move."""
+
+    def show_position(self, position: P, to_act: int | None) -> None:
+        """Show the table, and whose turn it is."""
+
+
+@dataclass
+class TerminalPlayer(Generic[P, A]):
+    """Player whose decisions are typed in a terminal, with hints if `show_hints` is set.
+
+    `make_decision` makes the game's own decision.
+    """
+
+    screen: Screen[Any, P, A]
+    ask: ReadLine
+    console: Console
+    advisor: Advisor[P]
+    show_hints: bool = False
+    make_decision: Callable[..., Decision[A]] = Decision
+    can_undo: bool = False
+    _past: list[RenderableType] = field(default_factory=list, init=False)
+    _previous_chapter: list[RenderableType] = field(default_factory=list, init=False)
+    _since: list[RenderableType] = field(default_factory=list, init=False)
+
+    def show_move(self, move: ScreenMove) -> None:
+        """Tell what has happened, and remember it."""
+        self._print(move.lines)
+        self._past += move.lines
+        self._since += move.lines
+        if move.ends_chapter:
+            self._previous_chapter, self._since = self._since, []
+
+    def show_position(self, position: P, to_act: int | None) -> None:
+        """Nothing: a terminal shows the table when there is something to decide."""
+
+    def waiting(self, text: str) -> AbstractContextManager[object]:
+        """Say on a terminal, for as long as the block runs, what is waited for."""
+        return self.console.status(Text(text))
+
+    def decide(self, position: P) -> Decision[A]:
+        """Return the action that is typed, or the only one, after showing the hint.
+
+        Raises `PlayerQuit` or `MoveUndone`.
+        """
+        question = PlayerPrompt(
+            position, self.screen.choices(position), self.advisor, self.make_decision
+        )
+        only = question.forced_decision()
+        if only is not None:
+            return only
+        self._print(self._seen(position))
+        if self.show_hints:
+            advice = question.advice()
+            self._print([f"Hint: {advice.action}. {advice.reason}"])
+        return question.decision(self._typed(question), "Typed at the terminal")
+
+    def confirm(self, expected: str, prompt: str) -> bool:
+        """Return True if the person types `expected`; raise `PlayerQuit` if the person leaves."""
+        return self._line(prompt).lower() == expected
+
+    def _line(self, prompt: str) -> str:
+        try:
+            line = self.ask(prompt).strip()
+        except EOFError:
+            raise PlayerQuit from None
+        if line.lower() in QUIT_WORDS:
+            raise PlayerQuit
+        return line
+
+    def _typed(self, question: PlayerPrompt[P, A]) -> A:
+        position = question.position
+        while True:
+            line = self._line(_PROMPT)
+            if self.can_undo and line.lower() == "undo":
+                raise MoveUndone
+            reply = self._replies().get(line.lower())
+            if reply is not None:
+                self._print(reply(question))
+                continue
+            matches = matching_choices(line, question.choices)
+            if len(matches) == 1:
+                return matches[0].action
+            self._print(
+                [
+                    ambiguous_input_text(matches)
+                    if matches
+                    else self.screen.unknown_input_text(line, position)
+                ]
+            )
+
+    def _replies(self) -> Mapping[str, Callable[[PlayerPrompt[P, A]], Iterable[RenderableType]]]:
+        screen = self.screen
+        return {
+            "?": lambda question: self._seen(question.position, every=True),
+            "help": lambda _: _WORDS.format(
+                advisor=self.advisor.name,
+                chapter=screen.chapter,
+                leaving=screen.quit_warning,
+                undo=_UNDO if self.can_undo else _NO_UNDO,
+            ).splitlines(),
+            "table": lambda question: self._seen(question.position),
+            "hint": self._hint,
+            "history": lambda _: self._history(),
+            "recap": lambda _: self._previous_chapter or [f"This is the first {screen.chapter}."],
+            "rules": lambda _: screen.rules.splitlines(),
+            "undo": lambda _: [_NO_UNDO],
+        }
+
+    def _seen(self, position: P, *, every: bool = False) -> Iterator[RenderableType]:
+        yield ""
+        yield from self.screen.position_view(position)
+        yield from self.screen.choice_list(position, self.console.width, include_all=every)
+
+    def _history(self) -> Iterator[RenderableType]:
+        earlier = len(self._past) - _EARLIER
+        if earlier > 0:
+            yield f"... {earlier} lines before"
+        yield from self._past[-_EARLIER:] or ["Nothing has happened yet."]
+
+    def _hint(self, question: PlayerPrompt[P, A]) -> Iterator[RenderableType]:
+        advice = question.advice()
+        yield f"{self.advisor.name} would: {advice.action}. {advice.reason}"
+        if few := advice.options[:_MAX_OPTIONS]:
+            yield options_table(advice.model_copy(update={"options": few}))
+
+    def _print(self, lines: Iterable[RenderableType]) -> None:
+        for line in lines:
+            self.console.print(Text(line) if isinstance(line, str) else line)
+
+
+PlayerFactory = Callable[
+    [Screen[Any, P, A]], TerminalPlayer[P, A]
+]  # makes the person who sees a screen

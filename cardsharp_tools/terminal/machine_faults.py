@@ -1,0 +1,45 @@
+"""Faults of the machine that a command runs on, each as a sentence that says what to do."""
+
+import errno
+import sqlite3
+
+_ELSEWHERE = (
+    "Check whose it is, or use a place of this user: XDG_DATA_HOME names the folder of our data, "
+    "TMPDIR that of temporary files."
+)
+
+_ADVICE = {
+    **dict.fromkeys((errno.ENOSPC, errno.EFBIG, errno.EDQUOT), "Make room for it."),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), _ELSEWHERE),
+    **dict.fromkeys((errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG), "Check this path."),
+    **dict.fromkeys(
+        (errno.EMFILE, errno.ENFILE),
+        "Allow more open files (ulimit -n 4096), or do less at once.",
+    ),
+    **dict.fromkeys(
+        (errno.ENOMEM, errno.EAGAIN),
+        "The machine has no memory or no process left for it; end other programs, or do less at "
+        "once.",
+    ),
+    **dict.fromkeys((errno.EIO, errno.ESTALE), "Check the disk or the network drive."),
+}
+
+_NO_TEMPORARY = "No usable temporary"  # begins the error of the module tempfile
+
+
+def machine_fault(error: Exception) -> str | None:
+    """Return what the machine refused and what to do about it; None for a fault of our own."""
+    if isinstance(error, MemoryError):
+        return f"The memory is used up. {_ADVICE[errno.ENOMEM]}"
+    if isinstance(error, sqlite3.OperationalError):
+        return f"A database cannot be used: {error}. Check its disk and its rights. {_ELSEWHERE}"
+    if not isinstance(error, OSError) or error.errno is None:
+        return None
+    if str(error.strerror).startswith(_NO_TEMPORARY):
+        return f"{error.strerror}. Set TMPDIR to a folder that this user may write to."
+    advice = _ADVICE.get(error.errno)
+    if advice is None:
+        return None
+    subject = error.filename or "The output"
+    verb = "used" if error.filename else "written"
+    return f"{subject} cannot be {verb}: {error.strerror}. {advice}"

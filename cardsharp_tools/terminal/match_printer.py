@@ -1,0 +1,262 @@
+"""A stored match of any game in a terminal: step by step, and our decisions one by one."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Generic, TypeVar
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from cardsharp.analysis.replay import (
+    Header,
+    Outcome,
+    ReplayStep,
+    StoredDecision,
+    header_of,
+    outcome_of,
+    step_json,
+)
+from cardsharp.errors import ConfigError
+from cardsharp.play.game import Game
+from cardsharp.play.strategy import format_percent, ranked
+from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
+from cardsharp_tools.cli.console import borderless_table, print_json, result_console
+
+
+def _print_decision(
+    console: Console, title: str, step: ReplayStep, seen: RenderableType | None, then: Text
+) -> None:
+    """One decision: what was seen, the options, the choice, the reason and what came of it."""
+    thought = step.decision or StoredDecision()
+    console.print()
+    console.rule(title, align="left", style="dim")
+    if seen is not None:
+        console.print(seen)
+        console.print()
+    if thought.options:
+        console.print(options_table(thought))
+        console.print()
+    chosen = (("chosen  ", "dim"), (thought.action, "bold"), "  ", thought.because)
+    console.print(Text.assemble(*chosen))
+    if thought.fault:
+        console.print(Text.assemble(("fault   ", "dim"), (thought.fault, "red")))
+    for name, lines in (("at      ", thought.trace), ("printed ", thought.printed)):
+        if lines.strip():
+            indented = "\n        ".join(lines.rstrip().splitlines())
+            console.print(Text.assemble((name, "dim"), indented))
+    console.print(Text.assemble(("then    ", "dim"), then))
+    took = "" if thought.decision_ms is None else f"{thought.decision_ms:.1f} ms, "
+    by = f"{thought.strategy or 'no strategy'}, {took}move {step.sequence}"
+    console.print(Text.assemble(("by      ", "dim"), (by, "dim")))
+
+
+def decision_text(decision: StoredDecision | None, *, hide_failure: bool = False) -> Text:
+    """Return our decision and its reason as text.
+
+    With `hide_failure`, a fallback action's long error is left out.
+    """
+    if decision is None:
+        return Text()
+    if decision.fault and hide_failure:
+        failed = ("  a safe action: the strategy failed", "red")
+        return Text.assemble((decision.action, "bold"), failed, style="dim")
+    text = Text.assemble((decision.action, "bold"), "  ", decision.because, style="dim")
+    if decision.fault:
+        text.append(f" [{decision.fault}]", style="red")
+    return text
+
+
+def options_table(decision: StoredDecision) -> Table:
+    """Return a table of the weighed options, the best first, with the choice marked."""
+    table = borderless_table("", "option", "value", "note", right_aligned=("value",))
+    for option in ranked(decision.options):
+        mark, style = (">", "bold") if option.action == decision.action else ("", "")
+        cells = (option.action, option_value_text(option.value, option.unit), option.note)
+        table.add_row(mark, *cells, style=style)
+    return table
+
+
+def option_value_text(value: float | None, unit: str) -> str:
+    """Return the value of an option as text, a probability in per cent."""
+    if value is None:
+        return ""
+    return format_percent(value) if unit == "%" else f"{value:.2f}"
+
+
+def judge_value_text(number_format: str, value: float) -> str:
+    """A judge's value, such as `2.4 %`."""
+    return format(value, number_format).replace("%", " %")
+
+
+def signed_amount(form: str, value: float) -> str:
+    """A difference in a judge's value with its sign, such as `-2.4 %`; nothing is `+0.0 %`."""
+    text = judge_value_text(f"+{form.removeprefix('+')}", value)
+    return text if text.strip("+-0. %") else text.replace("-", "+")
+
+
+def printer_for(game: Game) -> "StepPrinter[Any]":
+    """A game's own drawing, or one of its steps; raises `ConfigError` where it keeps no matches."""
+    if game.text_renderer is not None:
+        drawing: StepPrinter[Any] = game.text_renderer.load()
+        return drawing
+    if game.replay is None:
+        raise ConfigError(f"Matches of {game.title} are not kept, so there is nothing to show.")
+    return StepPrinter(game.replay.load())
+
+
+T = TypeVar("T")
+S = TypeVar("S", bound=ReplayStep)
+
+
+@dataclass(frozen=True)
+class StepPrinter(Generic[S]):
+    """Draws the steps of a game's replay, each as a line."""
+
+    replay: Callable[[MatchRecord, Sequence[MoveRecord]], Iterable[S]]
+
+    def show(
+        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
+    ) -> None:
+        """Print who did what and, under our own moves, why."""
+        console, header = result_console(), header_of(record)
+        print_title(console, record, self.title(header))
+        for step in parts_of_turn(self.replay(record, moves), turn):
+            console.print(step_row(step, header))
+        print_end(console, record, outcome_of(record), "")
+
+    def turn_documents(
+        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
+    ) -> dict[str, object]:
+        """The same for programs."""
+        chosen = parts_of_turn(self.replay(record, moves), turn)
+        return {"steps": [self.document(step) for step in chosen]}
+
+    def why(
+        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int, *, as_json: bool
+    ) -> None:
+        """Print what we saw, weighed and chose."""
+        steps, header = list(self.replay(record, moves)), header_of(record)
+        chosen = parts_of_turn(steps, turn)
+        our_steps = [step for step in chosen if step.decision is not None]
+        if not our_steps:
+            player_name = next(
+                filter(None, (self.name(step, header) for step in chosen)), "somebody else"
+            )
+            our_turns = dict.fromkeys(str(step.turn) for step in steps if step.decision is not None)
+            raise ConfigError(
+                f"Turn {turn} was not decided by us but by {player_name}; our turns: "
+                f"{', '.join(our_turns) or 'none'}."
+            )
+        if as_json:
+            print_json(list(map(self.document, our_steps)))
+            return
+        console = result_console()
+        print_title(console, record, self.title(header))
+        for number, step in enumerate(our_steps, 1):
+            place = f"step {steps.index(step) + 1}"
+            title = f"turn {turn}, decision {number} of {len(our_steps)}, {place}"
+            _print_decision(console, title, step, self.position_text(step), self.outcome_text(step))
+
+    def title(self, header: Header) -> str:
+        """Return the names of the players, joined by " v ", or else the name of the game."""
+        return " v ".join(header.names) or header.game or ""
+
+    def name(self, step: S, header: Header) -> str:
+        """Return the name of the player who moved, or an empty string if it is unknown."""
+        return _name(step, header)
+
+    def document(self, step: S) -> dict[str, object]:
+        """A step for programs."""
+        return step_json(step)
+
+    def outcome_text(self, step: S) -> Text:
+        """Return what came of a decision, as text."""
+        return Text(step.description)
+
+    def position_text(self, step: ReplayStep) -> RenderableType | None:
+        """The position of a decision, one line a part of it."""
+        position = None if step.decision is None else step.decision.position
+        if not position:
+            return None
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="dim")
+        for name, part in position.items():
+            table.add_row(name, part if isinstance(part, str) else json.dumps(part))
+        return table
+
+
+def parts_of_turn(
+    parts: Iterable[T], turn_number: int | None, turn_of: Callable[[T], int] = attrgetter("turn")
+) -> list[T]:
+    """The parts of a match that are of this turn, all for None; or `ConfigError` for no turn."""
+    turns = [(turn_of(part), part) for part in parts]
+    selected = [part for turn, part in turns if turn_number in {None, turn}]
+    if turn_number is not None and not selected:
+        last = turns[-1][0] if turns else 0
+        raise ConfigError(f"There is no turn {turn_number}; the log has turns 1 to {last}.")
+    return selected
+
+
+def match_document(record: MatchRecord) -> dict[str, object]:
+    """A match for programs, without its moves."""
+    return {
+        "match": record.match_id,
+        "status": record.status.value,
+        "header": dict(record.header),
+        "outcome": None if record.outcome is None else dict(record.outcome),
+    }
+
+
+def print_title(console: Console, record: MatchRecord, players: str) -> None:
+    """Which match this is, and what was agreed for it."""
+    header = header_of(record)
+    console.print(f"match {record.match_id}: {players}", style="bold")
+    facts = [f"started {record.started_at:%Y-%m-%d %H:%M:%S} UTC"]
+    if header.tags:
+        facts.append(f"tags {' '.join(header.tags)}")
+    if header.timeout_seconds is not None:
+        facts.append(f"{header.timeout_seconds:g} s a move")
+    console.print(", ".join(facts), style="dim")
+
+
+def print_end(console: Console, record: MatchRecord, outcome: Outcome | None, score: str) -> None:
+    """Print how the match ended, or its status if there is no outcome."""
+    console.print()
+    if outcome is None:
+        rest = "" if record.status is MatchStatus.FINISHED else ", not finished"
+        console.print(f"{record.status.value}{rest}", style="bold")
+        return
+    won = f", {score}" if score else ""
+    console.print(f"{outcome.result}{won}, in {outcome.turns} turns", style="bold")
+    if outcome.terminated:
+        console.print("ended by decision, not by the last card")
+    if outcome.timeouts:
+        console.print(f"{outcome.timeouts} turns were ended by force")
+
+
+def _name(step: ReplayStep, header: Header) -> str:
+    """Return the name of the player who moved, or an empty string if it is unknown.
+
+    A header with one name is that of a seat that we took: only our moves then have a name.
+    """
+    names = header.names or header.players
+    if len(names) == 1:
+        return names[0] if step.decision is not None else ""
+    is_named = step.seat is not None and step.seat < len(names)
+    return names[step.seat or 0] if is_named else ""
+
+
+def step_row(step: ReplayStep, header: Header) -> Table:
+    """A step in one line and, where it was ours, its reason under it."""
+    table = Table.grid(padding=(0, 1), expand=True)
+    table.add_column(justify="right", width=4)
+    table.add_column(width=16, no_wrap=True, overflow="ellipsis")
+    table.add_column(ratio=1)
+    style = "bold" if step.decision else ""
+    table.add_row(str(step.turn), Text(_name(step, header), style=style), step.description)
+    if step.decision is not None:
+        table.add_row("", "", decision_text(step.decision))
+    return table

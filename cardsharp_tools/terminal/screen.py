@@ -1,0 +1,191 @@
+"""A game's view of a match for a person, and the choices that a typed line can mean."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+
+from rich.console import RenderableType
+
+from cardsharp.errors import ConfigError
+from cardsharp.play.simulation import A, P, S
+
+if TYPE_CHECKING:
+    from cardsharp_tools.terminal.human_player import TerminalPlayer
+
+_MAX_SUGGESTIONS = 6
+
+SCREEN_LINES = 24  # lines of the smallest terminal on which everything is to be seen at once
+
+
+_LISTED = re.compile(r"^  ([A-Z][\w ,]*?)  +(.+(?:\n {10,}.+)*)$", re.MULTILINE)
+"""What rules list: names, and what is to be known of each."""
+
+
+class Choice(NamedTuple, Generic[A]):
+    """An action as it may be typed: by its key, by its name, or by words of it and of `also`."""
+
+    key: str
+    name: str
+    action: A
+    aliases: str = ""
+    short: str = ""
+    """What it is called among others of its `ChoiceGroup`; as always, where that is empty."""
+
+    side_note: str = ""
+    """What a page tells beside it where that is wished: how likely it is by one's own cards."""
+
+    @property
+    def typed_words(self) -> list[str]:
+        """All words that may be typed."""
+        return lower_case_words(f"{self.name} {self.aliases}")
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.name}"
+
+
+class ChoiceGroup(NamedTuple, Generic[A]):
+    """Choices of a kind; keys in `barred` cannot be chosen now, `remote` ones make no sense."""
+
+    title: str
+    choices: Sequence[Choice[A]]
+    disabled: Collection[str] = ()
+    implausible: bool = False
+
+
+class ScreenMove(NamedTuple):
+    """Display of a move.
+
+    `ends_chapter` is True if the move ends a chapter; `final_view` is shown before the match
+    goes on.
+    """
+
+    lines: Sequence[RenderableType] = ()
+    ends_chapter: bool = False
+    final_view: Any = None
+
+
+class Invitation(NamedTuple):
+    """Which match to join, where, and as whom."""
+
+    url: str
+    game: str
+    nickname: str
+
+
+class Screen(Generic[S, P, A]):
+    """View of a match for the person at seat `you`; `names` are by seat. Each game has its own."""
+
+    rules = ""  # on at most `SCREEN` lines, with the prompt
+
+    chapter = "round"  # what a match is told in
+
+    quit_warning = ""  # what it means to leave, after a comma
+
+    def __init__(self, names: Sequence[str], seat: int) -> None:
+        self.names, self.you = names, seat
+
+    @classmethod
+    def join(
+        cls, _invitation: Invitation, _seat: "Callable[[Screen[Any, P, A]], TerminalPlayer[P, A]]"
+    ) -> str:
+        """Play a match at a service and return the winner; `_seat` makes a screen's player."""
+        raise ConfigError("No service of this game can be joined from a terminal; leave --url out.")
+
+    def resume(self, header: Mapping[str, object]) -> None:
+        """Take in what the header of a stored match says of what was before the screen's match."""
+
+    def resign(self, _state: S) -> S | None:
+        """Return the final state if the person leaves now; None if the game has no such end."""
+        return None
+
+    def status_line(self, _position: P) -> str:
+        """Return the state of the match in a line."""
+        return ""
+
+    def position_view(self, position: P) -> Iterable[RenderableType]:
+        """Return the open cards or bets, and the person's own cards."""
+        raise NotImplementedError
+
+    def choices(self, position: P) -> Sequence[Choice[A]]:
+        """Every legal action."""
+        raise NotImplementedError
+
+    def groups(self, position: P) -> Sequence[ChoiceGroup[A]]:
+        """The choices by kind, with those of the same kind that are barred now."""
+        return [ChoiceGroup("", self.choices(position))]
+
+    def move_text(self, previous_state: S, action: A, next_state: S) -> ScreenMove:
+        """Return the display of an action, as far as the person may see it."""
+        raise NotImplementedError
+
+    def choice_list(self, position: P, width: int, *, include_all: bool) -> Iterable[str]:
+        """Return the sensible choices, or all with `include_all`, in columns."""
+        del include_all
+        return format_columns([str(choice) for choice in self.choices(position)], width)
+
+    @classmethod
+    def rule_notes(cls) -> dict[str, str]:
+        """Return what the rules say of each thing that they list, such as a suit, by its name."""
+        listed = _LISTED.findall(cls.rules)
+        notes = [(name, text) for names, text in listed for name in names.split(",")]
+        return {name.strip(): " ".join(text.split()) for name, text in notes}
+
+    @classmethod
+    def introduction(cls) -> list[str]:
+        """The rules up to what they list."""
+        first = _LISTED.search(cls.rules)
+        lines = cls.rules[: first.start() if first else None].rstrip().splitlines()
+        return [*lines, "  Each is explained when it first comes up."] if first else lines
+
+    def unknown_input_text(self, _line: str, _position: P) -> str:
+        """Return the reply to a line that means none of the choices."""
+        return "That is none of your moves; type a number of the list, or ? to see all."
+
+
+AnyScreen = Screen[Any, Any, Any]
+
+
+def matching_choices(text: str, choices: Sequence[Choice[A]]) -> list[Choice[A]]:
+    """The choices that a line can mean: by key, by name, by words or beginnings; the closest."""
+    if text.isascii() and text.isdecimal():
+        return [choice for choice in choices if choice.key == text]
+    words = lower_case_words(text)
+    exact = [
+        choice
+        for choice in choices
+        if words and words in map(lower_case_words, (choice.name, choice.aliases))
+    ]
+    if exact or not words:
+        return exact
+    full_matches = [choice for choice in choices if set(words) <= set(choice.typed_words)]
+    if (
+        len(words) > 1 and full_matches
+    ):  # "pair aces" is a pair of aces, and not two pair with others
+        min_token_count = min(len(choice.typed_words) for choice in full_matches)
+        return [choice for choice in full_matches if len(choice.typed_words) == min_token_count]
+    return full_matches or [
+        choice
+        for choice in choices
+        if all(any(token.startswith(prefix) for token in choice.typed_words) for prefix in words)
+    ]
+
+
+def lower_case_words(text: str) -> list[str]:
+    """The words of a name, in lower case."""
+    return re.findall(r"[a-z0-9-]+|[♣♦♥♠]", text.lower())
+
+
+def format_columns(items: Sequence[str], width: int, first: str = "") -> list[str]:
+    """Items side by side in `width` characters, read downwards; `first` stands before them."""
+    room = width - len(first)
+    wide = 2 + max(map(len, items), default=0)
+    rows = -(-len(items) // max(1, (room + 2) // wide))
+    lines = ("".join(f"{item:{wide}}" for item in items[row::rows]).rstrip() for row in range(rows))
+    return [(first if not row else " " * len(first)) + line for row, line in enumerate(lines)]
+
+
+def ambiguous_input_text(matches: Sequence[Choice[Any]]) -> str:
+    """Return the reply to a line that means several choices, with the first of them."""
+    few = "; ".join(map(str, matches[:_MAX_SUGGESTIONS]))
+    more = ", ..." if len(matches) > _MAX_SUGGESTIONS else ""
+    return f"That can be {few}{more}. Which one?"

@@ -1,0 +1,1 @@
+"""Lambda function for the HTTP API of any game."""

@@ -1,0 +1,71 @@
+"""A game's HTTP service: answers the requests of the game that CARDSHARP_GAME names.
+
+Where the game's own variable names no store, it is the one that CARDSHARP_STORE names: the
+template has one block for all games, and in it no variable of a game's own.
+"""
+
+import os
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from cardsharp.aws.telemetry import count_retries, metrics_recorder, start_invocation
+from cardsharp.bot.bootstrap import in_lambda, warm_up_aws
+from cardsharp.errors import ConfigError, InvalidInput
+from cardsharp.play.catalog import get_game
+from cardsharp.server.gateway_events import GatewayEvent, GatewayResponse, LambdaHandler
+
+if TYPE_CHECKING:  # each kind of service is slow to import, and a function has one
+    from cardsharp.server.asgi_service import AsgiService
+    from cardsharp.server.http_service import HttpService
+
+GAME_SETTING = "CARDSHARP_GAME"
+STORE_SETTING = "CARDSHARP_STORE"
+
+count_retries()
+
+
+@cache
+def load_service(name: str) -> "HttpService[Any] | AsgiService":
+    """The service of the game of that name."""
+    try:
+        part = get_game(name).http_service
+    except InvalidInput as error:
+        raise ConfigError(f"{GAME_SETTING} must name a game. {error}") from None
+    if part is None:
+        raise ConfigError(
+            f"{GAME_SETTING} must name a game with an HTTP service; '{name}' has none."
+        )
+    return part.load()
+
+
+@cache
+def build_handler(name: str) -> LambdaHandler:
+    """The handler of that game, as the environment describes it; made at the first request."""
+    service = load_service(name)
+    return service.build_handler(
+        {service.store_setting: os.environ.get(STORE_SETTING, ""), **os.environ}
+    )
+
+
+def handler(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
+    """Answer one request, an event of format 2.0 of an HTTP API.
+
+    Raises `ConfigError` if CARDSHARP_GAME or the game's settings cannot be used.
+    """
+    start_invocation(context.aws_request_id)
+    try:
+        return build_handler(os.environ.get(GAME_SETTING, ""))(event, context)
+    finally:
+        metrics_recorder.flush()
+
+
+# A function starts with a whole processor, and answers with a part of one.
+if GAME_SETTING in os.environ:
+    load_service(os.environ[GAME_SETTING])
+warm_up_aws(os.environ)
+if GAME_SETTING in os.environ and in_lambda(os.environ):
+    with suppress(ConfigError):  # the first request is told
+        build_handler(os.environ[GAME_SETTING])

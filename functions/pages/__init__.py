@@ -1,0 +1,1 @@
+"""Lambda function that serves the matches of the match log as web pages."""

@@ -1,0 +1,41 @@
+"""The viewer: shows the match log's matches as pages, and changes nothing."""
+
+import os
+from contextlib import suppress
+from functools import cache
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from cardsharp.aws.telemetry import count_retries, metrics_recorder, start_invocation
+from cardsharp.bot.bootstrap import in_lambda, warm_up_aws
+from cardsharp.errors import ConfigError
+from cardsharp.server.access_gate import build_pages
+from cardsharp.server.asgi_service import asgi_handler
+from cardsharp.server.gateway_events import GatewayEvent, GatewayResponse, LambdaHandler
+
+count_retries()
+
+
+@cache
+def pages_handler() -> LambdaHandler:
+    """Return the handler of the pages, built from the environment at the first request."""
+    return asgi_handler(build_pages(os.environ))
+
+
+def handler(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
+    """Answer one request, an event of format 2.0 of an HTTP API.
+
+    Raises `ConfigError` if the environment cannot be used.
+    """
+    start_invocation(context.aws_request_id)
+    try:
+        return pages_handler()(event, context)
+    finally:
+        metrics_recorder.flush()
+
+
+# A function starts with a whole processor, and answers with a part of one.
+warm_up_aws(os.environ)
+if in_lambda(os.environ):
+    with suppress(ConfigError):  # the first request is told
+        pages_handler()

@@ -1,1 +1,0 @@
-"""The pages of the match log's matches."""

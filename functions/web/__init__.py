@@ -1,1 +1,0 @@
-"""The function behind the HTTP API of any game."""

@@ -1,0 +1,1 @@
+"""Analysis of stored matches: replay, judged decisions, luck and ratings."""

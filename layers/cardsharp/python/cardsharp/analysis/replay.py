@@ -1,0 +1,233 @@
+"""A stored match as steps: what a page, a terminal or an analysis shows of any game.
+
+What the bodies of the match log have alike in every game is read here too. Reading is tolerant,
+for a log may be older or newer than this program: what is missing is empty.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from cardsharp.errors import StoreError
+from cardsharp.store.match_log import Body, MatchRecord
+
+A = TypeVar("A")
+M = TypeVar("M", bound="StoredModel")
+
+UNKNOWN = "unknown"  # the result of a match that the arena or service does not know
+
+
+class StoredModel(BaseModel):
+    """Shared settings: frozen, camel case in the log, unknown fields ignored."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", alias_generator=to_camel, validate_by_name=True
+    )
+
+
+class Branch(StoredModel):
+    """The match that this one branches off, and the step of it, counted from 1.
+
+    `same` is True if the cards come in the same order as in that match.
+    """
+
+    of: str
+    step: int
+    same: bool = False
+
+
+def _replace_surrogates(value: object) -> object:
+    """A text without half characters, which JSON may escape and no page or file can have."""
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+WellFormedText = Annotated[str, BeforeValidator(_replace_surrogates)]
+
+
+class Header(StoredModel):
+    """Header of a match: the game and the players.
+
+    `seats` maps our player indexes to the names of our strategies. `game` is None in logs
+    written when there was only one game. `opponent` is the other side's strategy if this
+    project played it as well (`cardsharp play`). `version` identifies the content of our
+    strategy's file, if it was loaded from one.
+    """
+
+    game: str | None = None
+    players: tuple[WellFormedText, ...] = ()
+    names: tuple[WellFormedText, ...] = ()
+    tags: tuple[WellFormedText, ...] = ()
+    opponent: str | None = None
+    version: str | None = None
+    seats: Mapping[int, str] = {}
+    timeout_seconds: float | None = None
+    branch: Branch | None = None
+
+    def name(self, index: int | None) -> str:
+        """Return the display name of a player, `?` if there is none."""
+        if index is None or index >= len(self.players):
+            return "?"
+        return self.names[index] if index < len(self.names) else self.players[index]
+
+    def called(self, seat: int | None, opponent: str | None = None) -> str:
+        """Return the display name of a seat's player: its strategy if recorded, else its name."""
+        if seat is not None and seat in self.seats:
+            return self.seats[seat]
+        return opponent or self.opponent or self.name(seat)
+
+
+Count = Annotated[int, BeforeValidator(lambda count: 0 if count is None else count)]
+
+
+class Outcome(StoredModel):
+    """Outcome of a finished match; `result` is ours, and `names` are the players' by seat.
+
+    It is empty for a match that the arena had already deleted. `names` are left out if the
+    match's header has the players.
+    """
+
+    scores: tuple[int, ...] | None = None
+    winner: int | None = None
+    result: str = UNKNOWN
+    terminated: bool = False
+    turns: Count = 0
+    moves: Count = 0
+    timeouts: Count = 0
+    names: tuple[str, ...] = ()
+
+
+class StoredOption(StoredModel):
+    """An action that was weighed, and what it was thought to be worth."""
+
+    action: str
+    value: float | None = None
+    note: str = ""
+    unit: str = ""
+
+
+class StoredDecision(StoredModel):
+    """A decision of our strategy: the action, its reason, the options, the position.
+
+    `fault` says why a fallback action replaced the strategy's choice. `trace` has the lines of
+    the strategy that led to an error, and `printed` is the strategy's output.
+    """
+
+    seat: int | None = None
+    turn: int | None = None
+    action: str = "no decision"
+    reason: str = ""
+    options: tuple[StoredOption, ...] = ()
+    strategy: str = ""
+    fault: str | None = None
+    trace: str = ""
+    printed: str = ""
+    decided_at: datetime | None = None
+    decision_ms: float | None = None
+    worker: str = ""
+    position: Mapping[str, object] | None = None
+
+    @property
+    def because(self) -> str:
+        """The reason, without the action that some strategies say first."""
+        return self.reason.removeprefix(f"{self.action}: ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayStep:
+    """One move of a match in words, and the public state after it as a JSON object.
+
+    `sequence` is the move's in the match log. `turn` counts from 1 and is the argument of `why`
+    (in Blef a round). `seat` is the player who moved, None for nobody or if it is not recorded.
+    `decision` is set if the decision was ours, and `played_at` if the time of the move is
+    recorded.
+    """
+
+    sequence: int
+    turn: int
+    seat: int | None
+    description: str
+    public_state: Mapping[str, object]
+    decision: StoredDecision | None = None
+    played_at: datetime | None = None
+
+
+class RestoredState(NamedTuple):
+    """A stored match in the game's simulation: its `state` before the move `sequence`.
+
+    `action` is the action taken in that state, None if no player decided.
+    """
+
+    sequence: int
+    state: Any
+    action: Any
+
+
+class DecisionPoint(NamedTuple):
+    """A stored decision that can be made again: `step.decision` on the game's `position`.
+
+    `option_names` maps the legal actions to their texts in the log, in a fixed order.
+    """
+
+    step: ReplayStep
+    position: Any
+    option_names: Mapping[Any, str]
+
+
+def parse(model: type[M], body: Body, source: str = "The match log") -> M:
+    """Return a log's body as a record of this model.
+
+    Raises `StoreError` with the first fault; `source` begins its sentence.
+    """
+    try:
+        return model.model_validate(dict(body))
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in fault["loc"])
+        name = model.__name__.lower()
+        raise StoreError(
+            f"{source} has {name} that cannot be read: {place}: {fault['msg']}."
+        ) from None
+
+
+def header_of(record: MatchRecord) -> Header:
+    """The header of a match."""
+    return parse(Header, record.header, f"Match {record.match_id}")
+
+
+def outcome_of(record: MatchRecord) -> Outcome | None:
+    """The outcome of a match, None while it is not finished."""
+    holder = f"Match {record.match_id}"
+    return None if record.outcome is None else parse(Outcome, record.outcome, holder)
+
+
+def read_error_of(record: MatchRecord) -> str | None:
+    """Return why a match cannot be read, None if it can."""
+    try:
+        header_of(record)
+        outcome_of(record)
+    except StoreError as error:
+        return str(error)
+    if record.read_error is None:
+        return None
+    return f"Match {record.match_id} cannot be read: {record.read_error}."
+
+
+def step_json(step: ReplayStep) -> dict[str, object]:
+    """A step as a JSON object."""
+    decision = (
+        None if step.decision is None else step.decision.model_dump(mode="json", by_alias=True)
+    )
+    return {
+        "sequence": step.sequence,
+        "turn": step.turn,
+        "seat": step.seat,
+        "happened": step.description,
+        "state": dict(step.public_state),
+        "decision": decision,
+    }

@@ -1,0 +1,1 @@
+"""Adapters to AWS: clients, DynamoDB tables, SQS queues, SSM secrets and telemetry."""

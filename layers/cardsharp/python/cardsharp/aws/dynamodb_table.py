@@ -1,0 +1,190 @@
+"""One DynamoDB table: the few requests that the match log makes, with pages and left-overs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from cardsharp.aws.client import RESPONSE_TIMEOUT_SECONDS, call, client
+from cardsharp.store.dynamodb_match_items import Item, Value, string_attribute
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+    from types_boto3_dynamodb.type_defs import PutTypeDef, TransactWriteItemTypeDef, UpdateTypeDef
+
+_BATCH = 100  # items in one batch read, by the rules of DynamoDB
+
+
+class DynamoTable:
+    """The table `name`; every method raises `StoreError` if AWS fails.
+
+    Some methods also raise `ConditionFailed`, as they say. Without `client` one is created when
+    it is first needed.
+    """
+
+    def __init__(self, name: str, client: "DynamoDBClient | None" = None) -> None:
+        self.name = name
+        self._injected_client = client
+        self._thing = f"DynamoDB table {name}"
+
+    @cached_property
+    def _client(self) -> "DynamoDBClient":
+        return self._injected_client or client("dynamodb", RESPONSE_TIMEOUT_SECONDS)
+
+    def get(
+        self,
+        key: Mapping[str, Value],
+        *,
+        consistent_read: bool = True,
+        projection: Sequence[str] = (),
+    ) -> Item | None:
+        """Return an item, or None.
+
+        Without `consistent_read` the item may be a moment old, which costs half as much.
+        `projection` limits the read to these attributes, as in the other methods.
+        """
+        request = {"Key": key, "ConsistentRead": consistent_read, **_only(projection)}
+        return call(self._thing, self._client.get_item, TableName=self.name, **request).get("Item")
+
+    def put(self, item: Item) -> None:
+        """Write an item whatever is there."""
+        call(self._thing, self._client.put_item, TableName=self.name, Item=item)
+
+    def delete(self, key: Mapping[str, Value]) -> None:
+        """Remove an item; quiet if there is none."""
+        call(self._thing, self._client.delete_item, TableName=self.name, Key=key)
+
+    def update(
+        self,
+        key: Mapping[str, Value],
+        update: str,
+        condition: str,
+        values: Mapping[str, Value],
+    ) -> Item:
+        """Update and return an item; raise `ConditionFailed` if the condition does not hold."""
+        request = self.update_write(key, update, condition, values)["Update"]
+        answer = call(self._thing, self._client.update_item, **request, ReturnValues="ALL_NEW")
+        return answer["Attributes"]
+
+    def update_write(
+        self,
+        key: Mapping[str, Value],
+        update: str,
+        condition: str,
+        values: Mapping[str, Value],
+    ) -> "TransactWriteItemTypeDef":
+        """Return an update for `transact_write`; an empty `condition` means none."""
+        update_params: UpdateTypeDef = {
+            "TableName": self.name,
+            "Key": key,
+            "UpdateExpression": update,
+            "ExpressionAttributeValues": values,
+        }
+        return {
+            "Update": {**update_params, "ConditionExpression": condition}
+            if condition
+            else update_params
+        }
+
+    def put_write(
+        self, item: Item, condition: str = "", values: Item | None = None
+    ) -> "TransactWriteItemTypeDef":
+        """Return the put of a complete item for `transact_write`."""
+        put: PutTypeDef = {"TableName": self.name, "Item": item}
+        if condition:
+            put["ConditionExpression"] = condition
+        if values is not None:
+            put["ExpressionAttributeValues"] = values
+        return {"Put": put}
+
+    def transact_write(self, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
+        """Write all or nothing; raise `ConditionFailed` if a condition does not hold."""
+        call(self._thing, self._client.transact_write_items, TransactItems=writes)
+
+    def query_prefix(
+        self, partition: str, prefix: str = "", projection: Sequence[str] = ()
+    ) -> Iterator[Item]:
+        """Yield a partition's items whose sort keys begin so, in order and as of now."""
+        named = {**_only(projection), "Select": "SPECIFIC_ATTRIBUTES"} if projection else {}
+        keys = _keys(partition, prefix, "begins_with(sk, :sort)")
+        return self._query(**keys, **named, ConsistentRead=True)
+
+    def query_above(self, partition: str, sort_key: str, page_size: int) -> Iterator[Item]:
+        """Yield a partition's items of greater sort keys, in order and as of now, by the page."""
+        return self._query(
+            **_keys(partition, sort_key, "sk > :sort"), ConsistentRead=True, Limit=page_size
+        )
+
+    def last_key_with(self, partition: str, prefix: str, attribute: str) -> Item | None:
+        """The keys of a partition's last item whose sort key begins so and that has an attribute.
+
+        As of a moment ago, read two at a time.
+        """
+        results = self._query(
+            **_keys(partition, prefix, "begins_with(sk, :sort)"),
+            FilterExpression=f"attribute_exists({attribute})",
+            ProjectionExpression="pk, sk",
+            Select="SPECIFIC_ATTRIBUTES",
+            ScanIndexForward=False,
+            Limit=2,
+        )
+        return next(results, None)
+
+    def query_last(self, partition: str, limit: int) -> list[Item]:
+        """A partition's last items, the very last first, as of a moment ago."""
+        results = self._query(**_keys(partition), ScanIndexForward=False, Limit=limit)
+        return list(islice(results, limit))
+
+    def query_index(
+        self,
+        index: str,
+        condition: str,
+        values: Mapping[str, Value],
+        page_size: int | None = None,
+    ) -> Iterator[Item]:
+        """Yield the keys that an index lists, last first, `page_size` at a time."""
+        keys = {"KeyConditionExpression": condition, "ExpressionAttributeValues": values}
+        paged = {} if page_size is None else {"Limit": page_size}
+        return self._query(IndexName=index, **keys, **paged, ScanIndexForward=False)
+
+    def batch_get(
+        self, keys: Sequence[Mapping[str, Value]], projection: Sequence[str] = ()
+    ) -> Iterator[Item]:
+        """Yield the items under these keys as of now, in no order."""
+        remaining = list(keys)
+        while remaining:
+            keys_request: Any = {
+                "Keys": remaining[:_BATCH],
+                "ConsistentRead": True,
+                **_only(projection),
+            }
+            request_items = {self.name: keys_request}
+            answer = call(self._thing, self._client.batch_get_item, RequestItems=request_items)
+            yield from answer["Responses"].get(self.name, [])
+            unprocessed = answer.get("UnprocessedKeys", {}).get(self.name)
+            remaining = [*(unprocessed["Keys"] if unprocessed else ()), *remaining[_BATCH:]]
+
+    def _query(self, **params: Any) -> Iterator[Item]:  # noqa: ANN401 - arguments of boto3
+        """Yield the items of all pages; a page is asked for when it is needed."""
+        while True:
+            page = call(self._thing, self._client.query, TableName=self.name, **params)
+            yield from page["Items"]
+            if "LastEvaluatedKey" not in page:
+                return
+            params["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+
+def _only(attributes: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters that limit a read to these attributes; empty for all attributes."""
+    return {"ProjectionExpression": ", ".join(attributes)} if attributes else {}
+
+
+def _keys(partition: str, sort: str = "", fits: str = "") -> dict[str, Any]:
+    """Return the parameters that query a partition.
+
+    With a sort key only the items that satisfy the condition `fits` are returned.
+    """
+    condition, values = "pk = :pk", {":pk": string_attribute(partition)}
+    if sort:
+        condition, values[":sort"] = f"{condition} AND {fits}", string_attribute(sort)
+    return {"KeyConditionExpression": condition, "ExpressionAttributeValues": values}

@@ -1,0 +1,106 @@
+"""The queue on SQS; visibility timeout and dead letters are properties of the queue there."""
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cardsharp.aws.client import RESPONSE_TIMEOUT_SECONDS, ConditionFailed, call, client
+from cardsharp.errors import StoreError
+from cardsharp.store.match_log import NO_DELAY, Message
+
+if TYPE_CHECKING:
+    from types_boto3_sqs.client import SQSClient
+
+_LONGEST_WAIT = 20  # seconds, by the rules of SQS
+_BATCH = 10  # messages in one request, by the rules of SQS
+
+
+class SqsQueue:
+    """A `Queue` on the standard SQS queue at `url`, in the region of AWS_DEFAULT_REGION.
+
+    Without `client` one is made when it is first needed.
+    """
+
+    def __init__(self, url: str, client: "SQSClient | None" = None) -> None:
+        self._url = url
+        self._injected_client = client
+        self._thing = f"SQS queue {url.rpartition('/')[2]}"
+
+    @cached_property
+    def _client(self) -> "SQSClient":
+        return self._injected_client or client("sqs", RESPONSE_TIMEOUT_SECONDS)
+
+    @cached_property
+    def _listener(self) -> "SQSClient":
+        return self._injected_client or client("sqs", _LONGEST_WAIT + RESPONSE_TIMEOUT_SECONDS)
+
+    def send(self, body: str, delay: timedelta = NO_DELAY) -> None:
+        """Put a message at the end of the queue, to be received after whole seconds up to 900."""
+        call(
+            self._thing,
+            self._client.send_message,
+            QueueUrl=self._url,
+            MessageBody=body,
+            DelaySeconds=math.ceil(delay.total_seconds()),
+        )
+
+    def send_batch(self, messages: Sequence[tuple[str, timedelta]]) -> None:
+        """Put bodies with their delays on the queue, ten with one request; raises `StoreError`."""
+        for start in range(0, len(messages), _BATCH):
+            answer = call(
+                self._thing,
+                self._client.send_message_batch,
+                QueueUrl=self._url,
+                Entries=[
+                    {
+                        "Id": str(place),
+                        "MessageBody": body,
+                        "DelaySeconds": math.ceil(delay.total_seconds()),
+                    }
+                    for place, (body, delay) in enumerate(messages[start : start + _BATCH])
+                ],
+            )
+            if refused := answer.get("Failed"):
+                raise StoreError(f"The {self._thing} refused a message: {refused[0].get('Code')}.")
+
+    def receive(self, wait_time: timedelta) -> Message | None:
+        """Receive a visible message, waiting at most `wait_time`, in whole seconds up to 20."""
+        seconds = min(math.ceil(wait_time.total_seconds()), _LONGEST_WAIT)
+        answer = call(
+            self._thing,
+            self._listener.receive_message,
+            QueueUrl=self._url,
+            MaxNumberOfMessages=1,
+            WaitTimeSeconds=seconds,
+            MessageSystemAttributeNames=["ApproximateReceiveCount", "SentTimestamp"],
+        )
+        for message in answer.get("Messages", []):
+            attributes = message["Attributes"]
+            return Message(
+                body=message["Body"],
+                message_id=message["MessageId"],
+                receipt=message["ReceiptHandle"],
+                receive_count=int(attributes["ApproximateReceiveCount"]),
+                sent_at=datetime.fromtimestamp(int(attributes["SentTimestamp"]) / 1000, UTC),
+            )
+        return None
+
+    def change_visibility(self, receipt: str, delay: timedelta) -> None:
+        """Have a received message visible again after whole seconds; quiet if it is gone."""
+        with suppress(ConditionFailed):
+            call(
+                self._thing,
+                self._client.change_message_visibility,
+                QueueUrl=self._url,
+                ReceiptHandle=receipt,
+                VisibilityTimeout=math.ceil(delay.total_seconds()),
+            )
+
+    def delete(self, message: Message) -> None:
+        """Remove a received message for good; quiet if it is already gone."""
+        request = {"QueueUrl": self._url, "ReceiptHandle": message.receipt}
+        with suppress(ConditionFailed):
+            call(self._thing, self._client.delete_message, **request)

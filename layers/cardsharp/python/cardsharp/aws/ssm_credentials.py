@@ -1,0 +1,79 @@
+"""Credentials that no log shows: as they are given, or from Parameter Store with a short cache."""
+
+import base64
+from functools import cache
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, SecretStr, ValidationError
+
+from cardsharp.client.config import Credentials
+from cardsharp.core import redaction
+from cardsharp.errors import ConfigError, StoreError
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.parameters import SSMProvider
+
+CACHE_TTL_SECONDS = (
+    900  # seconds that a secret is kept: a rotation needs no deploy, a 401 ends them
+)
+
+
+class SecretNotSet(StoreError):
+    """There is no such secret: nobody has set it yet."""
+
+
+class _Secret(BaseModel):
+    """The JSON in the parameter; other keys are ignored."""
+
+    username: str
+    password: SecretStr
+
+
+def redacted_credentials(user: str, password: str) -> Credentials:
+    """Credentials whose password is redacted in logs from now on."""
+    basic = base64.b64encode(f"{user}:{password}".encode()).decode()
+    redaction.register_secrets(password, basic)
+    return Credentials(user, password)
+
+
+def fetch_credentials(name: str, *, force_fetch: bool = False) -> Credentials:
+    """The credentials in a parameter of that name; `fresh` passes the cache by, as after a 401.
+
+    Raises `ConfigError` if the secret is no JSON with username and password, `Unset` if there is no
+    such secret, and `StoreError` if Parameter Store did not give it.
+    """
+    # Powertools' parameters need boto3, which is slow to import.
+    from aws_lambda_powertools.utilities.parameters.exceptions import (  # noqa: PLC0415
+        GetParameterError,
+    )
+
+    try:
+        text = ssm_provider().get(
+            name, max_age=CACHE_TTL_SECONDS, force_fetch=force_fetch, decrypt=True
+        )
+    except GetParameterError as error:
+        kind = SecretNotSet if "ParameterNotFound" in str(error) else StoreError
+        raise kind(
+            f"Parameter Store did not give the secret {name}: {error}. Set it with "
+            "`cardsharp cloud rotate-secret`, or allow ssm:GetParameter in the role's policy."
+        ) from error
+    try:
+        secret = _Secret.model_validate_json(str(text))
+    except ValidationError:
+        # Without its cause, which would show the secret.
+        raise ConfigError(
+            f'The secret {name} must be a JSON like {{"username": "…", "password": "…"}}.'
+        ) from None
+    return redacted_credentials(secret.username, secret.password.get_secret_value())
+
+
+@cache
+def ssm_provider() -> "SSMProvider":
+    """The one provider of parameters, which holds the cache; raises as `aws.client`."""
+    from aws_lambda_powertools.utilities.parameters import (  # noqa: PLC0415 - as above
+        SSMProvider,
+    )
+
+    from cardsharp.aws.client import RESPONSE_TIMEOUT_SECONDS, client  # noqa: PLC0415 - as above
+
+    return SSMProvider(boto3_client=client("ssm", RESPONSE_TIMEOUT_SECONDS))

@@ -1,0 +1,116 @@
+"""Adapters chosen by settings, such as a store by `sqlite:FILE` or `dynamodb:TABLE`."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+from cardsharp.aws.ssm_credentials import ssm_provider
+from cardsharp.bot.control.runtime_settings import CachedRuntimeSettings, RuntimeSettingsStore
+from cardsharp.bot.match_dispatcher import MatchDispatcher
+from cardsharp.bot.queueing.memory_queue import get_queue
+from cardsharp.bot.settings import WorkerSettings
+from cardsharp.core.clock import SystemClock
+from cardsharp.core.metrics import Metrics
+from cardsharp.errors import ConfigError
+from cardsharp.store.match_log import Clock, MatchLog, PollerGenerations, Queue
+from cardsharp.store.secret_vault import VAULT_FACTORY, SecretVault
+
+_FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # every function of Lambda has it, and nobody else
+_TABLE = "dynamodb:"  # before the name of a table
+
+
+def in_lambda(environment: Mapping[str, str]) -> bool:
+    """Return True if this process is a Lambda function."""
+    return _FUNCTION in environment
+
+
+def warm_up_aws(environment: Mapping[str, str]) -> None:
+    """Open the connections to AWS when a Lambda function starts.
+
+    Lambda gives a starting function a full processor, and only a share of one later. Invalid
+    settings are reported by the first invocation.
+    """
+    if not in_lambda(environment):
+        return
+    from cardsharp.aws import client  # noqa: PLC0415 - boto3 is slow to import
+
+    store, queue = environment.get("CARDSHARP_STORE", ""), environment.get("CARDSHARP_QUEUE", "")
+    with suppress(ConfigError):
+        if store.startswith(_TABLE):
+            build_match_log(store, SystemClock())
+            client.warm_up("dynamodb")
+        if queue.startswith("http"):
+            build_queue(queue, SystemClock())
+            client.warm_up("sqs")
+        if environment.get("CARDSHARP_SECRET_ID"):
+            ssm_provider()
+
+
+def build_dispatcher(settings: WorkerSettings, metrics: Metrics) -> MatchDispatcher:
+    """Match log, queue and clock as the settings name them, and what offers matches."""
+    clock = SystemClock()
+    log = build_match_log(settings.store, clock, settings.retention)
+    queue = build_queue(settings.queue, clock)
+    switchboard = build_runtime_settings(settings.store, clock)
+    return MatchDispatcher(log, queue, clock, settings.queue_ttl, metrics, switchboard)
+
+
+def build_match_log(location: str, clock: Clock, retention: timedelta | None = None) -> MatchLog:
+    """Return the match log of `sqlite:FILE` or `dynamodb:TABLE`; `~` is the home folder.
+
+    A table deletes the items of a match when `retention` has passed; a file keeps everything.
+    """
+    kind, _, place = location.partition(":")
+    if kind == "sqlite" and place:
+        from cardsharp.store.sqlite_match_log import SqliteMatchLog  # noqa: PLC0415 - not in the cloud
+
+        return SqliteMatchLog(Path(place).expanduser(), clock)
+    if kind == "dynamodb" and place:
+        from cardsharp.store.dynamodb_match_log import DynamoMatchLog  # noqa: PLC0415 - boto3 is slow to import
+
+        return DynamoMatchLog(place, clock, retention=retention)
+    raise ConfigError(f"CARDSHARP_STORE must be sqlite:FILE or dynamodb:TABLE, not {location!r}.")
+
+
+def build_vault(location: str, clock: Clock) -> SecretVault:
+    """The vault that belongs to a match log."""
+    return VAULT_FACTORY.open(
+        f"{location}.vault" if location.startswith("sqlite:") else location, clock
+    )
+
+
+def build_queue(location: str, clock: Clock) -> Queue:
+    """The queue of `memory:NAME`, one a process, or of an SQS queue's URL."""
+    kind, _, name = location.partition(":")
+    if kind == "memory" and name:
+        return get_queue(name, clock)
+    if kind in {"http", "https"} and name:
+        from cardsharp.aws.sqs_queue import SqsQueue  # noqa: PLC0415 - boto3 is slow to import
+
+        return SqsQueue(location)
+    raise ConfigError(f"CARDSHARP_QUEUE must be memory:NAME or a queue's URL, not {location!r}.")
+
+
+def build_poller_generations(store: str) -> PollerGenerations:
+    """Return the poller generations of the pollers that share a match log."""
+    if not store.startswith(_TABLE):
+        return PollerGenerations()
+    from cardsharp.aws import dynamodb_table  # noqa: PLC0415 - boto3 is slow
+    from cardsharp.bot.control import dynamodb_control  # noqa: PLC0415 - boto3 is slow
+
+    table = dynamodb_table.DynamoTable(store.removeprefix(_TABLE))
+    return dynamodb_control.DynamoPollerGenerations(table)
+
+
+def build_runtime_settings(store: str, clock: Clock) -> RuntimeSettingsStore:
+    """Return the runtime settings that belong to a match log."""
+    if not store.startswith(_TABLE):
+        return RuntimeSettingsStore()
+    from cardsharp.aws import dynamodb_table  # noqa: PLC0415 - boto3 is slow
+    from cardsharp.bot.control import dynamodb_control  # noqa: PLC0415 - boto3 is slow
+
+    table = dynamodb_table.DynamoTable(store.removeprefix(_TABLE))
+    return CachedRuntimeSettings(
+        dynamodb_control.DynamoRuntimeSettings(table, consistent_read=False), clock
+    )

@@ -1,0 +1,101 @@
+"""The protocol of a session on a match of any game, from the lease to its end or handover.
+
+A game supplies a `BotMatch`: how to observe it, wait for a change and interpret a denial. This
+module acquires or steals the lease, sets a denied match aside and hands a match over;
+`match_session` is what happens between. A worker stores no state about its matches.
+"""
+
+import logging
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from cardsharp.bot.bot_match import BotMatch, OpenMatch, SessionResult
+from cardsharp.bot.duplicate_bot import DuplicateBot
+from cardsharp.bot.fair_semaphore import CPU_SEMAPHORE, FairSemaphore
+from cardsharp.bot.lease_keeper import LeaseKeeper
+from cardsharp.bot.match_dispatcher import MatchDispatcher
+from cardsharp.bot.match_session import MatchSession, with_strategy_version
+from cardsharp.bot.timing import SessionTiming
+from cardsharp.core.metrics import Metric
+from cardsharp.errors import RequestRejected, StoreError, Unauthorized, WriteConflict
+from cardsharp.store.match_log import Body, Lease, RemainingTime
+
+_log = logging.getLogger("cardsharp.bot")
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """A worker with everything it needs to attend matches of one game; remembers no match."""
+
+    game_name: str
+    open_match: OpenMatch
+    dispatcher: MatchDispatcher
+    worker_id: str
+    timing: SessionTiming = field(default_factory=SessionTiming)
+    cpu_semaphore: FairSemaphore = CPU_SEMAPHORE
+    strategy_version: str | None = None  # the state of what plays, as the log is to say it
+
+    def run_session(self, match_id: str, remaining_time: RemainingTime) -> SessionResult:
+        """Play a match until it ends, the time is up, or another worker has its lease.
+
+        If the time is up first, the match is offered to other workers. A match in which nothing
+        has happened during a long poll is left to the poller, if the arena reports changes to
+        it. Raises `Unauthorized` if the arena does not accept our credentials. Raises
+        `StoreError` if a store failed; the lease then expires. Raises `ConfigError` if the
+        match is to be played by a strategy that does not exist.
+        """
+        with self.open_match(match_id) as match:
+            attended = self._attend(match, match_id, remaining_time)
+        if attended is SessionResult.HANDED_OVER:
+            self.dispatcher.hand_over(match_id, self.game_name)
+        return attended
+
+    def _attend(
+        self, match: BotMatch[Any], match_id: str, remaining: RemainingTime
+    ) -> SessionResult:
+        log, meter = self.dispatcher.match_log, self.dispatcher.metrics
+        clock, record = self.dispatcher.clock, log.match(match_id)
+        requested_at = clock.monotonic()
+        header = match.header and with_strategy_version(match.header, self.strategy_version)
+        lease = log.acquire_lease(match_id, self.worker_id, self.timing.lease_ttl, header)
+        if lease is None:
+            return SessionResult.LEASED_BY_OTHER
+        self.dispatcher.taken.setdefault(match_id)
+        if record is not None and record.lease is not None:
+            meter.count(Metric.LEASE_STEALS)
+        described = record is not None and bool(record.header)
+        try:
+            hold = LeaseKeeper(log, lease, clock, meter, self.timing, remaining, requested_at)
+            with hold.renew_in_background():
+                about = None if described else self.strategy_version or ""
+                attended = MatchSession(hold, match, self.cpu_semaphore, about).run()
+        except WriteConflict as conflict:
+            _log.warning("%s", conflict, extra={"match_id": match_id})
+            return SessionResult.LEASED_BY_OTHER
+        except DuplicateBot:
+            with suppress(StoreError):
+                log.renew_lease(lease, self.timing.retry_delay)
+            return SessionResult.LEASED_BY_OTHER
+        except RequestRejected as denied:
+            self._set_aside(lease, match.outcome_if_missing(denied))
+            if isinstance(denied, Unauthorized):
+                raise
+            _log.warning("%s", denied, extra={"match_id": match_id})
+            return SessionResult.UNKNOWN_MATCH
+        return attended
+
+    def _set_aside(self, lease: Lease, outcome: Body | None) -> None:
+        """Prevent that a match which the arena denies is tried again and again.
+
+        It is closed only if the arena itself says that there is no such match. Otherwise a
+        match with moves of ours is tried again as soon as its lease expires, any other after
+        `retry_delay`.
+        """
+        log = self.dispatcher.match_log
+        if outcome is not None:
+            log.finish(lease, outcome)
+            return
+        with suppress(StoreError):
+            if not log.moves(lease.match_id):
+                log.renew_lease(lease, self.timing.retry_delay)

@@ -1,0 +1,1 @@
+"""Run-time control of a bot: settings, listening windows and poller shifts."""

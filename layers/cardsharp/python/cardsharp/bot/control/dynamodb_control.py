@@ -1,0 +1,67 @@
+"""Poller generations and runtime settings, stored in the match log's table.
+
+No index lists these items.
+"""
+
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.bot.control.runtime_settings import (
+    RuntimeSettings,
+    RuntimeSettingsStore,
+    parse_leniently,
+)
+from cardsharp.store import dynamodb_match_items as items
+from cardsharp.store.match_log import PollerGenerations
+
+_RELAY = items.item_key("control", "poller")
+_SWITCHES = items.item_key("control", "pause")  # all that it had at first, and so its name
+
+
+class DynamoPollerGenerations(PollerGenerations):
+    """`PollerGenerations` in the table of a match log."""
+
+    def __init__(self, table: DynamoTable) -> None:
+        self._table = table
+
+    def start_generation(self) -> int:
+        """Return the number of a new generation.
+
+        A retry after a lost response skips a number.
+        """
+        always = "attribute_not_exists(pk) OR generation >= :one"
+        item = self._table.update(
+            _RELAY, "ADD generation :one", always, items.expression_values(one=1)
+        )
+        return int(item["generation"]["N"])
+
+    def latest_generation(self) -> int:
+        """The number of the generation that began last, a moment late at the most."""
+        item = self._table.get(_RELAY, consistent_read=False)
+        return 0 if item is None else int(item["generation"]["N"])
+
+
+class DynamoRuntimeSettings(RuntimeSettingsStore):
+    """`RuntimeSettingsStore` in the table of a match log; `set` is for the operator.
+
+    Readers other than the operator can use eventually consistent reads, which cost half as
+    much.
+    """
+
+    def __init__(self, table: DynamoTable, *, consistent_read: bool = True) -> None:
+        self._table = table
+        self._consistent_read = consistent_read
+
+    def read(self) -> RuntimeSettings:
+        """Return the current settings."""
+        item = self._table.get(_SWITCHES, consistent_read=self._consistent_read) or {}
+        return parse_leniently({name: next(iter(value.values())) for name, value in item.items()})
+
+    def set(self, settings: RuntimeSettings) -> None:
+        """Write all of them; functions see it within seconds."""
+        attributes = {
+            name: items.string_attribute(
+                ",".join(value) if isinstance(value, tuple) else str(value)
+            )
+            for name, value in settings
+            if value is not None
+        }
+        self._table.put({**_SWITCHES, **attributes})

@@ -1,0 +1,87 @@
+"""Runtime settings, which an operator changes without a deployment.
+
+They choose the strategy, the matches to attend, the concurrency, and whether new matches are
+taken at all. None of them stops running matches: those in the match log are still monitored and
+finished.
+"""
+
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from cardsharp.bot.settings import NameList
+from cardsharp.errors import StoreError
+from cardsharp.store.match_log import Clock
+
+CACHE_TTL = timedelta(seconds=10)  # so long a process goes by what it has read of them
+_log = logging.getLogger("cardsharp.switches")
+
+
+class RuntimeSettings(BaseModel):
+    """Runtime settings; None means that the deployment's parameter applies."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    paused: bool = False  # whether new matches are to be left alone
+    awake_until: AwareDatetime | None = None  # until when a quiet poller is to listen at all times
+    strategy: str | None = None  # who plays our seat at the arena
+    tags: NameList | None = None  # the tags of the matches to attend; empty means all
+    at_once: Annotated[int, Field(ge=1)] | None = None  # beyond which new matches are left alone
+
+
+class RuntimeSettingsStore:
+    """The runtime settings as the functions read them; raises `StoreError`.
+
+    This base class serves a local process: nothing is set, and an idle poller always listens.
+    """
+
+    def read(self) -> RuntimeSettings:
+        """Return the current settings."""
+        return RuntimeSettings(awake_until=datetime.max.replace(tzinfo=UTC))
+
+
+class CachedRuntimeSettings(RuntimeSettingsStore):
+    """Runtime settings with a cache that expires after `CACHE_TTL`."""
+
+    def __init__(self, store: RuntimeSettingsStore, clock: Clock) -> None:
+        self._board = store
+        self._clock = clock
+        self._read: tuple[datetime, RuntimeSettings] | None = None
+
+    def read(self) -> RuntimeSettings:
+        """Return the settings, at most `CACHE_TTL` old.
+
+        If the store fails, the last settings that were read are used; without any the error is
+        raised.
+        """
+        current_time, cached = self._clock.now(), self._read
+        # A clock of the world's time, since a function may have stood still in between.
+        if cached is not None and abs(current_time - cached[0]) < CACHE_TTL:
+            return cached[1]
+        try:
+            switches = self._board.read()
+        except StoreError as error:
+            if cached is None:
+                raise
+            _log.warning("%s", error)
+            switches = cached[1]
+        self._read = current_time, switches
+        return switches
+
+
+def parse_leniently(raw: Mapping[str, object]) -> RuntimeSettings:
+    """Return the settings that are valid; log the others as an error and ignore them.
+
+    The table may have been edited by hand, and a match is better played with the defaults than
+    not at all.
+    """
+    try:
+        return RuntimeSettings.model_validate(raw)
+    except ValidationError as error:
+        wrong = {str(fault["loc"][0]) for fault in error.errors()}
+        names = ", ".join(sorted(wrong))
+        _log.error("What is set as %s cannot be used; `cardsharp cloud set` mends it.", names)
+        return RuntimeSettings.model_validate({k: v for k, v in raw.items() if k not in wrong})

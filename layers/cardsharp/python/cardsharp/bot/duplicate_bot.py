@@ -1,0 +1,128 @@
+"""Detection of another bot or person who plays as our user in a match.
+
+Two bots of one user with separate match logs do not see each other's leases, so both act in
+every turn and spoil it. The arena's history shows moves of our seat that no worker here
+intended. The bot whose move came first continues, and the other leaves the match to it; both
+can tell from the history alone which of them that is.
+"""
+
+import logging
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from cardsharp.bot.bot_match import Observation
+from cardsharp.bot.lease_keeper import LeaseKeeper
+from cardsharp.core.metrics import Metric
+from cardsharp.errors import CardsharpError
+from cardsharp.store.match_log import MoveRecord
+
+_log = logging.getLogger("cardsharp.bot")
+
+NOTE_KIND = (
+    "namesake"  # the kind of the notes by which a later worker knows of another that plays as us
+)
+_DUPLICATE_WARNING = (
+    "somebody else plays as this user in the match, a bot or a person; stop one of the two: %s"
+)
+_GOES_ON = "this bot made the first move and goes on"
+_STEPS_BACK = "the other made the first move, so this bot leaves the match to it"
+
+
+class DuplicateBot(CardsharpError):
+    """The match is left to whoever else plays as us."""
+
+
+@dataclass(slots=True)
+class DuplicateBotDetector:
+    """Detector of another bot or person who plays our seat, for one session.
+
+    `intended_moves` are the moves that our workers decided. If the other player has been silent
+    for a long time, the match is continued: see `_begin`.
+    """
+
+    lease_keeper: LeaseKeeper
+    intended_moves: set[int] = field(default_factory=set)
+    _foreign_moves: frozenset[int] | None = None
+    _is_wary: bool = False
+    _is_reported: bool = False
+    _is_blind: bool = False
+
+    def load_log(self, moves: list[MoveRecord]) -> None:
+        """Read the intents that earlier workers logged in this match."""
+        self.intended_moves = {move.sequence for move in moves if move.intent is not None}
+
+    def reset(self) -> None:
+        """Ignore duplicates from this point on, because the arena has taken moves back.
+
+        It may restore them later. The log then has such a move only as a note, so that it would
+        look as if somebody else had made it.
+        """
+        self._is_blind = True
+
+    def may_act(self, observation: Observation[Any], backoff: timedelta) -> bool:
+        """Return True if this observation may be acted on, False to observe again.
+
+        Before it returns False it pauses for `backoff`. Raises `DuplicateBot` if the other
+        player moved first and is still playing, and `StoreError` if the log could not be read.
+        """
+        foreign_moves = observation.foreign_moves | (observation.our_moves - self.intended_moves)
+        if self._is_blind:
+            return True
+        if self._foreign_moves is None:
+            self._begin(observation, foreign_moves)
+        elif foreign_moves - self._foreign_moves:
+            self._foreign_moves |= foreign_moves
+            self._notice(observation)
+        if not (self._is_wary and observation.turn is not None):
+            return True
+        self._is_wary = False
+        self.lease_keeper.sleep(backoff)
+        return False
+
+    def _begin(self, sight: Observation[Any], foreign_moves: frozenset[int]) -> None:
+        """Process the first observation.
+
+        Moves without an intent here may come from a lost log, or from another player.
+        """
+        self._foreign_moves = foreign_moves
+        if not foreign_moves:
+            return
+        notes = [
+            n
+            for n in self.lease_keeper.match_log.notes(self.lease_keeper.match_id)
+            if n.kind == NOTE_KIND
+        ]
+        if not notes:
+            self._is_wary = True
+            return
+        self._is_reported, last = True, notes[-1]
+        # Whether the other has let a turn of ours pass since we left the match, a while ago.
+        stands = sight.turn is not None and sight.next_sequence == last.body.get("sequence")
+        if last.body.get("left") and not (stands or sight.timeout_count):
+            self._step_back(sight)
+
+    def _notice(self, sight: Observation[Any]) -> None:
+        """Report once that another player has acted on our seat; leave the match if younger."""
+        foreign_moves = self._foreign_moves or frozenset()
+        our_moves = sight.our_moves - foreign_moves
+        is_younger = not our_moves or min(foreign_moves) < min(our_moves)
+        if not self._is_reported:
+            self._is_reported = True
+            self.lease_keeper.metrics.count(Metric.DUPLICATE_BOTS)
+            reaction = _STEPS_BACK if is_younger else _GOES_ON
+            _log.warning(
+                _DUPLICATE_WARNING, reaction, extra={"match_id": self.lease_keeper.match_id}
+            )
+        if is_younger:
+            self._step_back(sight)
+        self.lease_keeper.add_debug_note(
+            NOTE_KIND, {"left": False, "sequence": sight.next_sequence}
+        )
+
+    def _step_back(self, sight: Observation[Any]) -> None:
+        sequence = sight.next_sequence if sight.turn is not None else None
+        self.lease_keeper.add_debug_note(
+            NOTE_KIND, {"left": True, "sequence": sequence}
+        )  # else it is said again
+        raise DuplicateBot

@@ -1,0 +1,75 @@
+"""Handling of arena errors: how each is counted, and how long to pause after it."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.errors import (
+    ArenaError,
+    MalformedResponse,
+    MatchOver,
+    NotFound,
+    NotYourTurn,
+    RateLimited,
+    RequestRejected,
+    Unauthorized,
+    UpstreamError,
+)
+
+_CLIENT_ERRORS = range(400, 500)
+
+
+def record_error(metrics: Metrics, error: ArenaError) -> None:
+    """Count an arena error twice: in the total, and by its status or kind."""
+    if isinstance(error, RequestRejected | UpstreamError):
+        status = str(error.status)
+    elif isinstance(error, RateLimited):
+        status = "busy"
+    else:
+        status = "garbled" if isinstance(error, MalformedResponse) else "unreachable"
+    metrics.count(Metric.ARENA_ERRORS)
+    metrics.count(Metric.ARENA_ERRORS, status=status)
+
+
+def retry_delay_for(error: ArenaError, min_delay: timedelta, max_delay: timedelta) -> timedelta:
+    """Return the pause before the next request: the arena's Retry-After within both limits.
+
+    The upper limit matters because a page sent during a restart may ask for an hour, while a
+    turn is lost in seconds.
+    """
+    requested_delay = error.retry_after if isinstance(error, RateLimited) else timedelta(0)
+    return max(min(requested_delay, max_delay), min_delay)
+
+
+def is_definitive(error: ArenaError) -> bool:
+    """Return True if the arena understood the request and rejected it with a 4xx status."""
+    return isinstance(error, RequestRejected) and error.status in _CLIENT_ERRORS
+
+
+def is_action_rejected(error: ArenaError) -> bool:
+    """Return True if the arena rejected this very action, so that another one must be played.
+
+    A 401 or 404 denies us the match, which the next read must confirm. A 409 says only that the
+    turn is over, or that the arena contradicts its view of the match.
+    """
+    denial = isinstance(error, Unauthorized | NotFound | NotYourTurn | MatchOver)
+    return is_definitive(error) and not denial
+
+
+@dataclass(slots=True)
+class DenialTracker:
+    """Tracker of the arena's last denial and of the time since when it has been repeated.
+
+    A single denial is not trusted: a store that lags or fails over, or a server that has just
+    started, may briefly report a running match as missing.
+    """
+
+    message: str = ""
+    first_seen_at: float = 0
+
+    def denied_for(self, error: ArenaError, current_time: float) -> timedelta:
+        """Return how long the arena has repeated this denial; zero for any other error."""
+        words = str(error) if is_definitive(error) else ""
+        if words != self.message:
+            self.message, self.first_seen_at = words, current_time
+        return timedelta(seconds=current_time - self.first_seen_at if words else 0)

@@ -1,0 +1,232 @@
+"""The lease of one worker on a match of any game; it can be lost at any moment.
+
+Three rules ensure that every action was decided on the state it meets (docs/reliability.md).
+First, the intent is written to the match log before the action is sent, under a lease that
+stays valid until it is sent. Second, an action is sent once. If its outcome is unknown, the
+state is read again as soon as the action can no longer be in flight. Third, a worker that takes
+over a match waits equally long for actions of its predecessor, counted from the takeover by its
+local clock.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from cardsharp.bot.bot_match import IN_FLIGHT_SECONDS, Observation
+from cardsharp.bot.error_policy import DenialTracker, record_error, retry_delay_for
+from cardsharp.bot.timing import SessionTiming
+from cardsharp.core.clock import run_periodically
+from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.errors import ArenaError, StoreError, WriteConflict
+from cardsharp.store.match_log import Body, Clock, Lease, MatchLog, MoveRecord, RemainingTime
+
+_log = logging.getLogger("cardsharp.bot")
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class LeaseKeeper:
+    """Lease of one worker on one match, and the parts of the turn protocol common to all games.
+
+    The lease is valid from the monotonic second `requested_at` of its acquisition or last
+    renewal. When it is released, the match is parked for `park_for`.
+    """
+
+    match_log: MatchLog
+    lease: Lease
+    clock: Clock
+    metrics: Metrics
+    timing: SessionTiming
+    remaining_time: RemainingTime
+    requested_at: float
+    park_for: timedelta | None = None
+    acquired_at: float = field(init=False)  # the monotonic second at which the lease was there
+    _lost: WriteConflict | None = field(default=None, init=False)
+    _guard: threading.Lock = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.acquired_at = self.clock.monotonic()
+        self._guard = threading.Lock()
+
+    @property
+    def match_id(self) -> str:
+        """The match."""
+        return self.lease.match_id
+
+    @property
+    def worker_id(self) -> str:
+        """The name under which it is held."""
+        return self.lease.owner
+
+    # --- the lease ---------------------------------------------------------------------------
+
+    @property
+    def expires_in(self) -> timedelta:
+        """Remaining validity of the lease; negative when it has expired."""
+        return self.timing.lease_ttl - timedelta(seconds=self.clock.monotonic() - self.requested_at)
+
+    def ensure_valid(self, min_validity: timedelta) -> Lease:
+        """Return the lease, valid for at least `min_validity`; raise `WriteConflict` if lost.
+
+        It is renewed if necessary.
+        """
+        with self._guard:
+            if self._lost is None and self.expires_in < min_validity:
+                self._renew()
+            if self._lost is not None:
+                raise WriteConflict(str(self._lost)) from self._lost
+            if self.expires_in < min_validity:
+                raise WriteConflict(f"The lease of match {self.lease.match_id} cannot be kept.")
+            return self.lease
+
+    @contextmanager
+    def renew_in_background(self) -> Iterator[None]:
+        """Renew the lease in a thread while the block runs, then release it.
+
+        If the block raises, the lease expires instead, so that a match that cannot be played is
+        not taken again at once. The thread has ended in both cases.
+        """
+        with run_periodically(self._keep, self.timing.renew_interval, self.clock):
+            yield
+        if self._lost is None:
+            with suppress(StoreError):  # without a release it runs out by itself
+                self.match_log.release_lease(self.lease, self.park_for)
+
+    def _keep(self) -> None:
+        if self._lost is None:
+            with self._guard:
+                self._renew()
+
+    def _renew(self) -> None:
+        """Renew once; the guard is held. A failing store is tried again at the next turn."""
+        requested_at = self.clock.monotonic()
+        try:
+            self.match_log.renew_lease(self.lease, self.timing.lease_ttl)
+            self.requested_at = requested_at
+        except WriteConflict as conflict:
+            self._lost = conflict
+        except StoreError:
+            pass
+
+    # --- time --------------------------------------------------------------------------------
+
+    def has_time_to_act(self) -> bool:
+        """Return True if there is time to play a turn and then to hand the match over."""
+        return self.remaining_time() >= self.timing.handover_margin and self.has_time_to_decide()
+
+    def has_time_to_decide(self) -> bool:
+        """Return True if there is time to decide and send another action of the current turn."""
+        return self.remaining_time() > self.timing.decision_timeout + 2 * self.timing.action_timeout
+
+    def has_time_to_wait(self) -> bool:
+        """Return True if there is time for a long poll."""
+        return self.remaining_time() > self.timing.long_poll_timeout + self.timing.handover_margin
+
+    def sleep(self, duration: timedelta) -> None:
+        """Sleep for `duration`, but wake in time to hand the match over."""
+        available = self.remaining_time() - self.timing.handover_margin / 2
+        self.clock.sleep(max(timedelta(0), min(duration, available)))
+
+    # --- looking -----------------------------------------------------------------------------
+
+    def retry_read(self, read: Callable[[], T], max_retry_after: timedelta) -> T | None:
+        """Return the result of `read`, retried while the arena fails; None when the time is up.
+
+        `max_retry_after` limits the pause that the arena can ask for between two attempts.
+        Raises `RequestRejected` if the arena has repeated a denial for `denial_timeout`, and
+        `WriteConflict` if the lease is lost.
+        """
+        denied = DenialTracker()
+        while self.remaining_time() >= self.timing.read_timeout:
+            try:
+                return read()
+            except ArenaError as error:
+                if denied.denied_for(error, self.clock.monotonic()) >= self.timing.denial_timeout:
+                    raise
+                self.record_error(error)
+                if self.remaining_time() < self.timing.handover_margin:
+                    return None
+                self.sleep(retry_delay_for(error, self.timing.backoff, max_retry_after))
+                self.ensure_valid(timedelta(0))
+        return None
+
+    def wait_for_in_flight(
+        self, moves: list[MoveRecord], observation: Observation[Any], observed_at: float
+    ) -> bool:
+        """Wait until no action intended for the next move or a later one can be in flight.
+
+        Later ones exist if the arena went back. Return True if such an action could arrive
+        after the monotonic second `observed_at`, so that `observation`, requested then, is out
+        of date.
+        """
+        meant = [m.intent for m in moves if m.sequence >= observation.next_sequence and m.intent]
+        in_flight_seconds = (
+            () if observation.was_throttled else [intent.get(IN_FLIGHT_SECONDS) for intent in meant]
+        )
+        # Where an intent says nothing of that, the usual limit holds.
+        slowed = (
+            timedelta(seconds=seconds)
+            for seconds in in_flight_seconds
+            if isinstance(seconds, int | float)
+        )
+        limit = max((self.timing.action_timeout, *slowed))
+        arrival = (
+            self.acquired_at
+            + (self.timing.renew_interval + limit - self.lease.prior_idle_time).total_seconds()
+        )
+        if arrival <= observed_at or not meant:
+            return False
+        self.clock.sleep(timedelta(seconds=arrival - self.clock.monotonic()))
+        return True
+
+    def record_error(self, error: ArenaError, action: object = None) -> None:
+        """Count and log an arena error, or the rejection of `action`."""
+        record_error(self.metrics, error)
+        about = {} if action is None else {"action": str(action)}
+        _log.warning("%s", error, extra={"match_id": self.match_id, **about})
+
+    def add_debug_note(self, kind: str, body: Body) -> None:
+        """Write a debugging note; a failure to write it is only logged."""
+        try:
+            self.match_log.add_note(self.match_id, kind, body)
+        except StoreError as error:
+            _log.warning("%s", error, extra={"match_id": self.match_id})
+
+    # --- acting ------------------------------------------------------------------------------
+
+    def record_decision(self, duration: timedelta, error: str | None) -> None:
+        """Count a decision, and what went wrong with it."""
+        self.metrics.record_duration(Metric.DECISION, duration)
+        if error is not None:
+            self.metrics.count(Metric.FALLBACK_ACTIONS)
+            _log.warning("%s", error, extra={"match_id": self.match_id})
+
+    def log_intent(self, sequence: int, intent: Body) -> bool:
+        """Log an intent; return False if that took so long that another may have the match.
+
+        The lease is ours for another `renew_interval`. The action is sent in that time, or not
+        at all.
+        """
+        lease = self.ensure_valid(self.timing.renew_interval)
+        last_moment = self.clock.monotonic() + self.timing.renew_interval.total_seconds()
+        self.match_log.write_intent(lease, sequence, intent)
+        in_time = self.clock.monotonic() <= last_moment
+        if not in_time:
+            _log.warning("an intent took too long", extra={"match_id": self.match_id})
+        return in_time
+
+    def wait_until_settled(
+        self, error: ArenaError, sent_at: float, max_retry_after: timedelta
+    ) -> None:
+        """Pause after a failed action until it can no longer be in flight.
+
+        `max_retry_after` limits the pause that the arena can ask for.
+        """
+        arrival = self.timing.action_timeout - timedelta(seconds=self.clock.monotonic() - sent_at)
+        min_delay = max(arrival, timedelta(0)) if error.doubtful else self.timing.backoff
+        self.sleep(retry_delay_for(error, min_delay, max_retry_after))

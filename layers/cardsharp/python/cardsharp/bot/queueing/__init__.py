@@ -1,0 +1,1 @@
+"""Messages of the match queue, and a queue in memory."""

@@ -1,0 +1,103 @@
+"""Messages that functions receive: a match on the queue, a due poll, or an operator's order."""
+
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails
+
+from cardsharp.errors import InvalidInput
+
+
+class _Sent(BaseModel):
+    """Base of messages from outside: unknown fields are rejected, and errors quote no input."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class MatchMessage(_Sent):
+    """A match that may need a worker. Repeats are harmless: all state is at the arena."""
+
+    match_id: Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z]{1,64}$")]
+    game: Annotated[str, StringConstraints(pattern=r"^[a-z]{1,32}$")] | None = None
+    """The game's name; None where nobody has written down yet which it is, only an arena named it.
+    """
+
+    @property
+    def to_json(self) -> str:
+        """The message as it travels."""
+        return self.model_dump_json(exclude_none=True)
+
+
+class PollMessage(_Sent):
+    """A request for one poll of the arena, between two starts of the poller.
+
+    `look` is the generation of the poller that sent it. Unless a later generation has begun,
+    `left` further polls follow it, each sent by the one before.
+    """
+
+    look: Annotated[int, Field(ge=0)]
+    left: Annotated[int, Field(ge=0, le=100)] = 0
+
+    @property
+    def to_json(self) -> str:
+        """The message as it travels."""
+        return self.model_dump_json(exclude_defaults=True)
+
+
+def parse_poll_message(body: str) -> PollMessage | None:
+    """Return the poll message in a queue record's body; None if it is another message."""
+    try:
+        return PollMessage.model_validate_json(body)
+    except ValidationError:
+        return None
+
+
+def parse_match_message(body: str) -> MatchMessage:
+    """Return the message in a queue record's body.
+
+    Raises `InvalidInput` if it is none, so that a retry cannot help.
+    """
+    try:
+        return MatchMessage.model_validate_json(body)
+    except ValidationError as error:
+        raise InvalidInput(
+            f"Not a match message: {_describe_fault(error.errors()[0], 'body')}."
+        ) from None
+
+
+class Order(_Sent):
+    """Order of an operator to a game; each game defines the fields of its orders."""
+
+    refusal: ClassVar[str]  # the sentence before the faults of an order that cannot be used
+
+    @classmethod
+    def parse(cls, event: object) -> Self:
+        """Return the order in a function's event; raise `InvalidInput` with all faults."""
+        try:
+            return cls.model_validate(event)
+        except ValidationError as error:
+            faults = "; ".join(_describe_fault(fault, "event") for fault in error.errors())
+            raise InvalidInput(f"{cls.refusal} {faults}.") from None
+
+
+def _describe_fault(fault: ErrorDetails, root_name: str) -> str:
+    """Return the text of a validation error with its location; `root_name` if it has none.
+
+    pydantic's prefix is removed from messages that our validators raised.
+    """
+    location = ".".join(map(str, fault["loc"])) or root_name
+    return f"{location}: {fault['msg'].removeprefix('Value error, ').removesuffix('.')}"
+
+
+def queue_records(event: object) -> list[dict[str, Any]]:
+    """Return the records of a queue's event; raise `InvalidInput` if it is another event."""
+    records = event.get("Records") if isinstance(event, dict) else None
+    if isinstance(records, list) and all(map(_is_record, records)):
+        return records
+    raise InvalidInput("This function expects an SQS event: an object with a list 'Records'.")
+
+
+def _is_record(record: object) -> bool:
+    return isinstance(record, dict) and all(
+        isinstance(record.get(name), str) for name in ("messageId", "body")
+    )

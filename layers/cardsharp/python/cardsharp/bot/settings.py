@@ -1,0 +1,294 @@
+"""Settings from `CARDSHARP_…` variables, parsed once at the entry point.
+
+All faults are found at once and told in one sentence each; no sentence ever shows the password.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, NamedTuple, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import ErrorDetails
+
+from cardsharp.bot.timing import DEFAULT_TIMING, SessionTiming
+from cardsharp.client.config import Proxy, RequestLimits
+from cardsharp.core.time_zones import zone_named
+from cardsharp.errors import ConfigError
+
+PREFIX = "CARDSHARP_"
+
+
+def _duration(value: object) -> timedelta | float:
+    """A duration, or its number of seconds; raises ValueError if it is neither."""
+    return value if isinstance(value, timedelta) else float(str(value))
+
+
+def _names(value: object) -> object:
+    """The non-empty parts of a comma list; anything but a string as it is."""
+    if not isinstance(value, str):
+        return value
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def _proxy(value: object) -> object:
+    """The proxy of an address; anything but a string as it is."""
+    try:
+        return Proxy.parse(value) if isinstance(value, str) else value
+    except ConfigError as error:
+        raise ValueError(str(error)) from None
+
+
+def seconds_field(default: timedelta, name: str, description: str) -> Any:  # noqa: ANN401 - as `Field` has it
+    """The field of a duration, set by `name`_seconds; its meaning ends the sentence of a fault."""
+    return Field(
+        default=default,
+        alias=f"{name}_seconds",
+        description=f"a positive number of seconds{description}",
+    )
+
+
+Duration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(0))]
+NameList = Annotated[tuple[str, ...], BeforeValidator(_names)]
+
+
+class WorkerSettings(BaseModel):
+    """Settings of a worker of any game; a variable is named after its field or alias.
+
+    A game with further settings derives a class from this one. Each description completes the
+    sentence of an error: "… must be".
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        hide_input_in_errors=True,
+        validate_by_name=True,
+        defer_build=True,  # most often it is only derived from
+    )
+
+    store: str = Field(
+        default="sqlite:.cardsharp/matches.db",
+        pattern=r"^(sqlite|dynamodb):.+$",
+        description="sqlite:FILE or dynamodb:TABLE",
+    )
+    queue: str = Field(
+        default="memory:matches",
+        pattern=r"^(memory:.+|https?://.+)$",
+        description="memory:NAME or the URL of an SQS queue",
+    )
+    lease_ttl: Duration = seconds_field(
+        DEFAULT_TIMING.lease_ttl, "lease", ": how long a lease is valid unless renewed"
+    )
+    renew_interval: Duration = seconds_field(
+        DEFAULT_TIMING.renew_interval, "renew", ", at most half of CARDSHARP_LEASE_SECONDS"
+    )
+    queue_ttl: Duration = seconds_field(
+        timedelta(seconds=3), "announce", ": how long an announced match awaits a worker"
+    )
+    lease_check_interval: Duration = seconds_field(
+        timedelta(seconds=0.5), "watch", ": the poller's pause between looks at leases"
+    )
+    decision_timeout: Duration = seconds_field(
+        DEFAULT_TIMING.decision_timeout, "decision", ": the limit of one decision"
+    )
+    handover_margin: Duration = seconds_field(
+        DEFAULT_TIMING.handover_margin,
+        "handover",
+        ": the time left when a worker hands its match on",
+    )
+    connect_timeout: Duration = seconds_field(
+        timedelta(seconds=3), "connect", ": the limit for connecting to the arena"
+    )
+    action_timeout: Duration = seconds_field(
+        DEFAULT_TIMING.action_timeout, "act", ": the limit for the answer to an action"
+    )
+    denial_timeout: Duration = seconds_field(
+        DEFAULT_TIMING.denial_timeout, "denial", ": how long a denial stays before it is believed"
+    )
+    long_poll_timeout: Duration = seconds_field(
+        DEFAULT_TIMING.long_poll_timeout,
+        "read",
+        ", above the arena's long poll of 30: the limit for its answers",
+    )
+    keep_days: int = Field(
+        default=0, ge=0, le=36_500, description="days that a table keeps a match; 0 for ever"
+    )
+    proxy: Annotated[Proxy | None, BeforeValidator(_proxy)] = Field(
+        default=None,
+        description="the address of an HTTP proxy, e.g. http://proxy.example:3128; where it has a "
+        "user and a password, https://USER:PASSWORD@proxy.example:3128 (http on this machine only)",
+    )
+    max_answer_bytes: int = Field(
+        default=5_000_000, gt=0, description="the largest arena answer read, in bytes"
+    )
+
+    @field_validator("renew_interval")
+    @classmethod
+    def _check_renewal(cls, value: timedelta, info: ValidationInfo) -> timedelta:
+        if value * 2 > info.data.get("lease", value * 2):
+            raise ValueError("too long")
+        return value
+
+    @property
+    def retention(self) -> timedelta | None:
+        """For how long a match is kept; None for ever."""
+        return timedelta(days=self.keep_days) if self.keep_days else None
+
+    @property
+    def timing(self) -> SessionTiming:
+        """The timing of a worker that these settings say."""
+        return SessionTiming(
+            lease_ttl=self.lease_ttl,
+            renew_interval=self.renew_interval,
+            decision_timeout=self.decision_timeout,
+            action_timeout=self.action_timeout,
+            long_poll_timeout=self.long_poll_timeout,
+            handover_margin=self.handover_margin,
+            denial_timeout=self.denial_timeout,
+        )
+
+    @property
+    def limits(self) -> RequestLimits:
+        """The request limits that these settings define.
+
+        A worker retries by itself, so no request may outlast the handover margin. Half of an
+        action's limit is reserved for the response: an action that is sent late may arrive too
+        late.
+        """
+        patience = self.timing.read_timeout
+        return RequestLimits(
+            connect_timeout=min(self.connect_timeout, self.action_timeout / 2),
+            read_timeout=patience,
+            long_poll_timeout=self.long_poll_timeout,
+            action_timeout=self.action_timeout,
+            total_timeout=patience,
+            max_backoff=timedelta(seconds=2),
+            max_body_bytes=self.max_answer_bytes,
+        )
+
+    @classmethod
+    def load(
+        cls, env: Mapping[str, str], other_setting_names: Callable[[], Collection[str]] = tuple
+    ) -> Self:
+        """Return the settings in `env`; an empty value counts as not set.
+
+        `other_setting_names` returns the names of settings that belong to other components.
+        Raises `ConfigError` with one line per fault.
+        """
+        variables = {
+            key.removeprefix(PREFIX).lower(): value
+            for key, value in env.items()
+            if key.startswith(PREFIX) and value.strip()
+        }
+        values = {name: value for name, value in variables.items() if name in cls.descriptions()}
+        faults = [
+            *_unknown(variables.keys() - values.keys(), cls.descriptions(), other_setting_names),
+            *cls._missing(values),
+        ]
+        try:
+            settings = cls.model_validate(values)
+        except ValidationError as error:
+            faults += [_sentence(fault, cls.descriptions()) for fault in error.errors()]
+        if faults:
+            raise ConfigError("\n".join(sorted({*faults})))
+        return settings
+
+    @classmethod
+    def _missing(cls, _values: Mapping[str, str]) -> Iterator[str]:
+        """Yield a sentence for each missing setting that no single field can detect."""
+        yield from ()
+
+    @classmethod
+    def descriptions(cls) -> dict[str, str]:
+        """Return the description of each setting by its lower-case name in the environment."""
+        return {
+            field.alias or name: field.description or "" for name, field in cls.model_fields.items()
+        }
+
+
+def _unknown(
+    strange: Collection[str],
+    setting_names: Collection[str],
+    other_names: Callable[[], Collection[str]],
+) -> Iterator[str]:
+    """Yield a sentence for each unknown variable, with the most similar valid name."""
+    valid_names = {*setting_names, *other_names()} if strange else set()
+    for name in sorted(set(strange) - valid_names):
+        near = difflib.get_close_matches(name, valid_names, n=1, cutoff=0.5)
+        hint = f"did you mean {PREFIX}{near[0].upper()}?" if near else "remove it."
+        yield f"{PREFIX}{name.upper()} is no setting; {hint}"
+
+
+def _sentence(fault: ErrorDetails, descriptions: Mapping[str, str]) -> str:
+    name = str(fault["loc"][0])
+    requirement = descriptions[name]
+    if fault["type"] == "missing":
+        return f"{PREFIX}{name.upper()} is missing; set it to {requirement}."
+    return f"{PREFIX}{name.upper()} cannot be used; it must be {requirement}."
+
+
+# --- windows ----------------------------------------------------------------------------------
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_DAILY = "daily"
+_WINDOW = re.compile(
+    rf"({'|'.join((*_DAYS, _DAILY))}|\d{{4}}-\d\d-\d\d) (\d\d):([0-5]\d)-(\d\d):([0-5]\d)"
+    r"(?: ([\w/+-]+))?"
+)
+_DAY = timedelta(days=1)
+
+
+class ListeningWindow(NamedTuple):
+    """Window in which an idle poller listens, on a day of the week, on a date or daily.
+
+    `Sat 09:00-18:00, daily 06:30-07:00, 2026-12-05 08:00-24:00 Europe/Berlin` are three
+    windows, the last in its local time zone, the others in UTC. A window is open whenever a
+    clock of its zone shows a time in it: an hour that is repeated when the clocks go back is
+    open twice, and one that is skipped never.
+    """
+
+    day: str
+    begin: timedelta
+    end: timedelta
+    zone: str = ""
+
+    def is_open(self, moment: datetime) -> bool:
+        """Return whether a moment lies in it."""
+        zone = zone_named(self.zone) if self.zone else UTC
+        wall = moment.astimezone(zone).replace(tzinfo=None)
+        midnight = wall.replace(hour=0, minute=0, second=0, microsecond=0)
+        today = {_DAILY, _DAYS[wall.weekday()], f"{wall:%Y-%m-%d}"}
+        return self.day in today and self.begin <= wall - midnight < self.end
+
+
+def _window(value: object) -> ListeningWindow:
+    match = _WINDOW.fullmatch(str(value))
+    if match is None:
+        raise ValueError("no window")
+    day, *clock, zone = match.groups()
+    if day not in {*_DAYS, _DAILY}:
+        datetime.fromisoformat(day)
+    hour, minute, last_hour, last_minute = map(int, clock)
+    begin = timedelta(hours=hour, minutes=minute)
+    end = timedelta(hours=last_hour, minutes=last_minute)
+    if not begin < end <= _DAY:
+        raise ValueError("not within a day")
+    if zone:
+        zone_named(zone)
+    return ListeningWindow(day, begin, end, zone or "")
+
+
+ListeningWindows = Annotated[
+    tuple[Annotated[ListeningWindow, BeforeValidator(_window)], ...], BeforeValidator(_names)
+]
+"""A comma list of windows, as a setting."""

@@ -1,0 +1,1 @@
+"""HTTP client of an arena or service: transport, retries, budget and remote clock."""

@@ -1,0 +1,179 @@
+"""Configuration of a client: address, credentials, proxy and request limits."""
+
+import hashlib
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Self
+from urllib.parse import unquote, urlsplit
+
+from cardsharp.core.redaction import register_secrets
+from cardsharp.errors import ConfigError
+
+DIGEST_REALM = "SLCEE-2023-PC"  # the realm of the competition's Digest authentication
+MAX_NAME_LENGTH = 100  # characters that a player's name may have
+_LOCAL_NAMES = (".local", ".lan", ".internal", ".home.arpa")
+
+
+def digest_ha1(user: str, password: str) -> str:
+    """Return the HA1 hash of Digest authentication; whoever has it can play as the user.
+
+    Digest is defined with MD5. Generated passwords are too long for a brute-force attack.
+    """
+    text = f"{user}:{DIGEST_REALM}:{password}"
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """HTTP proxy between this machine and an arena; only `url` has its user and password.
+
+    Its text is scheme, host and port. The password is redacted from every log.
+    """
+
+    url: str = field(repr=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The proxy of that address; raises `ConfigError`, in which no password stands.
+
+        A proxy is sent its password before anything else. So one with a password has an https
+        address, unless it runs on this machine.
+        """
+        try:
+            parts = urlsplit(text if "://" in text else f"http://{text}")
+            host, user, _ = parts.hostname, parts.username, parts.port
+        except ValueError:
+            host, user = None, None
+        if not host or parts.scheme not in {"http", "https"} or parts.path.strip("/"):
+            raise ConfigError(
+                "The address of the proxy must look like http://proxy.example:3128 or "
+                "https://USER:PASSWORD@proxy.example:3128; other kinds, such as socks5, are not "
+                "supported. Write special characters of the password in percent form, @ as %40."
+            )
+        if user is not None and parts.scheme == "http" and not _is_loopback(host):
+            raise ConfigError(
+                f"http://{host} would get the password of the proxy unencrypted. Give the proxy as "
+                "https://..., or without user and password, or run a proxy on this machine that "
+                "adds them."
+            )
+        register_secrets(
+            *(
+                form
+                for password in (parts.password or "",)
+                for form in (password, unquote(password))
+            )
+        )
+        return cls(parts.geturl())
+
+    def __str__(self) -> str:
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAddress:
+    """Address of an arena or service, with the CA file to trust and the proxy to use.
+
+    The certificates in `ca_file` are trusted instead of the usual ones. `allow_plain_http`
+    allows http to a private network, where anybody in that network can read the password.
+    """
+
+    url: str
+    ca_file: Path | None = None
+    allow_plain_http: bool = False
+    proxy: Proxy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """User and password; the password shows in no repr."""
+
+    user: str
+    password: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.user or not self.password:
+            raise ConfigError("The arena needs a user and a password; give both.")
+        if ":" in self.user:
+            raise ConfigError("A user name with a colon cannot be sent; check user and password.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestLimits:
+    """Limits of a request: timeouts, retries and sizes.
+
+    `read_timeout`, `long_poll_timeout` and `action_timeout` hold for a complete response, to
+    its last byte; a server that falls silent in the middle is given up at twice the limit at
+    the latest. `long_poll_timeout` must be above the server's 30 s. A write is sent within
+    `connect_timeout` of its call, or not at all. `total_timeout` bounds a read with all its
+    retries; a long poll gets it in addition. `max_throttle_delay` is the longest delay by which
+    the server slows a client down on purpose (docs/spec/arena.md section 2).
+    """
+
+    connect_timeout: timedelta = timedelta(seconds=3)
+    read_timeout: timedelta = timedelta(seconds=10)
+    long_poll_timeout: timedelta = timedelta(seconds=40)
+    action_timeout: timedelta = timedelta(seconds=3)
+    total_timeout: timedelta = timedelta(seconds=20)
+    max_throttle_delay: timedelta = timedelta(seconds=10)
+    max_attempts: int = 5
+    backoff: timedelta = timedelta(milliseconds=200)
+    max_backoff: timedelta = timedelta(seconds=5)
+    max_body_bytes: int = 2 * 1024 * 1024
+
+
+def normalize_base_url(base_url: str, *, insecure: bool = False) -> str:
+    """The arena's address without a slash, or an `/api`, at its end.
+
+    Raises `ConfigError` for what is not an address, with a password in it, or http to another
+    machine; with `insecure`, http to one that is not in a private network.
+    """
+    try:
+        parts = urlsplit(base_url)
+        host, user, _ = parts.hostname, parts.username, parts.port
+    except ValueError:
+        host, user = None, None
+    if user is not None:
+        raise ConfigError("The address holds a user or password; give them separately.")
+    if not host or parts.scheme not in {"http", "https"} or parts.query or parts.fragment:
+        raise ConfigError("The address must look like https://example.org.")
+    if parts.scheme == "http" and not (_is_private(host) if insecure else _is_loopback(host)):
+        network = "a private network" if insecure else "this machine"
+        raise ConfigError(
+            f"http://{host} would send what is secret in the clear; use https "
+            f"(http is for {network} only)."
+        )
+    return base_url.rstrip("/").removesuffix("/api")
+
+
+def proxy_to(url: str, proxy: Proxy | None, *, secret: bool = True) -> Proxy | None:
+    """The proxy by which this address is reached; none where it is on this machine.
+
+    Raises `ConfigError` for http through a proxy where something `secret` is sent: the proxy
+    would read it.
+    """
+    parts = urlsplit(url)
+    if proxy is None or _is_loopback(parts.hostname or ""):
+        return None
+    if secret and parts.scheme == "http":
+        raise ConfigError(
+            f"The proxy {proxy} would read the password, which http://{parts.hostname} gets "
+            "unencrypted. Give an https address, or leave the proxy out (--proxy, CARDSHARP_PROXY)."
+        )
+    return proxy
+
+
+def _is_loopback(host: str) -> bool:
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"
+
+
+def _is_private(host: str) -> bool:
+    """Return True if a host is in a private network, by its address or by its domain."""
+    with suppress(ValueError):
+        return ip_address(host).is_private
+    return "." not in host or host.lower().endswith(_LOCAL_NAMES)

@@ -1,0 +1,68 @@
+"""Errors of an HTTP proxy between this machine and an arena, in sentences that say what to do."""
+
+from collections.abc import Iterator
+from ssl import SSLCertVerificationError
+
+import requests
+import urllib3
+
+from cardsharp.client.config import Proxy
+from cardsharp.errors import Unreachable, UntrustedCertificate
+
+_REFUSED = "Tunnel connection failed: "  # begins urllib3's error for any answer but 200
+_UNAUTHENTICATED = "407"
+_NO_TLS = ("wrong version number", "record layer failure")
+
+
+def proxy_error(call: str, proxy: Proxy, error: Exception, *, writes: bool) -> Unreachable | None:
+    """Return the error of a request that failed at the proxy; None if it may have passed.
+
+    urllib3 also reports a connection that broke after the request was sent as a proxy error.
+    Such an error is not included, because the arena may have carried the request out.
+    """
+    if not isinstance(error, requests.exceptions.ProxyError):
+        return None
+    for cause in _causes(error):
+        if isinstance(cause, urllib3.exceptions.ConnectTimeoutError | OSError) and (
+            text := _connect_failure(proxy, cause)
+        ):
+            return Unreachable(f"{call}: {text}")
+        if isinstance(cause, SSLCertVerificationError):
+            text = f"the certificate of the proxy {proxy} is not trusted here; name its CA file"
+            return UntrustedCertificate(f"{call}: {text}, with --ca FILE.", outcome_unknown=writes)
+        if any(words in str(cause).lower().replace("_", " ") for words in _NO_TLS):
+            text = f"{proxy} does not speak TLS; its address may have to begin with http://."
+            return Unreachable(f"{call}: {text}", outcome_unknown=writes)
+    return None
+
+
+def _connect_failure(proxy: Proxy, cause: Exception) -> str | None:
+    """Return the error at the proxy if the request cannot have been sent, else None."""
+    text = str(cause)
+    if text.startswith(_REFUSED):
+        answer = text.removeprefix(_REFUSED)
+        if answer.startswith(_UNAUTHENTICATED):
+            return (
+                f"the proxy {proxy} refuses the user and password, or wants some; write them into "
+                "CARDSHARP_PROXY, as https://USER:PASSWORD@HOST:PORT."
+            )
+        return (
+            f"the proxy {proxy} makes no connection to it and answered {answer}. Check the "
+            "arena's address; whoever runs the proxy can say whether it allows this address."
+        )
+    if isinstance(cause, urllib3.exceptions.ConnectTimeoutError):  # also a refusal, or no such name
+        return (
+            f"no connection to the proxy {proxy}; check its address (--proxy or CARDSHARP_PROXY) "
+            "and whether this machine reaches it."
+        )
+    return None
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The errors inside an error of requests, the outermost first."""
+    inner = [error]
+    while inner:
+        current = inner.pop(0)
+        yield current
+        wrapped = (getattr(current, "reason", None), *current.args)
+        inner += [each for each in wrapped if isinstance(each, BaseException)]

@@ -1,0 +1,151 @@
+"""Errors of an arena's HTTP responses, and the retry policy of reads."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
+from random import SystemRandom
+
+import requests
+from pydantic import BaseModel, ValidationError
+
+from cardsharp.errors import (
+    ArenaError,
+    MalformedResponse,
+    NotFound,
+    NotYourTurn,
+    RateLimited,
+    RequestRejected,
+    Unauthorized,
+    Unreachable,
+    UpstreamError,
+)
+
+_ERRORS: Mapping[int, type[RequestRejected]] = {401: Unauthorized, 404: NotFound, 409: NotYourTurn}
+_WRONG_PASSWORD = b"Unauthorized"  # the only words of its own that are no JSON
+_DEFAULT_WAIT = timedelta(seconds=1)
+MAX_RETRY_AFTER = timedelta(seconds=30)  # no server is believed to ask for more
+_LONGEST_TEXT = 300
+_REDIRECTS = range(300, 400)
+_CLIENT_ERRORS = range(400, 500)
+_DICE = SystemRandom()  # who waits takes no number from those that a seed of the process repeats
+
+
+class _ErrorBody(BaseModel):
+    """The JSON of the arena's errors."""
+
+    error: str
+
+
+def error_from_response(
+    response: requests.Response, body: bytes, secrets: Iterable[str], *, is_write: bool
+) -> ArenaError:
+    """Return the error for a response with an unaccepted status.
+
+    Only a 429, or a 4xx with the arena's error text, proves that a write was not carried out: a
+    gateway's page says nothing about the server behind it.
+    """
+    status = response.status_code
+    wait = parse_retry_after(response.headers)
+    if status == requests.codes.too_many_requests or (
+        status == requests.codes.service_unavailable and wait is not None
+    ):
+        text = f"The server answered {status}: too many requests or too busy"
+        doubtful = is_write and status not in _CLIENT_ERRORS
+        return RateLimited(text, _DEFAULT_WAIT if wait is None else wait, outcome_unknown=doubtful)
+    if status < _REDIRECTS.start:
+        return MalformedResponse(
+            f"The server answered with status {status}.", outcome_unknown=is_write
+        )
+    arena_text = _arena_error_text(status, body)
+    if status in _REDIRECTS:
+        target = _to_single_line(response.headers.get("Location", "nowhere"))
+        text = f"it redirects to {target}; give the address as it really is"
+    else:
+        text = arena_text or "it gave no reason; check the address if this stays"
+    if any(secret in text for secret in secrets):
+        text = "(its words are withheld, for they repeat the password)"
+    if status not in _CLIENT_ERRORS:
+        return RequestRejected(status, text, outcome_unknown=is_write)
+    # Whoever says 408 has not read the request to its end, and cannot speak for who has.
+    if arena_text is None or status == requests.codes.request_timeout:
+        return UpstreamError(status, text, outcome_unknown=is_write)
+    return _ERRORS.get(status, RequestRejected)(status, text)
+
+
+def parse_retry_after(headers: Mapping[str, str]) -> timedelta | None:
+    """Return the wait of a `Retry-After` header, None if it is missing or invalid.
+
+    A date is taken relative to the response's `Date`, so the two clocks need not agree. The
+    wait is at most `MAX_RETRY_AFTER`.
+    """
+    value, wait = headers.get("Retry-After", ""), None
+    with suppress(ValueError, TypeError, OverflowError):
+        wait = parsedate_to_datetime(value) - parsedate_to_datetime(headers.get("Date", ""))
+    with suppress(ValueError, OverflowError):
+        seconds = float(value)
+        # As a number first: no duration is as long as some of them.
+        wait = timedelta(seconds=min(seconds, MAX_RETRY_AFTER.total_seconds()))
+    return None if wait is None else min(max(wait, timedelta()), MAX_RETRY_AFTER)
+
+
+def _arena_error_text(status: int, body: bytes) -> str | None:
+    """Return the arena's error text in one short line; None if the body is not the arena's."""
+    with suppress(ValidationError):
+        return _to_single_line(_ErrorBody.model_validate_json(body).error)
+    if status == requests.codes.unauthorized and body.strip() == _WRONG_PASSWORD:
+        return "check the user and the password"
+    return None
+
+
+def _to_single_line(text: str) -> str:
+    printable = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(printable.split())[:_LONGEST_TEXT]
+
+
+_SERVER_ERROR = 500
+
+
+class RetryPolicy:
+    """Back-off hook for stamina: the seconds to wait after an error, or False to give up.
+
+    Only `Unreachable`, `RateLimited` and 5xx errors are retried. The wait is exponential with
+    full jitter (uniform between zero and the step); after `RateLimited` it is the arena's wait
+    plus such a jitter. It gives up if the wait would not end within `total_timeout` of its
+    creation, or if the arena asks for more than `max_backoff`.
+    """
+
+    def __init__(
+        self,
+        total_timeout: timedelta,
+        base_backoff: timedelta,
+        max_backoff: timedelta,
+        clock: Callable[[], float] = time.monotonic,
+        random_uniform: Callable[[float, float], float] = _DICE.uniform,
+    ) -> None:
+        self._step = base_backoff.total_seconds()
+        self._longest = max_backoff.total_seconds()
+        self._clock = clock
+        self._uniform = random_uniform
+        self._end = clock() + total_timeout.total_seconds()
+        self._failures = 0
+
+    @property
+    def remaining(self) -> timedelta:
+        """Remaining part of the total time; never zero, which sockets do not take as timeout."""
+        return timedelta(seconds=max(self._end - self._clock(), 0.001))
+
+    def __call__(self, error: Exception) -> bool | float:
+        """Return the seconds to wait before the next attempt, False for no further attempt."""
+        is_denied = isinstance(error, RequestRejected) and error.status < _SERVER_ERROR
+        if is_denied or not isinstance(error, RequestRejected | Unreachable | RateLimited):
+            return False
+        wait = self._uniform(0, min(self._longest, self._step * 2**self._failures))
+        if isinstance(error, RateLimited):
+            requested_delay = error.retry_after.total_seconds()
+            if requested_delay > self._longest:
+                return False
+            wait += requested_delay
+        self._failures += 1
+        return wait if self._clock() + wait < self._end else False

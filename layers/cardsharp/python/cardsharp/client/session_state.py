@@ -1,0 +1,79 @@
+"""State that a process learns about a service as one user, shared by all its sessions."""
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from math import inf
+
+from cardsharp.client.remote_clock import RemoteClock
+from cardsharp.client.request_budget import RateLimitStatus, RequestBudget, RequestPriority
+from cardsharp.core.clock import SystemClock
+from cardsharp.store.match_log import Clock
+
+_GLANCE = 0.2  # seconds until who waits looks again: others come and go meanwhile
+_INSTANT = 0.001  # seconds that are none: a clock that counts them may not notice
+_ROUNDED = timedelta(seconds=0.5)
+_UNTOLD = 1  # seconds that a count is believed of which nobody can say when it ends
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSessionState:
+    """Remote clock and request budget of one user at a service, in local seconds.
+
+    `request_counts` counts the requests by kind, plus "retries" and "slowed" (see
+    `ArenaTransport`).
+    """
+
+    clock: Clock = field(default_factory=SystemClock)
+    remote_clock: RemoteClock = field(default_factory=RemoteClock)
+    request_budget: RequestBudget = field(default_factory=RequestBudget)
+    request_counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_throttled(self) -> bool:
+        """True if the service delays our requests because no budget remains."""
+        remaining = self.request_budget.remaining(self.clock.monotonic())
+        return remaining is not None and remaining <= 0
+
+    def wait_for_budget(self, priority: RequestPriority, deadline: float) -> None:
+        """Wait until the budget permits a request, at most until the local second `deadline`."""
+        ticket = self.request_budget.enqueue(priority, deadline)
+        try:
+            while (
+                delay := self.request_budget.delay_for(ticket, self.clock.monotonic())
+            ) > _INSTANT:
+                self.clock.sleep(timedelta(seconds=min(delay, _GLANCE)))
+        finally:
+            self.request_budget.dequeue(ticket)
+
+    def update_from_headers(
+        self, headers: Mapping[str, str], sent_at: int, received_at: datetime | None
+    ) -> datetime | None:
+        """Update the budget from a response's rate-limit headers.
+
+        Return until when we are throttled, None if that is not news. `sent_at` is the number of
+        the request. `received_at` is the date of the response, which is the reference if the
+        service's clock has not been measured yet.
+        """
+        with suppress(KeyError, ValueError, OverflowError, OSError):
+            limit, remaining = (
+                int(headers["X-SlowDown-Limit"]),
+                int(headers["X-SlowDown-Remaining"]),
+            )
+            reset = datetime.fromtimestamp(int(headers["X-SlowDown-Reset"]), UTC)
+            current_time = self.clock.monotonic()
+            ends = self.remote_clock.to_local(reset + _ROUNDED, current_time).latest
+            if ends == inf:
+                lasts = (
+                    _UNTOLD
+                    if received_at is None
+                    else (reset + _ROUNDED - received_at).total_seconds()
+                )
+                ends = current_time + lasts
+            if self.request_budget.update(
+                RateLimitStatus(limit, remaining, reset.timestamp(), ends, sent_at), current_time
+            ):
+                return reset
+        return None

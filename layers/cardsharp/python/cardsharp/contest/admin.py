@@ -1,0 +1,280 @@
+"""Organiser's actions in a contest: each is recorded, and the last one can be undone."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from cardsharp.contest.freeze import (
+    FREEZE_KIND,
+    ScoreboardFreeze,
+    current_freeze,
+    freeze_writes,
+    next_unrevealed_round,
+    spectator_records,
+)
+from cardsharp.contest.models import ContestStage, Ruling, TeamEntry, consistent_results
+from cardsharp.contest.results import ContestRecords
+from cardsharp.contest.teams import PLAYERS
+from cardsharp.core.clock import TimeSource
+from cardsharp.errors import ConfigError, WriteConflict
+from cardsharp.store.documents import Delete, Key, Put, Write
+
+
+@dataclass(frozen=True, slots=True)
+class AdminChange:
+    """A document changed by an action: its body in the earlier and in the new state.
+
+    Either body is None where the document did not exist.
+    """
+
+    partition: str
+    sort: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+    def is_current(self, body: Mapping[str, Any]) -> bool:
+        """Return True if the document still contains everything that the action changed in it."""
+        return all(body.get(name) == value for name, value in self._changed.items())
+
+    def reverted(self, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the body without this change but with later ones; None if it did not exist."""
+        if self.before is None:
+            return None
+        return {**body, **{name: self.before[name] for name in self._changed}}
+
+    @property
+    def _changed(self) -> dict[str, Any]:
+        previous, current = self.before or {}, self.after or {}
+        return {name: value for name, value in current.items() if previous.get(name) != value}
+
+
+@dataclass(frozen=True, slots=True)
+class AdminAction:
+    """An organiser's action: its time, description and changes; a plain note has no changes."""
+
+    number: int
+    at: datetime
+    what: str
+    changes: tuple[AdminChange, ...]
+    undone: bool = False
+
+
+_ACT = TypeAdapter(AdminAction)
+
+_TRIES = 20  # how often a note is written that others come before
+
+
+class ContestAdmin:
+    """Organiser's interface to a contest, which performs actions and records them.
+
+    `clock` gives the time of each action.
+    """
+
+    def __init__(self, records: ContestRecords, clock: TimeSource) -> None:
+        self._records, self._clock = records, clock
+
+    def add_team(self, name: str, strategy: str | None = None) -> tuple[TeamEntry, str]:
+        """Add a team and return it with its password, see `ContestRecords.add_team`."""
+        team, password = self._records.add_team(name, strategy)
+        self.add_note(
+            f"{name} takes part" + (f" from round {team.since} on" if team.since > 1 else "")
+        )
+        return team, password
+
+    def remove_team(self, name: str) -> None:
+        """Remove a team before the contest has begun."""
+        self._records.remove_team(name)
+        self.add_note(f"{name} is removed")
+
+    def reset_password(self, name: str) -> tuple[TeamEntry, str]:
+        """Return a team with its new password, see `ContestRecords.reset_password`."""
+        team, password = self._records.reset_password(name)
+        self.add_note(f"{team.name} has a new password")
+        return team, password
+
+    def pause(self, *, paused: bool) -> None:
+        """Stop new matches from beginning, or allow them again."""
+        self._records.pause(paused=paused)
+        self.add_note("paused" if paused else "resumed")
+
+    def add_note(self, text: str) -> None:
+        """Record an action that `undo` cannot revert; only the opposite action can."""
+        for _ in range(_TRIES):
+            with suppress(ConfigError):  # somebody else is organising just now
+                self._act(text)
+                return
+
+    def rule_pairing(
+        self, pairing: str, winner: str, reason: str, *, play_again: bool = True
+    ) -> AdminAction:
+        """Decide a pairing regardless of its matches; a later ruling replaces an earlier one.
+
+        Raises `ConfigError` if the pairing does not exist or the team takes no part in it.
+        Without `play_again` it is also raised if the ruling would change the teams of a pairing
+        that has been played already.
+        """
+        team = self._records.find_team(winner)
+        results_by_pairing = {result.pairing: result for result in self._records.results()}
+        if pairing not in results_by_pairing:
+            raise ConfigError(
+                f"There is no pairing {pairing}; `cardsharp contest results` has all."
+            )
+        if team.id not in results_by_pairing[pairing].teams:
+            raise ConfigError(f"{winner} does not take part in pairing {pairing}.")
+        ruling = Ruling(pairing, team.id, reason)
+        anew = [] if play_again else self._overturned(ruling)
+        if anew:
+            raise ConfigError(
+                f"Played already, and by other teams after this ruling: pairing {', '.join(anew)}. "
+                "Leave --no-replay out to have them played anew."
+            )
+        put = Put(self._records.document_key("ruling", pairing), asdict(ruling), None)
+        return self._act(f"pairing {pairing} goes to {team.name}: {reason}", put)
+
+    def _overturned(self, ruling: Ruling) -> list[str]:
+        """Return the pairings whose matches would no longer count after the ruling."""
+        results = self._records.results()
+        ruled = [
+            replace(result, winner=ruling.winner, decided=True)
+            if result.pairing == ruling.pairing
+            else result
+            for result in results
+        ]
+        teams = self._records.teams()
+        form = self._records.settings.format_for(teams, ruled)
+        ids = [team.id for team in teams]
+        stands = {(result.pairing, result.teams) for result in consistent_results(ruled, form, ids)}
+        played = (result for result in results if result.matches)
+        return [result.pairing for result in played if (result.pairing, result.teams) not in stands]
+
+    def withdraw_team(self, name: str, reason: str) -> AdminAction:
+        """Withdraw a team, which loses its undecided pairings; raise `ConfigError` on failure."""
+        if self._records.stage is ContestStage.OPEN:
+            raise ConfigError(f"The contest has not begun: remove {name} instead.")
+        team = self._records.find_team(name)
+        if team.id in self._records.withdrawn():
+            raise ConfigError(f"{team.name} has withdrawn already.")
+        put = Put(self._records.document_key("withdrawn", team.id), {"reason": reason}, None)
+        return self._act(f"{team.name} has withdrawn: {reason}", put)
+
+    def rename_team(self, name: str, new: str) -> AdminAction:
+        """Give a team another name; its id, password and matches stay."""
+        is_frozen = spectator_records(self._records, self._clock()).frozen_at is not None
+        team, puts = self._records.rename_writes(name, new, notify_arena=not is_frozen)
+        return self._act(f"{team.name} is called {new}", *puts)
+
+    def freeze(self, at: datetime) -> AdminAction:
+        """Freeze the scoreboard for spectators from `at` on.
+
+        Raises `ConfigError` if the contest is frozen already, or has not begun and `at` is not
+        in the future.
+        """
+        current = current_freeze(self._records)
+        if current is not None:
+            raise ConfigError(
+                f"There is a freeze from {current.at:%Y-%m-%d %H:%M:%S} UTC on already; `cardsharp "
+                "contest reveal` or `undo` ends it."
+            )
+        if self._records.stage is ContestStage.OPEN and at <= self._clock():
+            raise ConfigError("The contest has not begun: say when to freeze it, as --in 40m.")
+        description = f"frozen for spectators from {at:%Y-%m-%d %H:%M:%S} UTC on"
+        act = self._act(description, freeze_writes(self._records, ScoreboardFreeze(at)))
+        spectator_records(self._records, self._clock())
+        return act
+
+    def reveal_round(self, *, everything: bool = False) -> AdminAction:
+        """Show spectators the next round that they have not fully seen, or everything.
+
+        Revealing the last round of a finished contest ends the freeze. Raises `ConfigError` if
+        nothing is frozen, or if all that was played so far is revealed already.
+        """
+        freeze, current_time = current_freeze(self._records), self._clock()
+        if freeze is None or spectator_records(self._records, current_time).frozen_at is None:
+            raise ConfigError("Nothing is frozen; `cardsharp contest freeze` does that.")
+        number, is_over = (
+            next_unrevealed_round(self._records, current_time),
+            self._records.stage is ContestStage.OVER,
+        )
+        last = max((result.round for result in self._records.results()), default=0)
+        if everything or (is_over and (number is None or number == last)):
+            put = freeze_writes(self._records, replace(freeze, on=False))
+            description = "revealed to the end, and the freeze is over"
+            return self._act(description, put, *self._records.name_sync_writes())
+        if number is None:
+            raise ConfigError(
+                "Spectators see all that was played so far, and no more from here on; --all ends "
+                "the freeze."
+            )
+        put = freeze_writes(self._records, replace(freeze, revealed=number))
+        return self._act(f"revealed up to round {number}", put)
+
+    def history(self) -> list[AdminAction]:
+        """Return all actions, the oldest first."""
+        return [
+            _ACT.validate_python(document.body) for document in self._records.documents_of("act")
+        ]
+
+    def undo(self) -> AdminAction:
+        """Revert the last action that is not undone; raise `ConfigError` if that is impossible."""
+        acts = (act for act in reversed(self.history()) if act.changes and not act.undone)
+        last = next(acts, None)
+        if last is None:
+            raise ConfigError("There is nothing to undo; `cardsharp contest history` lists it all.")
+        changes: list[Write] = []
+        is_frozen = spectator_records(self._records, self._clock()).frozen_at is not None
+        for change in last.changes:
+            key = Key(change.partition, change.sort)
+            if is_frozen and change.partition == PLAYERS:
+                continue  # nobody is to see a name's change on a match's page
+            document = self._records.documents.get(key)
+            if document is None or not change.is_current(document.body):
+                raise ConfigError(f"What it did has been changed since: {last.what}.")
+            restored_body, gone = change.reverted(document.body), Delete(key, document.version)
+            changes.append(
+                gone if restored_body is None else Put(key, restored_body, document.version)
+            )
+            if change.before is None and change.partition.endswith(f"#{FREEZE_KIND}"):
+                changes += self._records.name_sync_writes()
+        undone = replace(last, undone=True)
+        self._records.apply_admin_changes(
+            lambda _number: (self._put(undone, None), *changes), reopens=_is_played(last.changes)
+        )
+        return undone
+
+    def _act(self, description: str, *puts: Put) -> AdminAction:
+        spectator_records(self._records, self._clock())  # a freeze that is due comes first
+        puts_with_documents = [(put, self._records.documents.get(put.key)) for put in puts]
+        altered = tuple(
+            AdminChange(
+                put.key.partition_key, put.key.sort_key, then and dict(then.body), dict(put.body)
+            )
+            for put, then in puts_with_documents
+        )
+        expected = [
+            put._replace(expected_version=then.version if then else 0)
+            for put, then in puts_with_documents
+        ]
+        act = AdminAction(0, self._clock(), description, altered)
+
+        def commit(number: int) -> tuple[Write, ...]:
+            nonlocal act
+            act = replace(act, number=number)
+            return (self._put(act, 0), *expected)
+
+        with suppress(WriteConflict):
+            self._records.apply_admin_changes(commit, reopens=_is_played(altered))
+            return act
+        raise ConfigError("Somebody else is organising just now; look again, and repeat it.")
+
+    def _put(self, act: AdminAction, expected: int | None) -> Put:
+        key = self._records.document_key("act", f"{act.number:05}")
+        return Put(key, _ACT.dump_python(act, mode="json"), expected)
+
+
+def _is_played(changes: tuple[AdminChange, ...]) -> bool:
+    """Return True if matches may follow from these changes, not only another public view."""
+    return any(change.partition.endswith(("#ruling", "#withdrawn")) for change in changes)

@@ -1,0 +1,1 @@
+"""Formats of contests: who plays whom in each round, and the standings."""

@@ -1,0 +1,190 @@
+"""The games of double elimination, laid out beforehand for any number of teams.
+
+There is a bracket of winners, one of losers, a final, and a second final where the first one is its
+loser's first loss.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import lru_cache
+
+from cardsharp.contest.formats.pairing import SeededTeams, TeamId
+
+
+class BracketSection(StrEnum):
+    """Part of the bracket to which a game belongs."""
+
+    WINNERS = "winners"
+    LOSERS = "losers"
+    FINAL = "final"
+    RESET = "reset"
+
+
+@dataclass(frozen=True, slots=True)
+class SeedSlot:
+    """A team that starts in this game; index 0 is the best seed."""
+
+    seed_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class WinnerOf:
+    """The team that has won a game."""
+
+    game: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoserOf:
+    """The team that has lost a game."""
+
+    game: int
+
+
+SlotSource = SeedSlot | WinnerOf | LoserOf
+
+
+@dataclass(frozen=True, slots=True)
+class BracketGame:
+    """A game of the bracket with the sources of its two teams."""
+
+    number: int
+    section: BracketSection
+    round: int
+    sources: tuple[SlotSource, ...]
+
+
+LoserSlots = list[SlotSource | None]  # of a round of the winners; None is nobody
+LoserOrder = Callable[[LoserSlots], LoserSlots]  # their order as they come to the losers' bracket
+
+
+def in_order(losers: LoserSlots) -> LoserSlots:
+    """In the order of the winners' bracket."""
+    return losers
+
+
+def reversed_order(losers: LoserSlots) -> LoserSlots:
+    """The last first."""
+    return losers[::-1]
+
+
+def swapped_halves(losers: LoserSlots) -> LoserSlots:
+    """The second half before the first."""
+    half = len(losers) // 2
+    return losers[half:] + losers[:half]
+
+
+def reversed_halves(losers: LoserSlots) -> LoserSlots:
+    """The halves in place, the last first in each."""
+    half = len(losers) // 2
+    return losers[:half][::-1] + losers[half:][::-1]
+
+
+LOSER_ORDERS: tuple[LoserOrder, ...] = (reversed_order, swapped_halves, reversed_halves)
+"""How the losers of the winners' rounds 2, 3, 4 are ordered; those of later rounds are straight.
+
+So two teams that have met cannot meet again earlier than in any other order of up to 16 teams, and
+of up to 64 in any of these four ways: all of them were tried.
+"""
+
+
+_Ways = tuple[SlotSource | None, SlotSource | None]  # where winner and loser of a game come from
+
+
+def _played(
+    games: list[BracketGame], part: BracketSection, pair: _Ways, min_round: int = 1
+) -> _Ways:
+    """Add a game of the pair in round `min_round` or later; add none if a side is empty.
+
+    Returns the slots of its winner and its loser.
+    """
+    first, second = pair
+    if first is None or second is None:
+        return first or second, None
+    earliest_rounds = [
+        games[source.game].round + 1
+        for source in (first, second)
+        if not isinstance(source, SeedSlot)
+    ]
+    number = len(games)
+    games.append(BracketGame(number, part, max(min_round, *earliest_rounds, 1), (first, second)))
+    return WinnerOf(number), LoserOf(number)
+
+
+@lru_cache(maxsize=128)
+def build_bracket(
+    seeds: tuple[int | None, ...], loser_orders: tuple[LoserOrder, ...] = LOSER_ORDERS
+) -> tuple[BracketGame, ...]:
+    """Return the games in an order in which they can be played, numbered from 1.
+
+    `seeds` lists the first round from top to bottom, None for an empty slot. Its length is a
+    power of two.
+    """
+    games: list[BracketGame] = []
+    upper: list[SlotSource | None] = [None if place is None else SeedSlot(place) for place in seeds]
+    lower: LoserSlots = []
+    number = 0
+    while len(upper) > 1:
+        number += 1
+        pairs = zip(upper[::2], upper[1::2], strict=True)
+        outcomes = [_played(games, BracketSection.WINNERS, pair, number) for pair in pairs]
+        upper = [winner for winner, _ in outcomes]
+        fallen = [loser for _, loser in outcomes]
+        if number > 1:
+            order = loser_orders[number - 2] if number - 2 < len(loser_orders) else in_order
+            fallen = order(fallen)
+            pairs = zip(lower, fallen, strict=True)
+            lower = [_played(games, BracketSection.LOSERS, pair)[0] for pair in pairs]
+        else:
+            lower = fallen
+        if len(lower) > 1:
+            pairs = zip(lower[::2], lower[1::2], strict=True)
+            lower = [_played(games, BracketSection.LOSERS, pair)[0] for pair in pairs]
+    final = _played(games, BracketSection.FINAL, (upper[0], lower[0]))
+    _played(games, BracketSection.RESET, final)
+    return _numbered(games)
+
+
+def _numbered(games: list[BracketGame]) -> tuple[BracketGame, ...]:
+    """The games by round, in it the winners' before the losers', from top to bottom."""
+    order = list(BracketSection)
+    games = sorted(games, key=lambda game: (game.round, order.index(game.section), game.number))
+    new = {game.number: number for number, game in enumerate(games, 1)}
+
+    def renamed(source: SlotSource) -> SlotSource:
+        return source if isinstance(source, SeedSlot) else replace(source, game=new[source.game])
+
+    return tuple(
+        replace(game, number=new[game.number], sources=tuple(map(renamed, game.sources)))
+        for game in games
+    )
+
+
+def seed_slots(teams: int) -> tuple[int | None, ...]:
+    """Return the first-round slots: the best seeds get the byes and meet as late as possible."""
+    places = [0]
+    while len(places) < teams:
+        last = 2 * len(places) - 1
+        places = [place for best in places for place in (best, last - best)]
+    return tuple(place if place < teams else None for place in places)
+
+
+GameResults = Mapping[int, tuple[TeamId, TeamId]]  # winner and loser of each decided game
+
+
+def resolve_slot(source: SlotSource, teams: SeededTeams, ends: GameResults) -> TeamId | None:
+    """Return the team that comes from a source; None while it is undecided."""
+    match source:
+        case SeedSlot(place):
+            return teams[place]
+        case WinnerOf(game):
+            return ends[game][0] if game in ends else None
+        case LoserOf(game):
+            return ends[game][1] if game in ends else None
+
+
+def winner_and_loser(teams: Sequence[TeamId], winner: TeamId) -> tuple[TeamId, TeamId]:
+    """Return the winner and the loser of a pairing."""
+    first, second = teams
+    return (first, second) if winner == first else (second, first)

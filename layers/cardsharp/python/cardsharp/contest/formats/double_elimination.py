@@ -1,0 +1,77 @@
+"""Double elimination: a team is out after its second lost pairing."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from cardsharp.contest.formats import bracket
+from cardsharp.contest.formats.base import Format, group_by_rank, register_format
+from cardsharp.contest.formats.bracket import (
+    LOSER_ORDERS,
+    BracketGame,
+    BracketSection,
+    LoserOrder,
+    resolve_slot,
+    winner_and_loser,
+)
+from cardsharp.contest.formats.pairing import (
+    Pairing,
+    PairingOutcomes,
+    Pairings,
+    SeededTeams,
+    TeamId,
+)
+
+
+@register_format("double-elimination")
+@dataclass(frozen=True, slots=True)
+class DoubleElimination(Format):
+    """The format; as drawn by hand with `places`, else by the seeds."""
+
+    allows_ties: ClassVar[bool] = False
+    losses_allowed: ClassVar[int | None] = 2
+
+    seeds: tuple[int | None, ...] | None = None
+    loser_orders: tuple[LoserOrder, ...] = LOSER_ORDERS
+
+    def bracket_games(self, teams: int) -> tuple[BracketGame, ...]:
+        """The games of so many teams."""
+        if teams < 2:  # noqa: PLR2004 - nobody meets anybody
+            return ()
+        places = bracket.seed_slots(teams) if self.seeds is None else self.seeds
+        return bracket.build_bracket(places, self.loser_orders)
+
+    def pairings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> Pairings:
+        """Every pairing that is known by now."""
+        seeds = {team: place for place, team in enumerate(teams)}
+        pairings: list[Pairing] = []
+        ends: dict[int, tuple[TeamId, TeamId]] = {}
+        unbeaten: TeamId | None = None
+        for game in self.bracket_games(len(teams)):
+            first, second = [resolve_slot(source, teams, ends) for source in game.sources]
+            if first is None or second is None:
+                continue
+            if game.section is BracketSection.FINAL:
+                unbeaten = first
+            elif game.section is BracketSection.RESET and second != unbeaten:
+                continue  # the final was its loser's second loss
+            better, other = sorted((first, second), key=seeds.__getitem__)
+            pairing = Pairing(str(game.number), game.round, game.section, (better, other))
+            pairings.append(pairing)
+            decision = outcomes.get(pairing.key)
+            if decision is not None and decision.winner is not None:
+                ends[game.number] = winner_and_loser(pairing.teams, decision.winner)
+        return tuple(pairings)
+
+    def standings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> list[list[TeamId]]:
+        """The champion, those still in, and those who are out, the later the better."""
+        lost: dict[TeamId, list[int]] = {team: [] for team in teams}
+        for pairing in self.pairings(teams, outcomes):
+            decision = outcomes.get(pairing.key)
+            if decision is not None and decision.winner is not None:
+                lost[winner_and_loser(pairing.teams, decision.winner)[1]].append(pairing.round)
+        rounds = {
+            team: (lost[team][-1] if len(lost[team]) == self.losses_allowed else math.inf,)
+            for team in teams
+        }
+        return group_by_rank(teams, rounds)

@@ -1,0 +1,156 @@
+"""Ladder: all teams play equally often, more often against teams of similar strength."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from cardsharp.analysis.ratings import MEAN_RATING, PairScore, Rating, ratings_of
+from cardsharp.contest.formats.base import (
+    RoundByRoundFormat,
+    finished_pairings,
+    group_by_rank,
+    register_format,
+)
+from cardsharp.contest.formats.pairing import (
+    Pairing,
+    PairingOutcomes,
+    Pairings,
+    SeededTeams,
+    TeamId,
+    min_cost_pairs,
+)
+
+MAX_EXTRA_PAIRINGS = (
+    2  # pairings that a team may have more than the one with the fewest, so that nobody starves
+)
+CLOSENESS_WEIGHT = (
+    3  # how many times more often than teams far apart in strength those meet who are level
+)
+HALF_WEIGHT_ELO = 100  # Elo points apart at which half of that is left
+MATCHES_PER_ROUND = (
+    20  # matches of practice that are one round: what an answer of the arena holds with ease
+)
+_LEVEL = 10**9  # weighs against a pair with one pairing more; to have met, below 10**6
+_DUMMY_OPPONENT = ""  # met by everybody once, so that nobody is infinitely strong
+
+
+def next_pairings(
+    participants: Sequence[TeamId],
+    past_pairings: Sequence[Pairing],
+    playing: Collection[TeamId],
+    ratings: Mapping[TeamId, float],
+) -> list[Pairing]:
+    """Return the pairings to begin, between `participants` that are not `playing`.
+
+    The team with the fewest matches comes first. It meets the opponent that it has met least,
+    where teams of similar strength (`ratings`, in Elo points) should meet more often. No pair
+    plays twice in a row while other teams are at play. `past_pairings` are all pairings so far,
+    including running ones.
+    """
+    free = [team for team in participants if team not in playing]
+    level = matches_played(participants, past_pairings)
+    fewest = min(level.values(), default=0)
+    met = Counter(frozenset(pairing.teams) for pairing in past_pairings)
+    last = {team: frozenset(pairing.teams) for pairing in past_pairings for team in pairing.teams}
+
+    def against(team: TeamId, other: TeamId) -> int | None:
+        pair = frozenset((team, other))
+        if playing and last.get(team) == last.get(other) == pair:
+            return None
+        apart = abs(ratings.get(team, MEAN_RATING) - ratings.get(other, MEAN_RATING))
+        due = (met[pair] + 1) / (1 + CLOSENESS_WEIGHT * 2 ** (-apart / HALF_WEIGHT_ELO))
+        return _LEVEL * (level[team] + level[other] - 2 * fewest) + min(10**6, round(1000 * due))
+
+    pairs = min_cost_pairs(
+        [team for team in free if level[team] < fewest + MAX_EXTRA_PAIRINGS], against
+    )
+    if not pairs and not playing and free:
+        behind = min(free, key=level.__getitem__)
+        pairs = min_cost_pairs(free, lambda *two: against(*two) if behind in two else None)
+    order = {frozenset(pairing.teams): pairing.teams for pairing in past_pairings}
+    changed = (order.get(frozenset(pair), pair[::-1])[::-1] for pair in pairs)
+    return [
+        Pairing(str(number), round_number_of(number), "practice", teams)
+        for number, teams in enumerate(changed, len(past_pairings) + 1)
+    ]
+
+
+def round_number_of(number: int) -> int:
+    """Return the round of a practice match number."""
+    return 1 + (number - 1) // MATCHES_PER_ROUND
+
+
+def matches_played(teams: Iterable[TeamId], past_pairings: Iterable[Pairing]) -> dict[TeamId, int]:
+    """Count each team's matches; a late or returning team starts level with the lowest.
+
+    This never raises the count of a team that was present all the time, as every pairing
+    includes a team with fewer than `MAX_EXTRA_PAIRINGS` more than the minimum.
+    """
+    level: Counter[TeamId] = Counter()
+    highest = 0
+    for pairing in past_pairings:
+        begun = {team: max(level[team], highest - MAX_EXTRA_PAIRINGS + 1) for team in pairing.teams}
+        highest = max(highest, min(begun.values()))
+        level.update({team: at + 1 - level[team] for team, at in begun.items()})
+    return {team: max(level[team], highest - MAX_EXTRA_PAIRINGS + 1) for team in teams}
+
+
+def ratings(
+    teams: Iterable[TeamId], first_team_shares: Iterable[tuple[tuple[TeamId, ...], float]]
+) -> dict[TeamId, Rating]:
+    """Return ratings from the first teams' shares; each team also has one tie with a dummy."""
+    shares_by_pair: defaultdict[tuple[TeamId, TeamId], list[float]] = defaultdict(list)
+    for (first, other), share in first_team_shares:
+        if first < other:
+            shares_by_pair[first, other].append(share)
+        else:
+            shares_by_pair[other, first].append(1 - share)
+    duels = {pair: PairScore.from_shares(shares) for pair, shares in shares_by_pair.items()}
+    duels |= {(team, _DUMMY_OPPONENT): PairScore.from_shares(()).with_prior_pair for team in teams}
+    ratings_by_team = ratings_of(duels, use_prior=False) if duels else {}
+    return {team: rating for team, rating in ratings_by_team.items() if team != _DUMMY_OPPONENT}
+
+
+@register_format("ladder")
+@dataclass(frozen=True, slots=True)
+class LadderFormat(RoundByRoundFormat):
+    """Ladder with as many rounds as a round robin; with an odd number of teams one has a bye."""
+
+    is_simulated: ClassVar[bool] = False
+
+    def draw(
+        self,
+        round_number: int,
+        teams: SeededTeams,
+        past_pairings: Pairings,
+        outcomes: PairingOutcomes,
+    ) -> Pairings:
+        """The pairings of the next round."""
+        rated = _rated(teams, past_pairings, outcomes)
+        strength = {team: rating.value for team, rating in rated.items()}
+        pairings = next_pairings(teams, past_pairings, (), strength)
+        return tuple(
+            Pairing(pairing.key, round_number, "round", pairing.teams) for pairing in pairings
+        )
+
+    def standings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> list[list[TeamId]]:
+        """Return the teams by rating; equal ratings in whole points share a place."""
+        rated = _rated(teams, self.pairings(teams, outcomes), outcomes)
+        return group_by_rank(teams, {team: (round(rated[team].value),) for team in teams})
+
+    def round_count(self, teams: int) -> int:
+        """Return the number of rounds."""
+        return teams - 1 + teams % 2
+
+
+def _rated(
+    teams: SeededTeams, pairings: Pairings, decided: PairingOutcomes
+) -> dict[TeamId, Rating]:
+    """The ratings by the matches of the pairings that ended."""
+    shares = [
+        (pairing.teams, share)
+        for pairing, decision in finished_pairings(pairings, decided)
+        for share in [1.0] * decision.wins[0] + [0.0] * decision.wins[1]
+    ]
+    return ratings(teams, shares)

@@ -1,0 +1,97 @@
+"""Swiss system: each round pairs teams of similar points that have not met yet."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from cardsharp.contest.formats.base import (
+    RoundByRoundFormat,
+    byes,
+    finished_pairings,
+    points,
+    register_format,
+)
+from cardsharp.contest.formats.pairing import (
+    Pairing,
+    PairingOutcomes,
+    Pairings,
+    SeededTeams,
+    TeamId,
+    min_cost_pairs,
+)
+
+BYE = -1  # stands for the opponent of whoever sits out
+_REMATCH_COST, _APART = 10**8, 10**4  # against a pair: to have met, half points apart squared
+
+
+@register_format("swiss")
+@dataclass(frozen=True, slots=True)
+class Swiss(RoundByRoundFormat):
+    """Swiss system; a round is drawn when the previous one has ended.
+
+    There is one round more than single elimination would need, but at most half as many rounds
+    as teams. This number is always possible without a rematch (Dirac's theorem). With an odd
+    number of teams one gets a bye each round, which scores a point: the lowest of the teams
+    with the fewest byes.
+    """
+
+    def draw(
+        self,
+        round_number: int,
+        teams: SeededTeams,
+        past_pairings: Pairings,
+        outcomes: PairingOutcomes,
+    ) -> Pairings:
+        """The pairings of the next round."""
+        score = self._points(teams, past_pairings, outcomes)
+        pairs = _paired(tuple(teams), past_pairings, tuple(score[team] for team in teams))
+        return tuple(
+            Pairing(f"{round_number}-{place}", round_number, "round", pair)
+            for place, pair in enumerate(pairs, 1)
+        )
+
+    def scores(self, teams: SeededTeams, outcomes: PairingOutcomes) -> dict[TeamId, float]:
+        """A point for a pairing won or a round sat out, a half for a level one."""
+        return self._points(teams, self.pairings(teams, outcomes), outcomes)
+
+    def round_count(self, teams: int) -> int:
+        """Return the number of rounds."""
+        return min((teams - 1).bit_length() + 1, (teams + 1) // 2)
+
+    def _points(
+        self, teams: SeededTeams, pairings: Sequence[Pairing], decided: PairingOutcomes
+    ) -> dict[TeamId, float]:
+        score = points(teams, finished_pairings(pairings, decided))
+        for team, times in byes(teams, pairings, self.late_joiners).items():
+            score[team] += times
+        return score
+
+
+@lru_cache(maxsize=256)
+def _paired(
+    teams: tuple[TeamId, ...], pairings: Pairings, score: tuple[float, ...]
+) -> list[tuple[TeamId, TeamId]]:
+    """Return the next round's pairs, the best first, each with the better seed first.
+
+    `score` is in the order of `teams`.
+    """
+    met = Counter(frozenset(pairing.teams) for pairing in pairings)
+    idle = byes(teams, pairings)
+    order = sorted(range(len(teams)), key=lambda seed: (-score[seed], seed))
+    level = Counter(score)
+    place = {seed: at for at, seed in enumerate(order)}
+
+    def against(first: int, other: int) -> int:
+        if BYE in (first, other):
+            seed = max(first, other)
+            return _REMATCH_COST * idle[teams[seed]] + _APART * (len(teams) - place[seed])
+        rematch_count = met[frozenset((teams[first], teams[other]))]
+        apart = round(2 * abs(score[first] - score[other])) ** 2
+        # Of those level in points the upper half meets the lower, as in a first round.
+        fold = 0 if apart else abs(abs(place[first] - place[other]) - level[score[first]] // 2)
+        return _REMATCH_COST * rematch_count + _APART * apart + fold
+
+    bye_slot = [BYE] if len(teams) % 2 else []
+    pairs = min_cost_pairs([*order, *bye_slot], against)
+    return [(teams[min(pair)], teams[max(pair)]) for pair in pairs if BYE not in pair]

@@ -1,0 +1,251 @@
+"""Matches of a contest: their hosts, their identity and their results.
+
+Dead Man's Draw is played at its arena, any other game on a host of the contest itself. Figures
+of teams are in the order of the seats.
+
+A match is identified by its pairing and number, which are in its tags. The director looks up
+whether a match exists first, and derives its seed from the contest's secret. So nothing has to
+be remembered, and no match is lost or counted twice if a process dies. Where a ruling brings
+other teams into a pairing, the matches of the earlier teams do not count.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from hashlib import sha256
+from itertools import combinations, count
+from typing import NamedTuple, Protocol
+
+from cardsharp.contest.formats.pairing import MatchScore, Pairing, TeamId
+
+Points = tuple[float, ...]  # one for each team at a table, in their order
+
+
+@dataclass(frozen=True, slots=True)
+class MatchFacts(MatchScore):
+    """Result of an ended match, for its teams in their order.
+
+    `busts` are turns that lost their cards, `late` turns that the host ended at the time limit,
+    `banked` turns that ended well. `autopicks` are moves that the host was to pick. Matches of
+    older versions lack some of these.
+    """
+
+    seconds: float
+    turns: int
+    busts: tuple[int, ...] = (0, 0)
+    late: tuple[int, ...] = (0, 0)
+    banked: tuple[int, ...] = ()
+    moves: tuple[int, ...] = ()
+    autopicks: tuple[int, ...] = ()
+    began: datetime | None = None
+
+    def pairwise_shares(self) -> list[tuple[int, int, float]]:
+        """Return each pair's share: 1, a half or 0.
+
+        With more than two teams the winner beats all others, and those are compared by points.
+        """
+        more = len(self.points) > 2  # noqa: PLR2004 - of two the winner says it all
+        order = [(at == self.winner, more and points) for at, points in enumerate(self.points)]
+        return [
+            (first, other, pairwise_share(order[first], order[other]))
+            for first, other in combinations(range(len(order)), 2)
+        ]
+
+
+def pairwise_share(value: object, other: object) -> float:
+    """Return 1 if `value` is greater than `other`, a half if they are equal, else 0."""
+    return 0.5 if value == other else float(value > other)  # type: ignore[operator]  # alike
+
+
+def format_points(points: float) -> str:
+    """Format points with as few digits as possible."""
+    return f"{points:.10g}"
+
+
+class MatchRequest(NamedTuple):
+    """A match to begin; its tags and seed identify it."""
+
+    teams: tuple[TeamId, ...]
+    tags: tuple[str, ...]
+    seed: str
+    turn_timeout: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSummary:
+    """Last observed state of a match; its score is None while it runs.
+
+    `consecutive_timeouts` counts the latest turns in a row that ran out of time. `is_foreign`
+    marks a match begun by a team, which may carry any tag.
+    """
+
+    id: str
+    teams: tuple[TeamId, ...]
+    tags: tuple[str, ...]
+    last_move_at: str
+    score: MatchScore | None = None
+    consecutive_timeouts: int = 0
+    is_foreign: bool = False
+
+    def reordered(self, teams: tuple[TeamId, ...]) -> "MatchSummary":
+        """Return the summary with its teams in this order."""
+        order = [self.teams.index(team) for team in teams]
+        return replace(self, teams=teams, score=self.score and self.score.reordered(order))
+
+
+@dataclass(frozen=True, slots=True)
+class HostReport:
+    """Full report of a match: its result so far, its last move and the absent teams.
+
+    `last_move_at` is None if the host gives no times. `absent_teams` let their last turns time
+    out.
+    """
+
+    teams: tuple[TeamId, ...]
+    facts: MatchFacts
+    last_move_at: datetime | None
+    is_over: bool
+    absent_teams: tuple[TeamId, ...] = ()
+
+    def facts_of(self, teams: tuple[TeamId, ...]) -> MatchFacts:
+        """Return the facts in the order of these teams."""
+        return self.facts.reordered([self.teams.index(team) for team in teams])
+
+
+@dataclass(frozen=True, slots=True)
+class LiveMatch:
+    """A match as spectators see it now; `note` says in a few words what lies on the table."""
+
+    id: str
+    teams: tuple[TeamId, ...]
+    tags: tuple[str, ...]
+    points: Points
+    team_to_act: TeamId | None
+    turn: int
+    note: str
+    is_foreign: bool = False
+
+
+class MatchHost(Protocol):
+    """Interface that a match host offers to the directors of contest and practice."""
+
+    def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchSummary]:
+        """Return the matches with any of these tags or ids."""
+
+    def match_record(self, match_id: str) -> HostReport:
+        """Return the full report of a match."""
+
+    def begin_match(self, request: MatchRequest) -> str:
+        """Begin a match and return its id."""
+
+    def end_match(self, match: str, winner: TeamId | None, comment: str) -> None:
+        """End a match by decision; without a winner it is a draw."""
+
+    def idle_seconds(self) -> Mapping[TeamId, float | None]:
+        """Return the seconds since each player's last request; None for players never seen."""
+
+
+class _MatchKey(NamedTuple):
+    """Identity of a match: the key of its pairing, its number in it, and its teams."""
+
+    key: str
+    number: int
+    teams: frozenset[str]
+
+
+@dataclass
+class ContestMatches:
+    """Matches with the tag `contest_name`; their seeds are derived from `seed_secret`."""
+
+    match_host: MatchHost
+    contest_name: str
+    seed_secret: str
+    turn_timeout: timedelta
+    _views: dict[_MatchKey, MatchSummary] = field(default_factory=dict, init=False)
+    _read: set[int] = field(default_factory=set, init=False)
+
+    def clear_cache(self) -> None:
+        """Forget all cached matches, as after a call whose effect is unknown."""
+        self._views.clear()
+        self._read.clear()
+
+    def refresh_running(self) -> None:
+        """Read the matches that were running again."""
+        running = tuple(view.id for view in self._views.values() if view.score is None)
+        if running:
+            self._take(self.match_host.matches(ids=running))
+
+    def read_rounds(self, rounds: Iterable[int]) -> None:
+        """Read rounds not read yet, each by itself, as one response may not hold all matches."""
+        for number in rounds:
+            if number not in self._read:
+                self._take(self.match_host.matches(tags=(f"{self.contest_name}_Round{number}",)))
+                self._read.add(number)
+
+    def read_later_rounds(self, last_known_round: int) -> None:
+        """Read rounds beyond the last determined one, whose pairings a ruling may have removed."""
+        for number in count(last_known_round + 1):
+            previous_count = len(self._views)
+            self.read_rounds((number,))
+            if len(self._views) == previous_count:
+                return
+
+    def matches_of(self, pairing: Pairing) -> list[MatchSummary]:
+        """Return the matches of a pairing in order, with scores in the order of its teams."""
+        teams = frozenset(pairing.teams)
+        matches: list[MatchSummary] = []
+        while (seen := self._views.get(_MatchKey(pairing.key, len(matches), teams))) is not None:
+            matches.append(seen.reordered(pairing.teams))
+        return matches
+
+    def cached_matches(self) -> Iterator[tuple[str, MatchSummary]]:
+        """Yield every match as last observed, each with its pairing's key."""
+        return ((which.key, view) for which, view in self._views.items())
+
+    def uncounted_matches(self, counted: Collection[str]) -> Iterator[tuple[Pairing, MatchSummary]]:
+        """Yield the ended matches that are not in `counted`, each with its pairing."""
+        for which, view in self._views.items():
+            if view.score is not None and view.id not in counted:
+                number = int(view.tags[0].rpartition("_Round")[2])
+                yield Pairing(which.key, number, "round", view.teams), view
+
+    def orphaned_matches(self, pairings: Iterable[Pairing]) -> Iterator[str]:
+        """Yield running matches whose teams none of the pairings brings together."""
+        expected = {(pairing.key, frozenset(pairing.teams)) for pairing in pairings}
+        for which, view in self._views.items():
+            if view.score is None and (which.key, which.teams) not in expected:
+                yield view.id
+
+    def begin_next(self, pairing: Pairing) -> None:
+        """Begin the next match of a pairing."""
+        number = len(self.matches_of(pairing))
+        # From the contest's own, which nobody sees.
+        digest = sha256(f"{self.seed_secret}:{pairing.key}:{number}".encode()).digest()
+        order = MatchRequest(
+            teams=pairing.seats(number),
+            tags=(
+                f"{self.contest_name}_Round{pairing.round}",
+                self.contest_name,
+                f"{self.contest_name}:{pairing.key}:{number}",
+            ),
+            seed=str(int.from_bytes(digest[:7])),
+            turn_timeout=self.turn_timeout,
+        )
+        self._take(self.match_host.matches(ids=(self.match_host.begin_match(order),)))
+
+    def _take(self, summaries: Iterable[MatchSummary]) -> None:
+        for view in sorted(summaries, key=lambda view: view.id):
+            which = None if view.is_foreign else _number_of(self.contest_name, view)
+            if which is not None and self._views.setdefault(which, view).id == view.id:
+                self._views[which] = view
+
+
+def _number_of(name: str, view: MatchSummary) -> _MatchKey | None:
+    """Return the identity of a match from its tags; None if it is not of this contest."""
+    tags = defaultdict(str, enumerate(view.tags))
+    prefix, _, rest = tags[2].partition(":")
+    key, _, number = rest.rpartition(":")
+    if prefix != name or not key or not number.isdecimal():
+        return None
+    return _MatchKey(key, int(number), frozenset(view.teams))

@@ -1,0 +1,51 @@
+"""Repository of contests: a local file has one, an arena in the cloud any number."""
+
+from collections.abc import Iterator
+
+from cardsharp.contest.freeze import current_freeze
+from cardsharp.contest.models import ContestSettings, ContestStage
+from cardsharp.contest.results import ContestRecords
+from cardsharp.contest.teams import CONTESTS, PROGRESS, ContestState, all_documents, put_document
+from cardsharp.errors import ConfigError
+from cardsharp.store.documents import DocumentStore, Key, try_commit
+
+_ORDER = (ContestStage.BEGUN, ContestStage.OPEN, ContestStage.OVER)
+
+
+class ContestRepository:
+    """Repository of the contests in a document store."""
+
+    def __init__(self, documents: DocumentStore) -> None:
+        self.documents = documents
+
+    def create(self, settings: ContestSettings) -> ContestRecords:
+        """Create a contest; raise `ConfigError` if the name is taken."""
+        put = put_document(Key(CONTESTS, settings.name), PROGRESS, ContestState(settings), 0)
+        if not try_commit(self.documents, put):
+            raise ConfigError(f"There is a contest {settings.name} already.")
+        return self.get(settings.name)
+
+    def get(self, name: str) -> ContestRecords:
+        """Return a contest by name; raise `ConfigError` if it does not exist."""
+        return ContestRecords(self.documents, name)
+
+    def names(self) -> list[str]:
+        """Return the names: running or frozen contests first, then future ones, then finished."""
+
+        def order(state: ContestState) -> int:
+            is_frozen = state.stage is ContestStage.OVER and current_freeze(
+                self.get(state.settings.name)
+            )
+            return _ORDER.index(ContestStage.BEGUN if is_frozen else state.stage)
+
+        return [state.settings.name for state in sorted(self._progress(), key=order)]
+
+    def active(self) -> Iterator[ContestRecords]:
+        """Yield the contests that are in practice or running."""
+        for state in self._progress():
+            if state.stage is ContestStage.BEGUN or state.practice is not None:
+                yield self.get(state.settings.name)
+
+    def _progress(self) -> list[ContestState]:
+        documents = all_documents(self.documents, CONTESTS)
+        return [PROGRESS.validate_python(document.body) for document in documents]

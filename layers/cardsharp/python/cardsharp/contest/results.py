@@ -1,0 +1,220 @@
+"""Stored records of a contest: settings, teams, rulings and results.
+
+The matches themselves are in the arena, under tags with pairing and number. From them the
+director works out the state of the contest again after any failure. The results are a copy for
+readers while it runs. They are stored in a local file, or in the arena's table in the cloud:
+
+| partition             | sort    | body                                                          |
+|-----------------------|---------|---------------------------------------------------------------|
+| contests              | NAME    | `ContestState`: its settings and how far it is                |
+| contest#NAME#team     | ID      | a `TeamEntry`, and its seed                                   |
+| contest#NAME#gone     | ID      | the name of a team that was removed                           |
+| contest#NAME#withdrawn| ID      | the reason why a team has withdrawn                           |
+| contest#NAME#ruling   | PAIRING | a `Ruling`                                                    |
+| contest#NAME#act      | 00012   | an `AdminAction` of an organiser, by its number               |
+| contest#NAME#fault    | ID      | a team's `TeamFaults`, where it is played for                 |
+| contest#NAME#result   | 00012   | a `PairingResult`, by its place                               |
+| contest#NAME#aside    | 00012   | a `PairingResult` of a match that counts no more              |
+| contest#NAME#freeze   | now     | a `ScoreboardFreeze`: since when spectators see no news       |
+| contest#NAME#still    | MOMENT  | what the contest was at that freeze, see `freeze`             |
+| contest#NAME#meeting  | 0000012 | a `PracticeMatch`, by its number                              |
+| contest#NAME#standing | 0000012 | a `RatingSnapshot`, by how many matches made it               |
+| players               | ID      | name and ha1: what an arena in the cloud reads of its players |
+"""
+
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from pydantic import TypeAdapter
+
+from cardsharp.client.config import digest_ha1
+from cardsharp.contest import models
+from cardsharp.contest.formats.base import Format
+from cardsharp.contest.formats.pairing import TeamId
+from cardsharp.contest.models import (
+    ContestStage,
+    PairingResult,
+    PracticeMatch,
+    Ruling,
+    TeamEntry,
+    TeamFaults,
+)
+from cardsharp.contest.teams import (
+    PROGRESS,
+    TeamRoster,
+    check_team_name,
+    new_password,
+    put_document,
+)
+from cardsharp.errors import ConfigError, WriteConflict
+from cardsharp.store.documents import Delete, Write
+
+_RULING = TypeAdapter(Ruling)
+RESULT = TypeAdapter(PairingResult)
+_MEETING = TypeAdapter(PracticeMatch)
+_STANDING = TypeAdapter(models.RatingSnapshot)
+_FAULTS = TypeAdapter(TeamFaults)
+
+MAX_RECENT_FAULTS, MAX_FAULT_LENGTH = (
+    20,
+    500,
+)  # how many faults of a team are kept with their text, and characters of one
+
+
+class ContestRecords(TeamRoster):
+    """The records of one contest; leaving a `with` block closes them.
+
+    Every method raises `StoreError` if the document store fails. Raises `ConfigError` if there
+    is no contest of that name.
+    """
+
+    frozen_at: datetime | None = None
+    """Since when these do not change, whatever happens; None for those that do."""
+
+    @property
+    def format(self) -> Format:
+        """Format of the contest with its late teams and results."""
+        return self.settings.format_for(self.teams(), self.results())
+
+    def add_team(self, name: str, strategy: str | None = None) -> tuple[TeamEntry, str]:
+        """Add a team; return it with its password, which is not stored.
+
+        It takes part at once, or from the next round on.
+        """
+        since = self._next_round(name)
+        check_team_name(name, self.teams())
+        team_id, password = secrets.token_hex(12), new_password()
+        team = TeamEntry(team_id, name, digest_ha1(team_id, password), strategy, since)
+        try:
+            self.append_team(team)
+        except WriteConflict:
+            raise ConfigError(f"Somebody else is changing the teams; enter {name} again.") from None
+        return team, password
+
+    def _next_round(self, name: str) -> int:
+        """Return the first round that a new team can play; raise `ConfigError` if there is none."""
+        stage, results = self.stage, self.results()
+        if stage is ContestStage.OPEN:
+            return 1
+        if stage is ContestStage.OVER:
+            raise ConfigError(f"The contest is over; {name} can enter the next one.")
+        teams, last = self.teams(), max((result.round for result in results), default=1)
+        number = 1 + min((result.round for result in results if not result.decided), default=last)
+        number = max(number, *(team.since for team in teams))
+        until = self.format.last_entry_round([team.id for team in teams])
+        if until is not None and number > until:
+            reason = "its last round is under way" if until else "its bracket is drawn"
+            raise ConfigError(
+                f"The contest has begun, and {reason}. {name} can take the place of a "
+                "team that has "
+                "not come: give that one's entry the name by `cardsharp contest teams rename`, and "
+                "a new password by `cardsharp contest teams credentials`."
+            )
+        return number
+
+    def apply_admin_changes(
+        self, changes: Callable[[int], Sequence[Write]], *, reopens: bool
+    ) -> None:
+        """Commit an action's changes, which get its number; raise `WriteConflict` if others act.
+
+        With `reopens` a finished contest is running again.
+        """
+        document, state = self._load_state()
+        number = state.ruled + 1
+        stage = ContestStage.BEGUN if reopens and state.stage is ContestStage.OVER else state.stage
+        new_state = replace(state, stage=stage, ruled=number)
+        self.documents.commit(
+            put_document(document.key, PROGRESS, new_state, document.version), *changes(number)
+        )
+
+    def withdrawn(self) -> dict[TeamId, str]:
+        """The teams that have withdrawn, each with its reason."""
+        return {
+            document.key.sort_key: str(document.body["reason"])
+            for document in self.documents_of("withdrawn")
+        }
+
+    def rulings(self) -> dict[str, Ruling]:
+        """The rulings by pairing."""
+        rulings = [
+            _RULING.validate_python(document.body) for document in self.documents_of("ruling")
+        ]
+        return {ruling.pairing: ruling for ruling in rulings}
+
+    def save_results(
+        self, results: Iterable[PairingResult], discarded: Iterable[PairingResult] = ()
+    ) -> None:
+        """Save the current results, replacing the previous ones; unchanged documents stay."""
+        self._keep("aside", discarded)
+        self._keep("result", results)
+
+    def _keep(self, kind: str, results: Iterable[PairingResult]) -> None:
+        existing = {document.key: document for document in self.documents_of(kind)}
+        puts = [
+            put_document(self.document_key(kind, f"{place:05}"), RESULT, result)
+            for place, result in enumerate(results)
+        ]
+        changes: list[Write] = [
+            put for put in puts if put.key not in existing or existing[put.key].body != put.body
+        ]
+        gone = existing.keys() - {put.key for put in puts}
+        changes += [Delete(key, existing[key].version) for key in sorted(gone)]
+        self.commit(changes)
+
+    def results(self) -> list[PairingResult]:
+        """Return the latest saved results, in the order of the pairings."""
+        return [RESULT.validate_python(document.body) for document in self.documents_of("result")]
+
+    def discarded_matches(self) -> list[PairingResult]:
+        """Return the matches that no longer count since a ruling changed the teams, as results."""
+        return [RESULT.validate_python(document.body) for document in self.documents_of("aside")]
+
+    def results_in_order(self) -> list[PairingResult]:
+        """Return the results, each round followed by its matches that no longer count."""
+        return sorted(self.results() + self.discarded_matches(), key=lambda result: result.round)
+
+    def standings(self) -> list[list[TeamId]]:
+        """The places so far, the best first."""
+        teams = [team.id for team in self.teams()]
+        return self.format.standings(teams, models.outcomes_by_key(self.results()))
+
+    def add_practice_match(self, meeting: PracticeMatch) -> None:
+        """Store an ended practice match under its number."""
+        key = self.document_key("meeting", f"{meeting.number:07}")
+        self.documents.commit(put_document(key, _MEETING, meeting))
+
+    def practice_matches(self) -> list[PracticeMatch]:
+        """Return the ended practice matches in the order of their ends."""
+        matches = [
+            _MEETING.validate_python(document.body) for document in self.documents_of("meeting")
+        ]
+        return sorted(matches, key=lambda meeting: (meeting.at, meeting.number))
+
+    def add_rating_snapshot(self, standing: models.RatingSnapshot) -> None:
+        """Store ratings under the number of matches that they are from."""
+        key = self.document_key("standing", f"{standing.played:07}")
+        self.documents.commit(put_document(key, _STANDING, standing))
+
+    def rating_history(self) -> list[models.RatingSnapshot]:
+        """The ratings of practice over time, the oldest first."""
+        return [
+            _STANDING.validate_python(document.body) for document in self.documents_of("standing")
+        ]
+
+    def faults(self) -> dict[TeamId, TeamFaults]:
+        """The faults of all teams that have any."""
+        return {
+            document.key.sort_key: _FAULTS.validate_python(document.body)
+            for document in self.documents_of("fault")
+        }
+
+    def add_fault(self, team: TeamId, message: str, occurred_at: datetime) -> None:
+        """Add an error of a team."""
+        faults = self.faults().get(team, TeamFaults())
+        last = (models.TeamFault(occurred_at, message[:MAX_FAULT_LENGTH]), *faults.last)[
+            :MAX_RECENT_FAULTS
+        ]
+        updated = TeamFaults(faults.count + 1, last)
+        self.documents.commit(put_document(self.document_key("fault", team), _FAULTS, updated))

@@ -1,0 +1,326 @@
+"""Stored teams and stage of a contest: the base of `ContestRecords`."""
+
+import secrets
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Self
+
+from pydantic import TypeAdapter
+
+from cardsharp.client.config import MAX_NAME_LENGTH, digest_ha1
+from cardsharp.contest.formats.pairing import TeamId
+from cardsharp.contest.models import ContestSettings, ContestStage, TeamEntry
+from cardsharp.errors import ConfigError, WriteConflict
+from cardsharp.store.documents import (
+    MAX_TRANSACTION_WRITES,
+    Delete,
+    Document,
+    DocumentStore,
+    Key,
+    Put,
+    Write,
+    try_commit,
+)
+
+
+def check_team_name(name: str, existing_teams: Iterable[TeamEntry]) -> None:
+    """Raise `ConfigError` unless a team can have this name beside the existing teams."""
+    if not name.strip() or len(name) > MAX_NAME_LENGTH:
+        raise ConfigError(f"A team's name has 1 to {MAX_NAME_LENGTH} characters, and is not empty.")
+    if not name.isprintable() or name != name.strip():
+        raise ConfigError(
+            f"The team's name {name!r} has characters that nobody sees, or blanks around it; "
+            "leave them out, so that no two names look alike."
+        )
+    alike = next((other.name for other in existing_teams if _seen(other.name) == _seen(name)), None)
+    if alike is not None:
+        raise ConfigError(f"There is a team called {alike} already.")
+
+
+def new_password() -> str:
+    """Return a password of 128 bits, in characters that need no quoting in a shell."""
+    return secrets.token_hex(16)
+
+
+def _seen(name: str) -> str:
+    """A name as people tell names apart: capitals, widths and ligatures make no other one."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class ContestState:
+    """A contest's settings and stage; `entered` and `ruled` are counters that only grow.
+
+    Practice matches begin until the time `practice`, which is None once none of them runs.
+    """
+
+    settings: ContestSettings
+    stage: ContestStage = ContestStage.OPEN
+    paused: bool = False
+    entered: int = 0
+    ruled: int = 0
+    practice: datetime | None = None
+
+
+PROGRESS = TypeAdapter(ContestState)
+_TEAM = TypeAdapter(TeamEntry)
+
+CONTESTS, PLAYERS = "contests", "players"  # of all contests, and of a cloud arena's players
+
+_PAGE = 1000
+
+
+class TeamRoster:
+    """Settings, stage and teams of one contest, stored as `results` describes.
+
+    Leaving a `with` block closes it. Raises `ConfigError` if there is no contest of that name;
+    every method raises `StoreError` if the document store fails.
+    """
+
+    def __init__(self, documents: DocumentStore, name: str) -> None:
+        self.documents, self._name = documents, name
+        self.settings = self._progress.settings
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the document store."""
+        self.documents.close()
+
+    @property
+    def stage(self) -> ContestStage:
+        """Stage of the contest."""
+        return self._progress.stage
+
+    @property
+    def practice_until(self) -> datetime | None:
+        """Time until which practice matches begin; None once practice is over and none runs."""
+        return self._progress.practice
+
+    def set_practice_until(self, until: datetime | None) -> None:
+        """Let practice matches begin until that time; None if none is left."""
+        self._change(lambda state: replace(state, practice=until))
+
+    def start(self) -> None:
+        """Begin the contest if it has not begun; from then on no team can be removed."""
+        self._change(
+            lambda state: (
+                replace(state, stage=ContestStage.BEGUN)
+                if state.stage is ContestStage.OPEN
+                else state
+            )
+        )
+
+    def end(self, max_rulings: int) -> None:
+        """Set the contest to over, unless it has more than `max_rulings` rulings."""
+        self._change(
+            lambda state: (
+                replace(state, stage=ContestStage.OVER) if state.ruled <= max_rulings else state
+            )
+        )
+
+    def teams(self) -> list[TeamEntry]:
+        """The teams, the best seed first."""
+        documents = sorted(
+            self.documents_of("team"), key=lambda document: int(str(document.body["seed"]))
+        )
+        return [_TEAM.validate_python(document.body) for document in documents]
+
+    def append_team(self, team: TeamEntry) -> None:
+        """Add a team as the last seed.
+
+        Raises `WriteConflict` if its name is taken or the contest has moved to another stage.
+        """
+        document, progress = self._load_state()
+        if team.name in {entry.name for entry in self.teams()}:
+            raise WriteConflict("The name is taken.")
+        seed = progress.entered + 1
+        stage = ContestStage.OPEN if team.since == 1 else ContestStage.BEGUN
+        self._change_teams(
+            document, seed, self._put_team(team, seed, 0), _player(team), stage=stage
+        )
+
+    def reset_password(self, name: str) -> tuple[TeamEntry, str]:
+        """A team and its new password, which counts within seconds in place of the old one."""
+        password = new_password()
+        team, document = self._team(name)
+        team = replace(team, ha1=digest_ha1(team.id, password))
+        seed = int(str(document.body["seed"]))
+        player = replace(team, name=self.announced_players().get(team.id, team.name))
+        self.documents.commit(self._put_team(team, seed, document.version), _player(player))
+        return team, password
+
+    def remove_team(self, name: str) -> None:
+        """Remove a team before the contest has begun."""
+        self._refuse_once_begun()
+        state_document, progress = self._load_state()
+        team, document = self._team(name)
+        player = self.documents.get(Key(PLAYERS, team.id))
+        gone = [item for item in (document, player) if item is not None]
+        changes: list[Write] = [Delete(item.key, item.version) for item in gone]
+        changes.append(Put(self.document_key("gone", team.id), {"name": team.name}, None))
+        self._change_teams(state_document, progress.entered + 1, *changes)
+
+    def names(self) -> dict[TeamId, str]:
+        """The names of all teams, also of those that were removed after they had practised."""
+        gone = {
+            document.key.sort_key: str(document.body["name"])
+            for document in self.documents_of("gone")
+        }
+        return gone | {team.id: team.name for team in self.teams()}
+
+    def set_seeding(self, order: Sequence[TeamId]) -> None:
+        """Let the teams be seeded in this order of all their ids, before the contest has begun."""
+        self._refuse_once_begun()
+        document, progress = self._load_state()
+        teams = {team.id: team for team in self.teams()}
+        places = enumerate(order, progress.entered + 1)
+        puts = [self._put_team(teams[team], place, None) for place, team in places]
+        self._change_teams(document, progress.entered + len(order), *puts)
+
+    def find_team(self, name: str) -> TeamEntry:
+        """The team with that name or id."""
+        return self._team(name)[0]
+
+    def _team(self, name: str) -> tuple[TeamEntry, Document]:
+        entries = [
+            (_TEAM.validate_python(document.body), document)
+            for document in self.documents_of("team")
+        ]
+        named = next((entry for entry in entries if name in (entry[0].id, entry[0].name)), None)
+        if named is None:
+            names = ", ".join(team.name for team in self.teams()) or "nobody yet"
+            raise ConfigError(f"No team is called {name}; entered are {names}.")
+        return named
+
+    def _put_team(self, team: TeamEntry, seed: int, expected: int | None) -> Put:
+        put = put_document(self.document_key("team", team.id), _TEAM, team, expected)
+        return put._replace(body={**put.body, "seed": seed})
+
+    def _change_teams(
+        self,
+        document: Document,
+        entered: int,
+        *changes: Write,
+        stage: ContestStage = ContestStage.OPEN,
+    ) -> None:
+        """Change teams of a contest in that stage; raise `WriteConflict` if it has changed."""
+        progress = PROGRESS.validate_python(document.body)
+        if progress.stage is not stage:
+            raise WriteConflict("The contest has gone on.")
+        # It is counted as ruled, so that no contest ends that has not seen who came late.
+        counted = replace(
+            progress, entered=entered, ruled=progress.ruled + (stage is ContestStage.BEGUN)
+        )
+        self.documents.commit(
+            put_document(document.key, PROGRESS, counted, document.version), *changes
+        )
+
+    def _refuse_once_begun(self) -> None:
+        if self.stage is not ContestStage.OPEN:
+            raise ConfigError(
+                "The contest has begun: its teams can withdraw, but none is removed, and none is "
+                "seeded anew."
+            )
+
+    def rename_writes(
+        self, name: str, new: str, *, notify_arena: bool
+    ) -> tuple[TeamEntry, list[Put]]:
+        """Return the team and the writes of its new name, with the arena's if `notify_arena`."""
+        team, document = self._team(name)
+        check_team_name(new, [other for other in self.teams() if other != team])
+        puts = [Put(document.key, {**document.body, "name": new}, None)]
+        return team, [*puts, *([_player(replace(team, name=new))] if notify_arena else [])]
+
+    def announced_players(self) -> dict[TeamId, str]:
+        """Return the names of the teams as the arena has them."""
+        documents = (self.documents.get(Key(PLAYERS, team.id)) for team in self.teams())
+        return {
+            document.key.sort_key: str(document.body["name"])
+            for document in documents
+            if document is not None
+        }
+
+    def name_sync_writes(self) -> list[Put]:
+        """Return the writes that announce to the arena the names that it does not have yet."""
+        announced_names = self.announced_players()
+        return [
+            _player(team) for team in self.teams() if announced_names.get(team.id, "") != team.name
+        ]
+
+    @property
+    def ruling_count(self) -> int:
+        """Number of organisers' actions so far, and of teams that joined late."""
+        return self._progress.ruled
+
+    @property
+    def is_paused(self) -> bool:
+        """True if no match may begin."""
+        return self._progress.paused
+
+    def pause(self, *, paused: bool) -> None:
+        """Let no match begin, or let them begin again."""
+        self._change(lambda state: replace(state, paused=paused))
+
+    def commit(self, changes: Sequence[Write]) -> None:
+        """Make any number of writes; readers may see some of them earlier than the others."""
+        for first in range(0, len(changes), MAX_TRANSACTION_WRITES):
+            self.documents.commit(*changes[first : first + MAX_TRANSACTION_WRITES])
+
+    def _load_state(self) -> tuple[Document, ContestState]:
+        """Return the contest's state document, and the state in it."""
+        document = self.documents.get(Key(CONTESTS, self._name))
+        if document is None:
+            raise ConfigError(
+                f"There is no contest {self._name}; `cardsharp contest new` founds one."
+            )
+        return document, PROGRESS.validate_python(document.body)
+
+    @property
+    def _progress(self) -> ContestState:
+        return self._load_state()[1]
+
+    def _change(self, change: Callable[[ContestState], ContestState]) -> None:
+        """Apply a change to the current state, repeating it while other writers interfere."""
+        while True:
+            document, state = self._load_state()
+            new_state = change(state)
+            put = put_document(document.key, PROGRESS, new_state, document.version)
+            if new_state == state or try_commit(self.documents, put):
+                return
+
+    def document_key(self, kind: str, sort: str) -> Key:
+        """Return the key of a document of that kind."""
+        return Key(f"contest#{self._name}#{kind}", sort)
+
+    def documents_of(self, kind: str) -> Iterator[Document]:
+        """Yield all documents of a kind in order."""
+        return all_documents(self.documents, f"contest#{self._name}#{kind}")
+
+
+def all_documents(documents: DocumentStore, partition: str) -> Iterator[Document]:
+    """Yield all documents of a partition in order."""
+    page = documents.query(partition, limit=_PAGE)
+    yield from page
+    while len(page) == _PAGE:
+        page = documents.query(partition, page[-1].key.sort_key, _PAGE)
+        yield from page
+
+
+def put_document(
+    key: Key, kind: TypeAdapter[Any], value: object, expected: int | None = None
+) -> Put:
+    """Return the write that stores a value as a document; `expected` is its current version."""
+    return Put(key, kind.dump_python(value, mode="json"), expected)
+
+
+def _player(team: TeamEntry) -> Put:
+    """Return the write of a team's player entry; a cloud arena plays a team with a strategy."""
+    strategy = {} if team.strategy is None else {"strategy": team.strategy}
+    return Put(Key(PLAYERS, team.id), {"name": team.name, "ha1": team.ha1, **strategy}, None)

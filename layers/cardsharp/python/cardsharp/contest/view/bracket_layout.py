@@ -1,0 +1,257 @@
+"""Layout of a contest's drawing: the halves of a bracket, or rounds side by side.
+
+A column is a round, a row a box; the page converts them to lengths.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from cardsharp.contest.formats.base import Format
+from cardsharp.contest.formats.bracket import (
+    BracketGame,
+    BracketSection,
+    GameResults,
+    LoserOf,
+    SeedSlot,
+    SlotSource,
+    WinnerOf,
+    resolve_slot,
+    winner_and_loser,
+)
+from cardsharp.contest.formats.pairing import TeamId
+from cardsharp.contest.match_host import Points
+from cardsharp.contest.models import PairingResult
+
+LINE, GAP = 7 / 18, 2 / 9  # rows of a team in its box, and below a box; two teams and a gap are one
+BOX_GAP = 0.7  # rows between the winners' half and the losers': room for its rounds' names
+CHAMPION_OFFSET = 1.5  # rows from the last box up to its champion
+
+
+@dataclass(frozen=True, slots=True)
+class BoxSide:
+    """A line of a box: the team, or None and the label of its source."""
+
+    team: TeamId | None
+    source_label: str = ""
+    tally: float | None = None
+    is_winner: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A pairing in the drawing; `state` is open, waiting, running, decided or needless.
+
+    `column` and `row` are its top left corner, from 0. `is_dashed` marks a game that may not be
+    needed.
+    """
+
+    key: str
+    column: int
+    row: float
+    sides: tuple[BoxSide, ...]
+    state: str
+    is_dashed: bool = False
+
+    @property
+    def next_row(self) -> float:
+        """The row of what stands below it."""
+        return self.row + LINE * len(self.sides) + GAP
+
+
+@dataclass(frozen=True, slots=True)
+class BoxConnector:
+    """From the right of one box to a side of another, 0 or 1."""
+
+    start: Box
+    end: Box
+    side: int
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnHeading:
+    """Heading over a column."""
+
+    column: int
+    row: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BracketLayout:
+    """The whole drawing; the winner of `final_box` is the champion, None without a bracket."""
+
+    boxes: tuple[Box, ...]
+    connectors: tuple[BoxConnector, ...]
+    headings: tuple[ColumnHeading, ...]
+    final_box: Box | None = None
+
+    @property
+    def champion_row(self) -> float:
+        """The row of the champion."""
+        return self.final_box.row - CHAMPION_OFFSET if self.final_box else 0.0
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return 1 + max((box.column for box in self.boxes), default=0)
+
+    @property
+    def rows(self) -> float:
+        """Number of rows."""
+        return max((box.next_row for box in self.boxes), default=1)
+
+
+def layout_rounds(results: Iterable[PairingResult], contest_format: Format) -> BracketLayout:
+    """Lay out the pairings of each round below each other."""
+    boxes: list[Box] = []
+    headings: list[ColumnHeading] = []
+    for column, (number, round_results) in enumerate(
+        groupby(results, key=lambda result: result.round)
+    ):
+        headings.append(ColumnHeading(column, 0, f"Round {number}"))
+        row = 0.0
+        for result in round_results:
+            sides = _sides(result, result.tally(contest_format))
+            boxes.append(_box(result.pairing, column, row, sides, result))
+            row = boxes[-1].next_row
+    return BracketLayout(tuple(boxes), (), tuple(headings))
+
+
+def layout_bracket(
+    games: Sequence[BracketGame], teams: Sequence[TeamId], results: Sequence[PairingResult]
+) -> BracketLayout:
+    """Lay out double elimination: winners above, losers below, finals at the right."""
+    results_by_game = {result.pairing: result for result in results}
+    places = _places(games)
+    boxes: dict[int, Box] = {}
+    ends: dict[int, tuple[TeamId, TeamId]] = {}
+    for game in games:
+        result = results_by_game.get(str(game.number))
+        if result is not None and result.winner is not None:
+            ends[game.number] = winner_and_loser(result.teams, result.winner)
+        sides = _game_sides(game, teams, ends, result)
+        boxes[game.number] = _box(str(game.number), *places[game.number], sides, result)
+    reset = games[-1]
+    boxes[reset.number] = _reset(boxes[reset.number], boxes[reset.number - 1])
+    lines = [
+        BoxConnector(boxes[source.game], boxes[game.number], side)
+        for game in games
+        for side, source in enumerate(game.sources)
+        if isinstance(source, WinnerOf)
+    ]
+    last = boxes[reset.number - (boxes[reset.number].state == "needless")]
+    return BracketLayout(tuple(boxes.values()), tuple(lines), _headings(games, places), last)
+
+
+def _places(games: Sequence[BracketGame]) -> dict[int, tuple[int, float]]:
+    """Return column and row of every game: a game lies between those that its teams won."""
+    halves = {part: [game for game in games if game.section is part] for part in BracketSection}
+    positions: dict[int, tuple[int, float]] = {}
+    top = 0.0
+    for part in (BracketSection.WINNERS, BracketSection.LOSERS):
+        if halves[part]:
+            rows = _rows(halves[part], top)
+            if (
+                part is BracketSection.WINNERS
+                and (missing := CHAMPION_OFFSET - rows[halves[part][-1].number]) > 0
+            ):
+                rows = {game: row + missing for game, row in rows.items()}
+            first = min(game.round for game in halves[part])
+            positions |= {
+                game.number: (game.round - first, rows[game.number]) for game in halves[part]
+            }
+            top = max(rows.values()) + 1 + BOX_GAP
+    column = 1 + max(column for column, _ in positions.values())
+    _, row = positions[halves[BracketSection.WINNERS][-1].number]
+    for step, game in enumerate((*halves[BracketSection.FINAL], *halves[BracketSection.RESET])):
+        positions[game.number] = (column + step, row)
+    return positions
+
+
+def _rows(games: Sequence[BracketGame], top: float) -> dict[int, float]:
+    """The rows of one half, the first at `top`."""
+    of = {game.number: game for game in games}
+    rows: dict[int, float] = {}
+    leaves = 0
+
+    def place(game: BracketGame) -> float:
+        nonlocal leaves
+        source_rows = [
+            place(of[source.game])
+            for source in game.sources
+            if isinstance(source, WinnerOf) and source.game in of
+        ]
+        if not source_rows:
+            source_rows = [top + leaves]
+            leaves += 1
+        rows[game.number] = sum(source_rows) / len(source_rows)
+        return rows[game.number]
+
+    place(games[-1])
+    return rows
+
+
+def _game_sides(
+    game: BracketGame, teams: Sequence[TeamId], ends: GameResults, result: PairingResult | None
+) -> tuple[BoxSide, ...]:
+    """The sides of a game in the order of its sources, which is how the lines come in."""
+    coming = [(resolve_slot(source, teams, ends), source) for source in game.sources]
+    if result is None:
+        return tuple(BoxSide(team, _words(source, game)) for team, source in coming)
+    by_team = {side.team: side for side in _sides(result, result.current_outcome.wins)}
+    return tuple(by_team[team] for team, _ in coming)
+
+
+def _words(source: SlotSource, game: BracketGame) -> str:
+    match source:
+        case WinnerOf(number):
+            return f"Winner of {number}"
+        case LoserOf(number) if game.section is BracketSection.RESET:
+            return f"Loser of {number} if first loss"
+        case LoserOf(number):
+            return f"Loser of {number}"
+        case SeedSlot():
+            return ""
+
+
+def _sides(result: PairingResult, tally: Points) -> tuple[BoxSide, ...]:
+    return tuple(
+        BoxSide(team, "", score, team == result.winner)
+        for team, score in zip(result.teams, tally, strict=True)
+    )
+
+
+def _box(
+    key: str, column: int, row: float, sides: tuple[BoxSide, ...], result: PairingResult | None
+) -> Box:
+    state = "open"
+    if result is not None:
+        running = len(result.matches) > len(result.facts)
+        state = "decided" if result.decided else "running" if running else "waiting"
+    return Box(key, column, row, sides, state)
+
+
+def _reset(box: Box, final: Box) -> Box:
+    """Return the second final's box, dashed until it is certain to be played."""
+    if box.state != "open":
+        return box
+    state = "needless" if final.state == "decided" else "open"
+    sides = tuple(replace(side, team=None) for side in box.sides)
+    return replace(box, sides=sides, state=state, is_dashed=True)
+
+
+def _headings(
+    games: Sequence[BracketGame], places: Mapping[int, tuple[int, float]]
+) -> tuple[ColumnHeading, ...]:
+    """Return the heading of each column of each half."""
+    tops: dict[BracketSection, float] = {}
+    columns: dict[tuple[BracketSection, int], str] = {}
+    for game in games:
+        column, row = places[game.number]
+        tops[game.section] = min(row, tops.get(game.section, row))
+        name = "Second final" if game.section is BracketSection.RESET else game.section.capitalize()
+        columns[game.section, column] = f"{name} · round {game.round}"
+    return tuple(
+        ColumnHeading(column, tops[part], text) for (part, column), text in columns.items()
+    )

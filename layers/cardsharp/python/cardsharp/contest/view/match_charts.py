@@ -1,0 +1,320 @@
+"""Charts of many matches: times, lengths, ends of turns, scores, and comparisons of players.
+
+This module computes figures and shares of a length; `charts.jinja` draws them.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil, floor
+from statistics import fmean
+from typing import NamedTuple
+
+from cardsharp.contest.formats.ladder import ratings
+from cardsharp.contest.formats.pairing import TeamId
+from cardsharp.contest.match_host import MatchFacts
+from cardsharp.contest.models import RatingSnapshot
+
+MAX_BARS, MAX_RANKING_ROWS = (
+    48,
+    24,
+)  # as many bars stand side by side, and as many players one under the other
+
+_TIMES = (
+    ("a minute", timedelta(minutes=1), "%H:%M"),
+    ("in ten minutes", timedelta(minutes=10), "%H:%M"),
+    ("an hour", timedelta(hours=1), "%d %b %H:%M"),
+    ("a day", timedelta(days=1), "%d %b"),
+    ("a week", timedelta(days=7), "%d %b"),
+    ("in thirty days", timedelta(days=30), "%b %Y"),
+)
+_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+_INTEGER_THRESHOLD = 100  # from here on a figure has no decimals
+_SQUARES = 16  # squares to a side of the heat map, at most
+
+
+class FinishedMatch(NamedTuple):
+    """An ended match: its players and its facts."""
+
+    player_names: tuple[str, ...]
+    facts: MatchFacts
+
+
+@dataclass(frozen=True, slots=True)
+class BarChart:
+    """Bar chart of counts: each bar has the label below it and its count."""
+
+    title: str
+    bars: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """Heat map of two figures: `counts` by bins of the lower one, then of the higher one."""
+
+    title: str
+    bin_size: int
+    counts: tuple[tuple[int, ...], ...]
+
+
+class RankingRow(NamedTuple):
+    """A player's line: spans as shares of the length, each of a part, and the player's figure."""
+
+    name: str
+    spans: tuple[tuple[float, float, int], ...]
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class RankingChart:
+    """Ranking of players from top to bottom; `legend` names the parts if there are several."""
+
+    title: str
+    lines: tuple[RankingRow, ...]
+    legend: tuple[str, ...] = ()
+
+
+AnyChart = BarChart | HeatMap | RankingChart
+
+
+def match_charts(matches: Sequence[FinishedMatch]) -> list[AnyChart]:
+    """Return the charts for which the matches have enough data."""
+    charts = (_times(matches), _moves(matches), _scores(matches), *_players(matches))
+    return [chart for chart in charts if chart is not None]
+
+
+def _times(played: Sequence[FinishedMatch]) -> BarChart | None:
+    """Chart the start times of matches, in the finest steps that fit."""
+    began = sorted(facts.began for _, facts in played if facts.began is not None)
+    if not began or began[0] == began[-1]:
+        return None
+    fits = (time for time in _TIMES if (began[-1] - _floor(began[0], time[1])) / time[1] < MAX_BARS)
+    name, step, form = next(fits, _TIMES[-1])
+    first = _floor(began[0], step)
+    number = (began[-1] - first) // step + 1
+    counts = Counter((moment - first) // step for moment in began)
+    bars = ((format(first + at * step, form), counts[at]) for at in range(number))
+    return BarChart(f"Matches {name} (UTC)", tuple(bars))
+
+
+def _floor(moment: datetime, step: timedelta) -> datetime:
+    start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    return start + (moment - start) // step * step
+
+
+def _moves(played: Sequence[FinishedMatch]) -> BarChart | None:
+    """Chart the number of matches by their number of moves."""
+    moves = [sum(facts.moves) for _, facts in played if facts.moves]
+    if not moves:
+        return None
+    step = _step(max(moves) - min(moves), MAX_BARS // 2)
+    counts, first = Counter(total // step for total in moves), min(moves) // step
+    bars = ((str(at * step), counts[at]) for at in range(first, max(moves) // step + 1))
+    return BarChart(f"Matches by their moves, in steps of {step}", tuple(bars))
+
+
+def _step(span: float, max_steps: int) -> int:
+    return next((step for step in _STEPS if span / step < max_steps), _STEPS[-1])
+
+
+def _scores(played: Sequence[FinishedMatch]) -> HeatMap | None:
+    """Chart how often each pair of scores occurred, in matches of two."""
+    pairs = [sorted(facts.points) for _, facts in played if len(facts.points) == 2]  # noqa: PLR2004
+    if not pairs or min(low for low, _ in pairs) < 0 or not max(high for _, high in pairs):
+        return None
+    step = _step(max(high for _, high in pairs), _SQUARES)
+    counts = Counter((int(low // step), int(high // step)) for low, high in pairs)
+    side = range(max(high for _, high in counts) + 1)
+    title = f"Scores: the higher one across, the lower one up, in steps of {step}"
+    return HeatMap(title, step, tuple(tuple(counts[low, high] for high in side) for low in side))
+
+
+_PlayerMatches = list[tuple[MatchFacts, int]]  # the matches of a player, with its seat in each
+
+
+def _players(played: Sequence[FinishedMatch]) -> Iterator[RankingChart | None]:
+    matches_by_player: defaultdict[str, _PlayerMatches] = defaultdict(list)
+    for names, facts in played:
+        for seat, name in enumerate(names[: len(facts.points)]):
+            matches_by_player[name].append((facts, seat))
+    yield _rated(played, matches_by_player)
+    yield _ends(matches_by_player)
+    yield _single("Points a match", matches_by_player, lambda facts: facts.points, fmean)
+    yield _single("Moves a match", matches_by_player, lambda facts: facts.moves, fmean)
+    yield _single("Time-outs", matches_by_player, lambda facts: facts.late, sum)
+    yield _single("Autopicks", matches_by_player, lambda facts: facts.autopicks, sum)
+
+
+def _rated(
+    played: Sequence[FinishedMatch], matches_by_player: Mapping[str, _PlayerMatches]
+) -> RankingChart | None:
+    """Chart the ratings from all matches of two different players, with 95 % intervals."""
+    shares = [
+        ((names[first], names[other]), share)
+        for names, facts in played
+        if len(names) == len(facts.points)
+        for first, other, share in facts.pairwise_shares()
+        if names[first] != names[other]
+    ]
+    if not shares:
+        return None
+    met = {name for pair, _ in shares for name in pair}
+    ratings_by_player = ratings([name for name in matches_by_player if name in met], shares)
+    low = min(rating.value - rating.margin for rating in ratings_by_player.values())
+    high = max(rating.value + rating.margin for rating in ratings_by_player.values())
+
+    def at(value: float) -> float:
+        return (value - low) / (high - low or 1)
+
+    lines = []
+    for name, item in sorted(ratings_by_player.items(), key=lambda item: -item[1].value):
+        interval = (at(item.value - item.margin), at(item.value + item.margin), 0)
+        mark = (at(item.value) - 0.006, at(item.value) + 0.006, 1)
+        lines.append(RankingRow(name, (interval, mark), str(item.rounded)))
+    return _ranking("Ratings in Elo points, with 95 % intervals", lines)
+
+
+def _ends(matches_by_player: Mapping[str, _PlayerMatches]) -> RankingChart | None:
+    """Chart how each player's turns ended: cards banked, bust, or out of time."""
+    lines = []
+    for name, matches in matches_by_player.items():
+        recorded = [(facts, seat) for facts, seat in matches if facts.banked]
+        each = [
+            (facts.banked[seat], facts.busts[seat], facts.late[seat]) for facts, seat in recorded
+        ]
+        counts = [sum(kind) for kind in zip(*each, strict=True)]
+        if total := sum(counts):
+            ends = [sum(counts[:part]) / total for part in range(4)]
+            spans = tuple((ends[part], ends[part + 1], part + 1) for part in range(3))
+            lines.append(RankingRow(name, spans, f"{counts[1] / total:.0%}".replace("%", " %")))
+    lines.sort(key=lambda line: line.spans[1][1] - line.spans[1][0])
+    parts = ("banked", "bust (the figure)", "out of time")
+    return _ranking("How turns ended", lines, parts) if lines else None
+
+
+def _single(
+    title: str,
+    matches_by_player: Mapping[str, _PlayerMatches],
+    of: Callable[[MatchFacts], Sequence[float]],
+    together: Callable[[Sequence[float]], float],
+) -> RankingChart | None:
+    """Chart one figure of each player, the highest first; None if all are zero."""
+    values_by_player = {
+        name: [of(facts)[seat] for facts, seat in matches if seat < len(of(facts))]
+        for name, matches in matches_by_player.items()
+    }
+    values = {
+        name: together(player_values)
+        for name, player_values in values_by_player.items()
+        if player_values
+    }
+    max_value = max(values.values(), default=0)
+    if max_value <= 0:
+        return None
+    lines = [
+        RankingRow(name, ((0.0, max(0.0, value) / max_value, 1),), _format_value(value))
+        for name, value in sorted(values.items(), key=lambda item: -item[1])
+    ]
+    return _ranking(title, lines)
+
+
+def _ranking(title: str, lines: Sequence[RankingRow], parts: tuple[str, ...] = ()) -> RankingChart:
+    """Return a chart of the first players; the rest is only in the tables."""
+    first = (
+        f", the first {MAX_RANKING_ROWS} of {len(lines)}" if len(lines) > MAX_RANKING_ROWS else ""
+    )
+    return RankingChart(f"{title}{first}", tuple(lines[:MAX_RANKING_ROWS]), parts)
+
+
+def _format_value(value: float) -> str:
+    return f"{value:,.0f}" if value >= _INTEGER_THRESHOLD else f"{value:.3g}"
+
+
+WIDTH, HEIGHT = 960, 340
+LEFT, RIGHT, TOP, BOTTOM = 48, 190, 12, 28  # the margins: names stand at the right
+MAX_LABELLED = (
+    8  # teams whose lines have a colour and a name, the best; the others' are behind them
+)
+
+AXIS_STEPS, MAX_AXIS_STEPS = (25, 50, 100, 200, 400, 800, 1600, 3200), 6
+"""Elo points between two figures of the axis, and how many steps there are about."""
+
+LABEL_HEIGHT = 15  # from one name down to the next
+
+
+@dataclass(frozen=True, slots=True)
+class RatingSeries:
+    """Line of a team; `rank` is its place among the best, from 1, `label_y` where its name is."""
+
+    team: TeamId
+    rank: int
+    points: tuple[tuple[float, float], ...]
+    label_y: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RatingChart:
+    """Rating lines, the best last, and the labels of the axes."""
+
+    series: tuple[RatingSeries, ...]
+    ratings: tuple[tuple[float, int], ...]
+    matches: tuple[tuple[float, int], ...]
+
+
+def rating_chart(standings: Sequence[RatingSnapshot]) -> RatingChart | None:
+    """Return the chart of the snapshots; None if there are fewer than two."""
+    values = [rating.value for standing in standings for rating in standing.ratings.values()]
+    if len(standings) < 2 or not values:  # noqa: PLR2004 - a line has two points
+        return None
+    first, last = standings[0].played, standings[-1].played
+    steps = _steps(min(values), max(values))
+    low, high = steps[0], steps[-1]
+
+    def across(played: int) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * (played - first) / (last - first)
+
+    def down(rating: float) -> float:
+        return TOP + (HEIGHT - TOP - BOTTOM) * (high - rating) / (high - low)
+
+    rated = standings[-1].ratings
+    best = sorted(rated, key=lambda team: -rated[team].value)
+    names = _apart([down(rated[team].value) for team in best[:MAX_LABELLED]])
+    series = [
+        RatingSeries(
+            team,
+            place,
+            tuple(
+                (across(standing.played), down(standing.ratings[team].value))
+                for standing in standings
+                if team in standing.ratings
+            ),
+            names[place - 1] if place <= MAX_LABELLED else None,
+        )
+        for place, team in enumerate(best, 1)
+    ]
+    return RatingChart(
+        tuple(reversed(series)),
+        tuple((down(step), step) for step in steps),
+        tuple((across(played), played) for played in {first: None, last: None}),
+    )
+
+
+def _steps(low: float, high: float) -> list[int]:
+    """Round figures around all ratings."""
+    step = next(size for size in AXIS_STEPS if (high - low) / size <= MAX_AXIS_STEPS)
+    first = floor(low / step)
+    return [step * number for number in range(first, max(ceil(high / step), first + 1) + 1)]
+
+
+def _apart(places: Sequence[float]) -> list[float]:
+    """Spread labels from top to bottom so that they do not overlap."""
+    lowered: list[float] = []
+    for place in places:
+        lowered.append(
+            max(place, lowered[-1] + LABEL_HEIGHT if lowered else TOP + LABEL_HEIGHT / 2)
+        )
+    raised: list[float] = []
+    for place in reversed(lowered):
+        raised.append(min(place, raised[-1] - LABEL_HEIGHT if raised else HEIGHT - BOTTOM))
+    return raised[::-1]

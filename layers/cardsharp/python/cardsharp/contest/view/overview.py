@@ -1,0 +1,285 @@
+"""Overview of a contest for its page: from the records, and from the arena's live matches.
+
+It includes only what every spectator may know: no seed, no password, no hidden card.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import zip_longest
+from random import Random
+from statistics import fmean
+from typing import NamedTuple
+
+from cardsharp.analysis.ratings import Z_95
+from cardsharp.contest.formats.ladder import ratings
+from cardsharp.contest.formats.pairing import PairingOutcome, TeamId
+from cardsharp.contest.match_host import LiveMatch, MatchFacts
+from cardsharp.contest.models import PairingResult, outcomes_by_key
+from cardsharp.contest.practice import LadderRow, practice_ladder
+from cardsharp.contest.results import ContestRecords
+from cardsharp.contest.view.bracket_layout import BracketLayout, layout_bracket, layout_rounds
+from cardsharp.contest.view.match_charts import (
+    AnyChart,
+    FinishedMatch,
+    RatingChart,
+    match_charts,
+    rating_chart,
+)
+
+_SAMPLE_COUNT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class MatchStats:
+    """Statistics of some matches: means per match, with `points` per team."""
+
+    points: float
+    busts: float
+    timeouts: int
+    seconds: float
+
+
+def match_stats(matches: Sequence[tuple[MatchFacts, Sequence[int]]]) -> MatchStats:
+    """Return the statistics of matches, each for the teams at the given places."""
+    return MatchStats(
+        points=_mean([fmean(facts.points[at] for at in places) for facts, places in matches]),
+        busts=_mean([sum(facts.busts[at] for at in places) for facts, places in matches]),
+        timeouts=sum(facts.late[at] for facts, places in matches for at in places),
+        seconds=_mean([facts.seconds for facts, _ in matches]),
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fmean(values) if values else 0.0
+
+
+@lru_cache(maxsize=4)
+def probability_strongest(team: TeamId, results: tuple[PairingResult, ...]) -> float | None:
+    """Return the probability that a team is the strongest, sampling ratings; None without one."""
+    shares = [
+        ((result.teams[first], result.teams[other]), share)
+        for result in results
+        for facts in result.facts
+        for first, other, share in facts.pairwise_shares()
+    ]
+    ratings_by_team = ratings({member for teams, _ in shares for member in teams}, shares)
+    if team not in ratings_by_team:
+        return None
+    dice = Random(0)
+    samples = [
+        max(
+            ratings_by_team,
+            key=lambda candidate: dice.gauss(
+                ratings_by_team[candidate].value, ratings_by_team[candidate].margin / Z_95
+            ),
+        )
+        for _ in range(_SAMPLE_COUNT)
+    ]
+    return samples.count(team) / _SAMPLE_COUNT
+
+
+MIN_TEAMS = 2  # teams of a contest that can be drawn
+
+
+@dataclass(frozen=True, slots=True)
+class StandingsRow:
+    """A team's row in the standings: its range of places, and its outlook.
+
+    `score` are the points that decide the places, None if something else decides them.
+    `pairings` are won and lost; `matches` are won, drawn and lost.
+    """
+
+    place_range: str
+    team: TeamId
+    outlook: str
+    score: float | None
+    pairings: tuple[int, int]
+    matches: tuple[int, int, int]
+    stats: MatchStats
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStatsRow:
+    """Statistics of the matches with one tag."""
+
+    title: str
+    tag: str
+    pairings: int
+    decided_pairings: int
+    matches: int
+    stats: MatchStats
+
+
+class RunningMatch(NamedTuple):
+    """A running match with its number in its pairing; a practice match has no `result`."""
+
+    match: LiveMatch
+    result: PairingResult | None = None
+    number: int = 1
+
+
+class ContestOverview:
+    """State of a contest at one moment, with the matches `running` at its arena."""
+
+    def __init__(self, records: ContestRecords, running: Iterable[LiveMatch] = ()) -> None:
+        self.settings, self.form = records.settings, records.format
+        self.paused = records.is_paused
+        self.frozen = records.frozen_at
+        self.teams = [team.id for team in records.teams()]
+        self.names = records.names()
+        self._withdrawn = records.withdrawn()
+        self.results, self.listed = records.results(), records.results_in_order()
+        self._records = records
+        self._played = {match.id: match for match in running}
+        self._ratings = records.rating_history()
+
+    @property
+    def state_label(self) -> str:
+        """The contest's state in one or two words."""
+        if not self.results:
+            return "practice" if self.has_practice else "not begun"
+        if self.is_over:
+            return "over"
+        return "paused" if self.paused else "running"
+
+    @property
+    def is_over(self) -> bool:
+        """True if every pairing is decided."""
+        return bool(self.results) and all(result.decided for result in self.results)
+
+    @property
+    def has_practice(self) -> bool:
+        """True if there is practice to show."""
+        return bool(self._ratings) or any(match.result is None for match in self.running_matches())
+
+    @property
+    def champions(self) -> list[TeamId]:
+        """Teams in first place, once the contest is over; empty earlier."""
+        return self._table[0] if self.is_over else []
+
+    @property
+    def winner_confidence(self) -> float | None:
+        """Probability that the single champion is the strongest; None without one or matches."""
+        if len(self.champions) != 1:
+            return None
+        return probability_strongest(self.champions[0], tuple(self.results))
+
+    @cached_property
+    def _table(self) -> list[list[TeamId]]:
+        if len(self.teams) < MIN_TEAMS:
+            return [self.teams] if self.teams else []
+        return self.form.standings(self.teams, self._decided)
+
+    @property
+    def _decided(self) -> dict[str, PairingOutcome]:
+        return outcomes_by_key(self.results)
+
+    @cached_property
+    def version(self) -> str:
+        """Hash that changes whenever the page does, except for running matches."""
+        parts = (self.settings, self.paused, self.frozen, self.names, self.results)
+        seen = repr((*parts, len(self._ratings)))
+        return hashlib.blake2b(seen.encode(), digest_size=9).hexdigest()
+
+    @property
+    def is_knockout(self) -> bool:
+        """True if the format is a knockout, with a bracket."""
+        return self.form.losses_allowed is not None
+
+    def bracket_layout(self) -> BracketLayout:
+        """The bracket, or the rounds side by side."""
+        games = self.form.bracket_games(len(self.teams))
+        if games:
+            return layout_bracket(games, self.teams, self.results)
+        return layout_rounds(self.results, self.form)
+
+    def standings(self) -> Iterator[StandingsRow]:
+        """Yield the teams by place; teams sharing one are ordered by pairings lost and won."""
+        place, scores = 1, self.form.scores(self.teams, self._decided)
+        for level in self._table:
+            last = place + len(level) - 1
+            shared = str(place) if place == last else f"{place} to {last}"
+            lines = (self._line(shared, team, scores.get(team)) for team in level)
+            yield from sorted(lines, key=lambda line: (line.pairings[1], -line.pairings[0]))
+            place = last + 1
+
+    def _line(self, places: str, team: TeamId, score: float | None) -> StandingsRow:
+        results = [result for result in self.results if team in result.teams]
+        decided = [result.winner for result in results if result.decided]
+        pairings = decided.count(team), sum(winner not in (team, None) for winner in decided)
+        played = [
+            (facts, result.teams.index(team))
+            for result in results
+            for _match, facts in result.finished_matches
+        ]
+        won = sum(facts.winner == place for facts, place in played)
+        ties = sum(facts.winner is None for facts, _ in played)
+        matches = won, ties, len(played) - won - ties
+        stats = match_stats([(facts, (place,)) for facts, place in played])
+        fate = self._fate(team, pairings[1])
+        return StandingsRow(places, team, fate, score, pairings, matches, stats)
+
+    def _fate(self, team: TeamId, lost: int) -> str:
+        if team in self.champions:
+            return "champion" if len(self.champions) == 1 else "first"
+        if team in self._withdrawn:
+            return "withdrawn"
+        lives = self.form.losses_allowed
+        if lives is None or self.is_over:
+            return ""
+        return "out" if lost >= lives else "one loss" if lost else "no loss"
+
+    def statistics(self) -> Iterator[RoundStatsRow]:
+        """Yield the statistics of each round, and of the whole contest."""
+        name = self.settings.name
+        for number in sorted({result.round for result in self.results}):
+            round_results = [result for result in self.results if result.round == number]
+            yield _round(f"Round {number}", f"{name}_Round{number}", round_results)
+        yield _round("All rounds", name, self.results)
+
+    def ladder(self) -> list[LadderRow]:
+        """Return the practice ladder, the best first."""
+        return practice_ladder(self._records) if self.has_practice else []
+
+    def rating_chart(self) -> RatingChart | None:
+        """The ratings of practice over time."""
+        return rating_chart(self._ratings)
+
+    def match_charts(self) -> list[AnyChart]:
+        """The charts of the matches that have ended."""
+        return match_charts(
+            [
+                FinishedMatch(tuple(self.names.get(team, team) for team in result.teams), facts)
+                for result in self.results
+                for facts in result.facts
+            ]
+        )
+
+    def running_matches(self) -> list[RunningMatch]:
+        """The matches that are being played: the contest's, then those of practice."""
+        contest_matches = [
+            RunningMatch(self._played[match], result, number)
+            for result in self.results
+            if not result.decided
+            for number, match in enumerate(result.matches, 1)
+            if match in self._played
+        ]
+        tag = self.settings.practice_tag
+        return contest_matches + [
+            RunningMatch(match)
+            for match in self._played.values()
+            if not match.is_foreign and tag in match.tags
+        ]
+
+    def matches(self, result: PairingResult) -> list[tuple[str, MatchFacts | None]]:
+        """Return the matches of a pairing, with the facts of those that have ended."""
+        return list(zip_longest(result.matches, result.facts))
+
+
+def _round(title: str, tag: str, results: Sequence[PairingResult]) -> RoundStatsRow:
+    played = [facts for result in results for _match, facts in result.finished_matches]
+    decided = sum(result.decided for result in results)
+    of_all = match_stats([(facts, range(len(facts.points))) for facts in played])
+    return RoundStatsRow(title, tag, len(results), decided, len(played), of_all)

@@ -1,0 +1,1 @@
+"""Building blocks without dependencies: clock, queue, credentials, metrics and redaction."""

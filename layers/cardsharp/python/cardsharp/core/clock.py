@@ -1,0 +1,59 @@
+"""The real clock, and work that goes on by it."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+from cardsharp.store.match_log import Clock, Waitable
+
+TimeSource = Callable[[], datetime]  # what tells the time
+
+
+def utc_now() -> datetime:
+    """The machine's time."""
+    return datetime.now(UTC)
+
+
+class SystemClock:
+    """The machine's time as a `Clock`."""
+
+    def now(self) -> datetime:
+        """The current time, aware and in UTC."""
+        return utc_now()
+
+    def monotonic(self) -> float:
+        """Seconds that never go back."""
+        return time.monotonic()
+
+    def sleep(self, duration: timedelta) -> None:
+        """Wait for `duration`; not at all if it is not positive."""
+        time.sleep(max(0.0, duration.total_seconds()))
+
+    def wait(self, event: Waitable, timeout: timedelta) -> bool:
+        """Wait for `event`; return True if it came within `timeout`."""
+        return event.wait(max(0.0, timeout.total_seconds()))
+
+
+@contextmanager
+def run_periodically(
+    func: Callable[[], object], interval: timedelta, clock: Clock
+) -> Iterator[None]:
+    """Call `func` every `interval` in a thread, which has ended when the block ends.
+
+    Lambda freezes a process after its response, and a frozen thread would wake up too late.
+    """
+    stop = threading.Event()
+
+    def keep_on() -> None:
+        while not clock.wait(stop, interval):
+            func()
+
+    thread = threading.Thread(target=keep_on, name="beside", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()

@@ -1,0 +1,48 @@
+"""Counters and timers by name; `telemetry` decides where their values go."""
+
+from datetime import timedelta
+from enum import StrEnum
+
+
+class Metric(StrEnum):
+    """Everything that is counted or timed."""
+
+    MATCHES_WON = "MatchesWon"
+    MATCHES_LOST = "MatchesLost"
+    MATCHES_TIED = "MatchesTied"
+    ACTIONS = "Actions"
+    FALLBACK_ACTIONS = "SafeActions"
+    PICKUP_DELAY = "TurnPickUpLatency"
+    FIRST_PICK_UP = "FirstPickUpLatency"
+    DECISION = "DecisionTime"
+    POLLS = "SuccessfulPolls"
+    DISPATCHES = "MatchesOffered"
+    UNANSWERED_DISPATCHES = "OffersUnanswered"
+    ARENA_ERRORS = "ArenaErrors"
+    LEASE_STEALS = "LeaseSteals"
+    RETRIES = "Retries"
+    RUNNING = "RunningMatches"
+    TIMEOUTS = "TurnTimeouts"
+    DUPLICATE_BOTS = "MatchesPlayedTwice"
+
+
+ALARM_METRICS = frozenset(
+    {Metric.POLLS, Metric.UNANSWERED_DISPATCHES, Metric.PICKUP_DELAY, Metric.TIMEOUTS}
+)
+"""What an alarm watches that every stack has; each other metric is paid for where it is wanted."""
+
+
+class Metrics:
+    """Collector of counts and durations; this base class discards them.
+
+    Instances are compared by identity.
+    """
+
+    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
+        """Add `amount` to a metric."""
+
+    def record_duration(self, metric: Metric, duration: timedelta, **dimensions: str) -> None:
+        """Add a duration to a metric."""
+
+    def flush(self) -> None:
+        """Write what was collected, as at the end of a turn and of an invocation."""

@@ -1,0 +1,83 @@
+"""Board renderer of Blef: the bets of the round, and the hands that are visible."""
+
+from collections.abc import Mapping, Sequence
+
+from markupsafe import Markup
+
+from cardsharp.analysis.replay import Header, ReplayStep
+from cardsharp.games.blef.actions import action_name
+from cardsharp.games.blef.position import Position
+from cardsharp.pages.board_renderer import (
+    NOTHING,
+    SYMBOLS,
+    BoardParts,
+    BoardRenderer,
+    parse_french_card,
+    render_part,
+    render_row,
+    text_list,
+)
+
+
+def _parts(header: Header, step: ReplayStep) -> BoardParts:
+    """Render the bets and hands of a step; a hand that only we know appears at our decisions."""
+    hands, thought = step.public_state.get("hands"), step.decision
+    visible_hands = hands if isinstance(hands, Mapping) else {}
+    if not visible_hands and thought is not None and thought.position:
+        visible_hands = {header.name(step.seat): thought.position.get("hand")}
+    return _round_parts(step.turn, step.public_state.get("history"), visible_hands)
+
+
+def _seen(names: Sequence[str], you: int, seen: Position) -> BoardParts:
+    """The same out of a position, with how many cards everybody has."""
+    bets = [(names[seat], action_name(bet)) for seat, bet in seen.history]
+    hands = {names[seat]: hand for seat, hand in enumerate(seen.hands) if hand}
+    round_parts = _round_parts(seen.round_number, bets, hands or {names[you]: seen.hand})
+    return {"players": _players(names, seen), **round_parts}
+
+
+def _round_parts(number: int | None, history: object, hands: Mapping[str, object]) -> BoardParts:
+    """A round; no hands are shown before it is over."""
+    notice = "The hands are shown when the round is over."
+    hands_markup = NOTHING.join(
+        Markup('<section class="hand">{}</section>').format(
+            render_part(str(name), render_row(map(parse_french_card, text_list(cards)), "no cards"))
+        )
+        for name, cards in hands.items()
+    )
+    return {
+        "middle": render_part(f"Round {number}", _bet_list(history)),
+        "hands": hands_markup or Markup('<p class="quiet">{}</p>').format(notice),
+    }
+
+
+def _players(names: Sequence[str], seen: Position) -> Markup:
+    """Everybody with as many backs as cards; whoever has none is out."""
+    back, line = (
+        Markup('<span class="back"></span>'),
+        Markup("<li{}><b>{}</b>{}<span>{}</span></li>"),
+    )
+    return Markup('<ul class="players">{}</ul>').format(
+        NOTHING.join(
+            line.format(
+                Markup(' class="now"') if seat == seen.turn else "",
+                names[seat],
+                back * number,
+                f"{number} of {seen.max_cards}" if number else "out",
+            )
+            for seat, number in enumerate(seen.card_counts)
+        )
+    )
+
+
+def _bet_list(history: object) -> Markup:
+    line = Markup("<li><b>{}</b> {}</li>")
+    bets = history if isinstance(history, list | tuple) else ()
+    if not bets:
+        return Markup('<p class="quiet">Nobody has bet yet.</p>')
+    return Markup('<ol class="said">{}</ol>').format(
+        NOTHING.join(line.format(name, action) for name, action in bets)
+    )
+
+
+BOARD_RENDERER = BoardRenderer(SYMBOLS, _parts, _seen, round_summary_part="hands")

@@ -1,0 +1,155 @@
+"""A player's requests to a Blef service, ours or another one that speaks the same API."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from uuid import UUID
+
+from pydantic import TypeAdapter
+
+from cardsharp.client.config import Proxy, RequestLimits, ServiceAddress, normalize_base_url
+from cardsharp.client.transport import ArenaRequest, ArenaResponse, ArenaTransport, ServiceClient
+from cardsharp.errors import MalformedResponse, NotFound, RequestRejected, UpstreamError
+from cardsharp.games.blef.service.wire import (
+    BASE_PATH,
+    VERSION_HEADER,
+    JoinedBody,
+    ListedGame,
+    StateBody,
+    parse_state,
+)
+
+_PUBLIC = TypeAdapter(list[ListedGame])
+_DONE = frozenset({HTTPStatus.OK, HTTPStatus.ACCEPTED})
+
+
+@dataclass(frozen=True, slots=True)
+class GameSnapshot:
+    """An observed game, and its version if the service gives one."""
+
+    state: StateBody
+    version: int | None
+
+
+class BlefClient(ServiceClient):
+    """Client of a Blef service; for one thread at a time, closed by `with`.
+
+    Every method raises `ArenaError`. Reads are retried. `join` and `play_action` are sent
+    exactly once: a `join` may be repeated with the same uuid, a `play_action` only after
+    reading the game again.
+    """
+
+    def __init__(self, url: str, limits: RequestLimits, proxy: Proxy | None = None) -> None:
+        address = ServiceAddress(service_address(url), proxy=proxy)
+        super().__init__(ArenaTransport(address, None, limits), limits)
+        self._takes_post = True
+
+    def public_games(self) -> list[ListedGame]:
+        """Return the public games that have not started.
+
+        Reads the list of the current API, which includes rooms, or else that of version 2.3.
+        """
+        try:
+            answer = self._exchange.send(self._listing("/games"))
+        except (NotFound, RequestRejected, UpstreamError):
+            answer = self._exchange.send(self._listing(f"{BASE_PATH}/games"))
+        try:
+            games = _PUBLIC.validate_json(answer.body)
+        except ValueError:
+            raise MalformedResponse("The answer is no list of games.") from None
+        return [game for game in games if not game.started]
+
+    def _listing(self, path: str) -> ArenaRequest:
+        return ArenaRequest(metric_name="list", path=path, timeout=self._limits.read_timeout)
+
+    def get_public_state(self, game: str) -> StateBody:
+        """The game as anybody may see it."""
+        return self._state(game, {}).state
+
+    def get_state(self, game: str, player_uuid: str) -> GameSnapshot:
+        """The game as it is now."""
+        return self._state(game, {"player_uuid": player_uuid})
+
+    def wait_for_state(self, game: str, player: str, version: int | None) -> GameSnapshot:
+        """Return the game once its version differs from `version`, or after a timeout as it is.
+
+        Returns at once if `version` is None: a service without versions does not support
+        waiting.
+        """
+        if version is None:
+            return self.get_state(game, player)
+        params = {"player_uuid": player, "wait": "true", "since": str(version)}
+        return self._state(game, params, waits=True)
+
+    def get_round(self, game: str, round_number: int) -> StateBody:
+        """A round that is over, with everybody's hand."""
+        return self._state(game, {"round": str(round_number)}).state
+
+    def join(self, game: str, nickname: str, player: str) -> str:
+        """Join with a uuid that we chose; return the uuid that the service assigned."""
+        answer = self._change(game, "join", {"nickname": nickname, "player_uuid": player})
+        try:
+            return JoinedBody.model_validate_json(answer.body, extra="ignore").player_uuid
+        except ValueError:
+            # Without its cause, which would show the uuid.
+            raise MalformedResponse(
+                "The answer to a join names no player.", outcome_unknown=True
+            ) from None
+
+    def start(self, game: str, admin_uuid: str) -> None:
+        """Start a game as the player who joined first."""
+        self._change(game, "start", {"admin_uuid": admin_uuid})
+
+    def play_action(self, game: str, player_uuid: str, action: int) -> None:
+        """Bet or check; sent exactly once."""
+        self._change(game, "play", {"player_uuid": player_uuid, "action_id": action}, kind="act")
+
+    def _change(
+        self, game: str, operation: str, body: Mapping[str, object], kind: str | None = None
+    ) -> ArenaResponse:
+        """Send a change once and return the response; after a 405 send it again as GET.
+
+        A 405 means that the change was not carried out.
+        """
+        call = ArenaRequest(
+            metric_name=kind or operation,
+            method="POST",
+            path=f"{_path(game)}/{operation}",
+            body=body,
+            timeout=self._limits.action_timeout,
+            accepted_statuses=_DONE,
+        )
+        if self._takes_post:
+            try:
+                return self._exchange.send(call)
+            except (RequestRejected, UpstreamError) as refused:
+                if refused.status != HTTPStatus.METHOD_NOT_ALLOWED:
+                    raise
+            self._takes_post = False
+        params = {name: str(value) for name, value in body.items()}
+        return self._exchange.send(
+            replace(call, method="GET", body=None, params=params, has_side_effects=True)
+        )
+
+    def _state(self, game: str, params: dict[str, str], *, waits: bool = False) -> GameSnapshot:
+        limit = self._limits.long_poll_timeout if waits else self._limits.read_timeout
+        kind = "wait" if waits else "look"
+        call = ArenaRequest(
+            metric_name=kind, path=_path(game), params=params, timeout=limit, is_long_poll=waits
+        )
+        answer = self._exchange.send(call)
+        version = answer.headers.get(VERSION_HEADER, "")
+        return GameSnapshot(parse_state(answer.body), int(version) if version.isdecimal() else None)
+
+
+def service_address(url: str) -> str:
+    """The service's address without its base path; raises `ConfigError` if it is none."""
+    return normalize_base_url(normalize_base_url(url).removesuffix(BASE_PATH))
+
+
+def _path(game: str) -> str:
+    """The path of a game; an id that could lead elsewhere is refused without asking."""
+    try:
+        return f"{BASE_PATH}/games/{UUID(game)}"
+    except ValueError:
+        raise NotFound(404, "a game has a uuid; check it") from None

@@ -1,0 +1,239 @@
+"""Bot match of a seat in a game of Blef; the parts common to all games are in `cardsharp.bot`.
+
+The seat is played from what the service says and nothing else.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from random import Random
+from uuid import UUID
+
+from pydantic import Field, field_validator
+
+from cardsharp.analysis.replay import UNKNOWN
+from cardsharp.bot import service_seats
+from cardsharp.bot.bot_match import MoveFacts, NextRead, Observation
+from cardsharp.bot.service_seats import SeatBot, SeatDependencies, ServiceSeat, find_seat
+from cardsharp.errors import MalformedResponse, RequestRejected, StoreError
+from cardsharp.games.blef.bot.client import BlefClient, GameSnapshot, service_address
+from cardsharp.games.blef.fallback import DECISION_RUNNER
+from cardsharp.games.blef.game import GAME
+from cardsharp.games.blef.history.log_records import (
+    SEQUENCES_PER_ROUND,
+    closed_rounds,
+    closes_round,
+    intent_body,
+    move_facts,
+    outcome_body,
+)
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.service.records import GameStatus
+from cardsharp.games.blef.service.request_params import MAX_NICKNAME, NO_PLAYER, is_nickname
+from cardsharp.games.blef.service.wire import position_from_state
+from cardsharp.games.blef.strategies import Strategy, build
+from cardsharp.play.decision_runner import DecisionResult
+from cardsharp.play.strategy import Decision
+from cardsharp.store.match_log import Body, Clock
+from cardsharp.store.secret_vault import SecretVault
+
+_log = logging.getLogger("cardsharp.bot")
+
+OpenClient = Callable[[str], AbstractContextManager[BlefClient]]
+"""A session at the service of that address."""
+
+_OUR_FAULT = range(400, 500)
+
+START_DELAY = timedelta(seconds=3)  # until a game that has not started is looked at again
+POLL_INTERVAL = timedelta(seconds=1)  # until a service that lets nobody wait is asked again
+
+
+class BlefJoinOrder(service_seats.JoinOrder):
+    """Order to join a game at a service: the game's uuid, and the nickname of the seat."""
+
+    nickname: str = Field(max_length=MAX_NICKNAME)
+    strategy: str = GAME.default_strategy
+
+    @field_validator("game")
+    @classmethod
+    def _check_game(cls, value: str) -> str:
+        try:
+            return str(UUID(value))
+        except ValueError:
+            raise ValueError("a game has a uuid; check it") from None
+
+    @field_validator("nickname")
+    @classmethod
+    def _check_nickname(cls, value: str) -> str:
+        if not is_nickname(value):
+            raise ValueError("a nickname is a letter, then letters and digits")
+        return value
+
+    @staticmethod
+    def address(url: str) -> str:
+        """The service's address without its base path; raises `ConfigError` if it is none."""
+        return service_address(url)
+
+
+@contextmanager
+def open_match(
+    connect: OpenClient, vault: SecretVault, clock: Clock, match_id: str
+) -> Iterator["BlefBotMatch"]:
+    """Open the match of a seat that is stored in a vault, at the service of its address.
+
+    Raises `StoreError` if the seat does not exist or the vault failed, and `ConfigError` if its
+    strategy does not exist.
+    """
+    seat = find_seat(vault, match_id)
+    strategy = build(seat.strategy, Random())
+    with connect(seat.url) as client:
+        yield BlefBotMatch(match_id, seat, strategy, client, vault, clock)
+
+
+@dataclass(slots=True)
+class BlefBotMatch:
+    """A game of Blef from one seat; the first observation joins it if we have not joined."""
+
+    match_id: str
+    seat: ServiceSeat
+    strategy: Strategy
+    client: BlefClient
+    vault: SecretVault
+    clock: Clock
+    has_joined: bool = False
+    version: int | None = None
+
+    @property
+    def header(self) -> Body:
+        """All that is known of the seat but its secret."""
+        return self.seat.header(GAME.name)
+
+    def observe(self, recorded: MoveFacts) -> Observation[int]:
+        """Observe the current game; join it first if we have not."""
+        return self._observation(self.current_state() if self.has_joined else self.join(), recorded)
+
+    def wait_for_change(self, recorded: MoveFacts) -> Observation[int]:
+        """The game when it has changed, or after a while."""
+        return self._observation(self.wait_for_state(self.version), recorded)
+
+    def outcome_if_missing(self, error: RequestRejected) -> Body | None:
+        """Return the outcome if the service itself says that there is nothing for us to play.
+
+        A 4xx response stays the same, whatever its text: the game is given up, not polled for
+        ever.
+        """
+        if error.status not in _OUR_FAULT:
+            return None
+        return {"result": UNKNOWN, "winner": None, "reason": error.message}
+
+    def current_state(self) -> GameSnapshot:
+        """The game as we see it where we are in it."""
+        return self.client.get_state(self.seat.game, self.seat.secret)
+
+    def wait_for_state(self, version: int | None) -> GameSnapshot:
+        """The same when it has another version, or after a while."""
+        if version is None:
+            self.clock.sleep(POLL_INTERVAL)
+        return self.client.wait_for_state(self.seat.game, self.seat.secret, version)
+
+    def join(self) -> GameSnapshot:
+        """The game with us in it."""
+        try:
+            seen = self.current_state()
+        except RequestRejected as denied:
+            if denied.message != NO_PLAYER:
+                raise
+            seen = self._join()
+        self.has_joined = True
+        return seen
+
+    def _join(self) -> GameSnapshot:
+        stored_seat = find_seat(self.vault, self.match_id)
+        if stored_seat.secret != self.seat.secret:  # another worker joined after we had read it
+            self.seat = stored_seat
+            return self.current_state()
+        assigned_uuid = self.client.join(self.seat.game, self.seat.nickname, self.seat.secret)
+        if assigned_uuid != self.seat.secret:  # a service that lets nobody choose
+            self.seat = self.seat.with_secret(assigned_uuid)
+            self.vault.replace(self.match_id, self.seat.to_json)
+        _log.info("joined", extra={"match_id": self.match_id})
+        return self.current_state()
+
+    def _observation(self, seen: GameSnapshot, recorded_facts: MoveFacts) -> Observation[int]:
+        """Build an observation, with the hands of rounds that ended since the last log entry."""
+        self.version = seen.version
+        state, nickname = seen.state, self.seat.nickname
+        over = state.status is GameStatus.FINISHED
+        closed = max(
+            (
+                at // SEQUENCES_PER_ROUND
+                for at, body in recorded_facts.items()
+                if closes_round(body)
+            ),
+            default=0,
+        )
+        facts: dict[int, Body] = {} if over else move_facts(state)
+        for number in range(closed + 1, state.round_number + over):
+            facts |= move_facts(self.client.get_round(self.seat.game, number))
+        is_our_turn = not over and state.cp_nickname == nickname
+        all_facts = {**recorded_facts, **facts}
+        return Observation(
+            next_sequence=SEQUENCES_PER_ROUND * state.round_number + len(state.history),
+            facts=facts,
+            outcome=outcome_body(state, nickname) if over else None,
+            turn=BlefBotTurn(self, _position(seen, nickname, all_facts)) if is_our_turn else None,
+            park_for=START_DELAY if state.status is GameStatus.NOT_STARTED else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BlefBotTurn:
+    """Our turn to bet or to check."""
+
+    match: BlefBotMatch
+    position: Position
+
+    def decide(
+        self, timeout: timedelta, monotonic: Callable[[], float], rejected_actions: frozenset[int]
+    ) -> DecisionResult[Decision[int]]:
+        """The decision of the strategy that plays this seat."""
+        return DECISION_RUNNER.decide(
+            self.match.strategy, self.position, timeout, monotonic, rejected_actions
+        )
+
+    def intent_body(
+        self, result: DecisionResult[Decision[int]], decided_at: datetime, worker_id: str
+    ) -> Body:
+        """The decision, and the hand and the bets that it was made on."""
+        return intent_body(self.position, result, decided_at, worker_id, self.match.seat.strategy)
+
+    def send(self, action: int) -> NextRead:
+        """Send the action; only the next read shows its result."""
+        self.match.client.play_action(self.match.seat.game, self.match.seat.secret, action)
+        return NextRead.READ_IMMEDIATELY
+
+
+def _position(seen: GameSnapshot, nickname: str, facts: MoveFacts) -> Position:
+    """Build our position, with earlier rounds; raise `MalformedResponse` at a contradiction."""
+    position = position_from_state(seen.state, nickname)
+    if position is None or len(position.hand) != position.card_counts[position.seat or 0]:
+        raise MalformedResponse("The state does not show our own hand.")
+    seats = {player.nickname: seat for seat, player in enumerate(seen.state.players)}
+    try:
+        return replace(position, earlier_rounds=tuple(closed_rounds(facts, seats).values()))
+    except StoreError:  # a log that cannot be read costs no move
+        return position
+
+
+def _met(places: SeatDependencies, match_id: str) -> AbstractContextManager[BlefBotMatch]:
+    """A seat of ours, met within the limits of the settings."""
+    settings = places.settings
+    connect = partial(BlefClient, limits=settings.limits, proxy=settings.proxy)
+    return open_match(connect, places.vault, places.dispatcher.clock, match_id)
+
+
+SEAT_BOT = SeatBot(GAME.name, BlefJoinOrder, _met)
+attend, order = SEAT_BOT.run_session, SEAT_BOT.place_order

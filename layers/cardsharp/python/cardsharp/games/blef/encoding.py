@@ -1,0 +1,45 @@
+"""Positions and actions of Blef as numbers."""
+
+from cardsharp.games.blef.actions import BETS
+from cardsharp.games.blef.cards import DECK
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.rules import MAX_PLAYERS
+from cardsharp.play.encoding import Encoding, Marks, relative, spread
+
+_PLACES = {card: place for place, card in enumerate(DECK)}
+
+
+def _marks(position: Position) -> Marks:
+    me, seats = position.seat or 0, len(position.card_counts)
+    bets: list[list[int]] = [[] for _ in range(MAX_PLAYERS)]
+    for seat, action in position.history:
+        bets[relative(seat, me, seats)].append(action)
+    cards = [
+        (relative(seat, me, seats), number / position.max_cards)
+        for seat, number in enumerate(position.card_counts)
+    ]
+    last = position.last_bet
+    return {
+        "hand": [_PLACES[card] for card in position.hand],
+        "cards": cards,
+        "last bet": [] if last is None else [last],
+        "said": spread(bets, len(BETS)),
+    }
+
+
+def _choices(position: Position) -> dict[int, int]:
+    return {action: action for action in position.legal_actions()}
+
+
+ENCODING = Encoding(
+    blocks={
+        "hand": len(DECK),
+        "cards": MAX_PLAYERS,
+        "last bet": len(BETS),
+        "said": MAX_PLAYERS * len(BETS),
+    },
+    marks=_marks,
+    actions=len(BETS) + 1,
+    choices=_choices,
+)
+"""Seats count from the player's own; an action's number is its id: 88 bets, then the check."""

@@ -1,0 +1,1 @@
+"""Stored matches of Blef: log records and replay."""

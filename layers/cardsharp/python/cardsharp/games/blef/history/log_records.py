@@ -1,0 +1,142 @@
+"""JSON bodies of Blef in the match log: intents, facts and outcome.
+
+The facts of a round are the service's history and, once the round is over, all hands. A move's
+sequence is `SEQUENCES_PER_ROUND` times its round plus its place in the round's history, so a
+worker can number the moves from a single state.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import chain, pairwise
+from typing import Annotated
+
+from pydantic import PlainValidator
+
+from cardsharp.analysis.replay import StoredModel, parse
+from cardsharp.errors import StoreError
+from cardsharp.games.blef.actions import LOST_MARKER, action_name
+from cardsharp.games.blef.cards import DECK, Card, sort_hand
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.rules import Round, RoundMove, max_cards
+from cardsharp.games.blef.service.wire import StateBody
+from cardsharp.play import decision_runner
+from cardsharp.play.decision_runner import DecisionResult
+from cardsharp.play.strategy import Decision
+from cardsharp.store.match_log import Body
+
+SEQUENCES_PER_ROUND = 100  # more than the moves of any round: 88 bets, the check and who lost
+
+
+def by_name_validator(names: Mapping[str, object]) -> PlainValidator:
+    """Return a validator that maps a logged name to its value and rejects unknown names."""
+
+    def read(name: object) -> object:
+        if str(name) not in names:
+            raise ValueError(f"there is no '{name}'")
+        return names[str(name)]
+
+    return PlainValidator(read)
+
+
+DealtCard = Annotated[
+    Card, by_name_validator({str(card): card for card in DECK})
+]  # a card, by its name in the log
+
+
+class _Fact(StoredModel):
+    """A move as in `round_facts`; the last move of a round has the hands by nickname."""
+
+    player: str
+    action_id: int
+    hands: Mapping[str, tuple[DealtCard, ...]] = {}
+
+
+def intent_body(
+    position: Position,
+    result: DecisionResult[Decision[int]],
+    decided_at: datetime,
+    worker: str,
+    strategy: str,
+) -> dict[str, object]:
+    """Return the intent: the action, its reason, and the position that it was decided on."""
+    return {
+        **decision_runner.intent_body(result, decided_at, worker, strategy, action_name),
+        "seat": position.seat,
+        "turn": position.round_number,
+        "actionId": result.decision.action,
+        "hand": [str(card) for card in position.hand],
+        "cards": list(position.card_counts),
+        "history": [[seat, action_name(action)] for seat, action in position.history],
+    }
+
+
+def move_facts(state: StateBody) -> dict[int, Body]:
+    """Return the facts of the round that a state shows; the last move includes the hands."""
+    hands = {
+        body.nickname: [str(Card(card.value, card.colour)) for card in body.hand]
+        for body in state.hands
+    }
+    bets = [(move.player, move.action_id) for move in state.history]
+    return round_facts(state.round_number, bets, hands)
+
+
+def round_facts(
+    round_number: int, bets: Sequence[tuple[str, int]], hands: Mapping[str, Sequence[str]]
+) -> dict[int, Body]:
+    """Return the facts of a round's moves by sequence; the last move includes the hands by name."""
+    return {
+        SEQUENCES_PER_ROUND * round_number + place: {
+            "round": round_number,
+            "player": player,
+            "actionId": action,
+            "action": action_name(action),
+            **({"hands": hands} if action == LOST_MARKER else {}),
+        }
+        for place, (player, action) in enumerate(bets)
+    }
+
+
+def closed_rounds(facts: Mapping[int, Body], seats: Mapping[str, int]) -> dict[int, Round]:
+    """Return the completely logged rounds that are over, by number; raise `StoreError`."""
+    rounds = {}
+    for end in sorted(place for place, body in facts.items() if closes_round(body)):
+        places = range(end - end % SEQUENCES_PER_ROUND, end + 1)
+        moves = [parse(_Fact, facts[place]) for place in places if place in facts]
+        _check(moves)
+        names = {*(fact.player for fact in moves), *moves[-1].hands}
+        if len(moves) == len(places) and names <= seats.keys():
+            rounds[end // SEQUENCES_PER_ROUND] = _round(end // SEQUENCES_PER_ROUND, moves, seats)
+    return rounds
+
+
+def _check(moves: Sequence[_Fact]) -> None:
+    """Raise `StoreError` if a round is impossible: a bet not above the last, or a card twice."""
+    dealt = [*chain.from_iterable(moves[-1].hands.values())]
+    raised = all(first.action_id < other.action_id for first, other in pairwise(moves))
+    if len({*dealt}) < len(dealt) or not raised or moves[0].action_id < 0:
+        raise StoreError("The log has a round of Blef that cannot have been played.")
+
+
+def _round(number: int, moves: Sequence[_Fact], seats: Mapping[str, int]) -> Round:
+    hands_by_seat = {seats[name]: sort_hand(cards) for name, cards in moves[-1].hands.items()}
+    players = max(seats.values()) + 1
+    hands = tuple(hands_by_seat.get(seat, ()) for seat in range(players))
+    history = tuple(RoundMove(seats[fact.player], fact.action_id) for fact in moves)
+    return Round(number, max_cards(players), tuple(map(len, hands)), hands, None, history)
+
+
+def closes_round(facts: Body | None) -> bool:
+    """Return True if a move marks the loser of its round."""
+    return facts is not None and facts.get("actionId") == LOST_MARKER
+
+
+def outcome_body(state: StateBody, nickname: str) -> dict[str, object]:
+    """Return the outcome of a finished game for us."""
+    winner = next((player.nickname for player in state.players if player.n_cards), None)
+    return {
+        "result": "won" if winner == nickname else "lost",
+        "winner": None,
+        "winnerName": winner,
+        "turns": state.round_number,
+        "names": [player.nickname for player in state.players],
+    }

@@ -1,0 +1,177 @@
+"""Replay of a stored game of Blef: its moves, its decisions and its states.
+
+A step's `turn` is the number of the round. Our decisions come from our intents. The hands of
+other players are recorded when their round is over. From then on their decisions are included
+too, each with the hand of the player who made it and no other.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Annotated
+
+from cardsharp.analysis.replay import (
+    DecisionPoint,
+    ReplayStep,
+    RestoredState,
+    StoredDecision,
+    StoredModel,
+    header_of,
+    parse,
+)
+from cardsharp.games.blef import rules
+from cardsharp.games.blef.actions import BETS, CHECK, action_name
+from cardsharp.games.blef.cards import sort_hand
+from cardsharp.games.blef.history.log_records import (
+    SEQUENCES_PER_ROUND,
+    DealtCard,
+    by_name_validator,
+    closed_rounds,
+    closes_round,
+)
+from cardsharp.games.blef.position import Position, position_of
+from cardsharp.games.blef.rules import Round, RoundMove
+from cardsharp.games.blef.simulation import SimulatedMatch, resample_hidden_hands
+from cardsharp.store.match_log import Body, MatchRecord, MoveRecord
+
+_SEEN = ("hand", "cards", "history")  # what an intent says of the position that it was decided on
+
+
+def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayStep]:
+    """Yield the steps of a game, with all hands at the end of each round; raise `StoreError`."""
+    bets: list[list[object]] = []
+    seats = players_by_seat(record, moves)
+    for move in moves:
+        facts, number = move.facts or {}, move.sequence // SEQUENCES_PER_ROUND
+        if move.sequence % SEQUENCES_PER_ROUND == 0:
+            bets = []
+        if move.facts is not None:
+            bets = [*bets, [facts.get("player"), facts.get("action")]]
+        thought, intent = None, move.intent
+        if intent is not None:
+            seen = {name: intent[name] for name in _SEEN if name in intent}
+            thought = parse(StoredDecision, {**intent, "position": seen})
+            # What we meant to do need not be what happened.
+            if facts and intent.get("actionId") != facts.get("actionId"):
+                thought = None
+        mover = None if closes_round(facts) else seats.get(str(facts.get("player")))
+        yield ReplayStep(
+            sequence=move.sequence,
+            turn=number,
+            seat=mover if thought is None else thought.seat,
+            description=_words(facts),
+            public_state={"round": number, "history": bets, "hands": facts.get("hands", {})},
+            decision=thought,
+        )
+
+
+def players_by_seat(record: MatchRecord, moves: Sequence[MoveRecord]) -> dict[str, int]:
+    """Return the seats by nickname, as far as they are recorded.
+
+    The header of a seat that we took has only our name. Then the seats follow from the bets
+    that our intents recorded.
+    """
+    names = header_of(record).names
+    if len(names) > 1:
+        return {name: seat for seat, name in enumerate(names)}
+    players = {move.sequence: str(move.facts.get("player")) for move in moves if move.facts}
+    seats: dict[str, int] = {}
+    for move in moves:
+        seen = [] if move.intent is None else [*_bets(move.intent), move.intent.get("seat")]
+        start = move.sequence - move.sequence % SEQUENCES_PER_ROUND
+        for place, seat in enumerate(seen, start):
+            if isinstance(seat, int) and place in players:
+                seats[players[place]] = seat
+    return seats
+
+
+def _bets(intent: Body) -> list[object]:
+    """The seats of the bets that had been made in the round of an intent."""
+    history = intent.get("history")
+    bets = history if isinstance(history, list | tuple) else ()
+    return [bet[0] for bet in bets if isinstance(bet, list | tuple) and bet]
+
+
+def _words(facts: Body) -> str:
+    if not facts:
+        return "not told yet"
+    if not closes_round(facts):
+        return f"{facts.get('player')}: {facts.get('action')}"
+    hands = facts.get("hands")
+    items = hands.items() if isinstance(hands, Mapping) else ()
+    lists = [(name, cards) for name, cards in items if isinstance(cards, list | tuple)]
+    hands_text = "; ".join(f"{name} {', '.join(map(str, cards))}" for name, cards in lists)
+    return f"{facts.get('player')} loses. {hands_text}"
+
+
+_LoggedAction = Annotated[
+    int, by_name_validator({action_name(action): action for action in (*range(len(BETS)), CHECK)})
+]
+"""An action, by its name in the log."""
+
+
+class _Seen(StoredModel):
+    """Position of an intent, on which the decision was made."""
+
+    hand: tuple[DealtCard, ...]
+    cards: tuple[int, ...]
+    history: tuple[tuple[int, _LoggedAction], ...]
+
+
+def decision_points(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[DecisionPoint]:
+    """Yield our decisions and, for closed rounds, all decisions in order; raise `StoreError`."""
+    rounds = open_rounds(record, moves)
+    for step, move in zip(replay(record, moves), moves, strict=True):
+        position = _position(step, rounds)
+        if position is not None and step.seat is not None:
+            thought = step.decision or StoredDecision(
+                seat=step.seat, turn=step.turn, action=str((move.facts or {}).get("action"))
+            )
+            legal = {action: action_name(action) for action in position.legal_actions()}
+            yield DecisionPoint(replace(step, decision=thought), position, legal)
+
+
+def open_rounds(record: MatchRecord, moves: Sequence[MoveRecord]) -> dict[int, Round]:
+    """Return the closed rounds by number, where the seats are recorded; raise `StoreError`."""
+    facts = {move.sequence: move.facts for move in moves if move.facts is not None}
+    return closed_rounds(facts, players_by_seat(record, moves))
+
+
+def _position(step: ReplayStep, rounds: Mapping[int, Round]) -> Position | None:
+    """Return the position of the player who made a step; None if unrecorded or not a decision."""
+    thought, over = step.decision, rounds.get(step.turn)
+    earlier = tuple(rounds[number] for number in sorted(rounds) if number < step.turn)
+    if thought is not None and thought.position is not None and thought.seat is not None:
+        seen, me = parse(_Seen, thought.position), thought.seat
+        player_hand, players = sort_hand(seen.hand), len(seen.cards)
+        hands = tuple(player_hand if seat == me else () for seat in range(players))
+        history, card_limit = (
+            tuple(RoundMove(*bet) for bet in seen.history),
+            rules.max_cards(players),
+        )
+        return Position(me, step.turn, card_limit, seen.cards, hands, me, history, earlier)
+    if over is None or step.seat is None:
+        return None
+    live = replace(
+        over, turn=step.seat, history=over.history[: step.sequence % SEQUENCES_PER_ROUND]
+    )
+    return position_of(live, step.seat, earlier)
+
+
+def restore_states(
+    record: MatchRecord, moves: Sequence[MoveRecord], rng: Random
+) -> Iterator[RestoredState]:
+    """Yield the state of each decision, with unknown cards dealt at random; raise `StoreError`."""
+    rounds = open_rounds(record, moves)
+    for point in decision_points(record, moves):
+        position, thought = point.position, point.step.decision
+        done = next(
+            (a for a, name in point.option_names.items() if thought and name == thought.action),
+            None,
+        )
+        live, over = position.to_round(), rounds.get(position.round_number)
+        hidden = over or resample_hidden_hands(live, position.seat, rng)
+        live = replace(live, hands=hidden.hands)
+        yield RestoredState(
+            point.step.sequence, SimulatedMatch(live, position.earlier_rounds), done
+        )

@@ -1,0 +1,162 @@
+"""Judge of Blef: `bayes` estimates the chance not to lose the round, then to win the match.
+
+The value of a round in the match assumes that all remaining players are equally likely to lose
+each future round. Over 115 matches of `bayes` against itself that predicted the winner better
+than odds by starting player and card counts (mean squared error 0.186 to 0.189 in 2,126
+rounds).
+
+In a solved round every action of the equilibrium has the same value, because the equilibrium
+balances them. Any other action has the value that `bayes` gives it, but never a higher one. In
+larger rounds the frequent actions of our tables are treated in the same way. Otherwise players
+who mix by the tables would see most of their actions marked as mistakes.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from statistics import fmean
+
+from cardsharp.analysis.judge import Judge
+from cardsharp.errors import ConfigError
+from cardsharp.games.blef.actions import CHECK, action_name
+from cardsharp.games.blef.history.replay import open_rounds
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.rules import MIN_PLAYERS, max_cards
+from cardsharp.games.blef.strategies import Decision, ProbabilityOption
+from cardsharp.games.blef.strategies.bayes import (
+    BetEvaluation,
+    best_decision,
+    evaluate_bets,
+    probability_words,
+)
+from cardsharp.games.blef.strategies.equilibrium import (
+    SOLVED_CARD_COUNTS,
+    MixedStrategy,
+    card_counts,
+    equilibrium_strategy,
+)
+from cardsharp.games.blef.strategies.table_policy import mixed_strategy
+from cardsharp.play.strategy import format_percent
+from cardsharp.store.match_log import MatchRecord, MoveRecord
+
+_OFTEN = 0.05  # what our tables take at least so often costs nothing
+
+
+class BayesJudge(Judge):
+    """Judge by the expectation of `bayes`, which assumes typical habits: an estimate, not exact."""
+
+    name = "bayes"
+
+    def evaluate(self, position: Position, extra_actions: Sequence[int] = ()) -> Decision:
+        """Return the decision of `bayes`, with `extra_actions` evaluated too."""
+        seen, solved = evaluate_bets(position), equilibrium_strategy(position)
+        decision = (
+            best_decision(position, seen)
+            if solved is None
+            else _equilibrium(position, seen, solved)
+        )
+        mixed = None if card_counts(position) in SOLVED_CARD_COUNTS else mixed_strategy(position)
+        as_good = {action for action, often in mixed or () if often >= _OFTEN}
+        listed_actions = {option.action for option in decision.options}
+        max_value = max(option.value for option in decision.options)
+        rest = [
+            _option(position, seen, action)
+            for action in extra_actions
+            if action not in listed_actions
+        ]
+        options = tuple(
+            ProbabilityOption(
+                option.action,
+                _in_match(
+                    position,
+                    max_value if option.action in as_good else min(option.value, max_value),
+                ),
+                option.note,
+            )
+            for option in (*decision.options, *rest)
+        )
+        return Decision(decision.action, decision.reason, options)
+
+    def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+        """Return 1 if the first player won, 0 if the second did, None if open.
+
+        Raises `ConfigError` if there are more than two players.
+        """
+        rounds = open_rounds(record, moves)
+        players = max((len(played.hands) for played in rounds.values()), default=MIN_PLAYERS)
+        if players > MIN_PLAYERS:
+            raise ConfigError(
+                f"Match {record.match_id} has {players} players; of Blef only two are analysed."
+            )
+        last = rounds[max(rounds)] if rounds else None
+        if last is None:
+            return None
+        loser = last.history[-1].seat
+        if last.n_cards[loser] < max_cards(players):
+            return None
+        return float(loser == 1)
+
+
+def _equilibrium(position: Position, seen: BetEvaluation, solved: MixedStrategy) -> Decision:
+    """Return the equilibrium's most frequent action; all of its actions have the same value."""
+    often = dict(solved)
+    worth = max(_chance(position, seen, action) for action in often)
+    options = tuple(
+        ProbabilityOption(
+            action, worth, f"the equilibrium has it with {format_percent(often[action])}"
+        )
+        for action in often
+    )
+    best = max(often, key=lambda action: often[action])
+    reason = f"This round is solved; its equilibrium has {action_name(best)} with "
+    return Decision(best, f"{reason}{format_percent(often[best])}.", options)
+
+
+def _option(position: Position, seen: BetEvaluation, action: int) -> ProbabilityOption:
+    last = position.last_bet if action == CHECK else action
+    note = "" if last is None else probability_words(seen.bet_probabilities[last])
+    return ProbabilityOption(action, _chance(position, seen, action), note)
+
+
+def _chance(position: Position, seen: BetEvaluation, action: int) -> float:
+    """The chance not to lose the round with an action."""
+    last = position.last_bet
+    if action == CHECK and last is not None:
+        return 1 - seen.bet_probabilities[last]
+    return seen.win_probability(action)
+
+
+def _in_match(position: Position, round_win_probability: float) -> float:
+    """Convert the chance not to lose the round into the chance to win the match."""
+    me = position.seat or 0
+    lives = [position.max_cards + 1 - cards if cards else 0 for cards in position.card_counts]
+    opponent_lives = tuple(
+        remaining for seat, remaining in enumerate(lives) if seat != me and remaining
+    )
+    return round_win_probability * _value_if_opponent_loses(lives[me], opponent_lives) + (
+        1 - round_win_probability
+    ) * match_win_probability(lives[me] - 1, opponent_lives)
+
+
+def _value_if_opponent_loses(player_lives: int, opponent_lives: tuple[int, ...]) -> float:
+    """Return the chance to win the match once a random opponent has lost a round."""
+    return fmean(
+        match_win_probability(
+            player_lives, (*opponent_lives[:place], remaining - 1, *opponent_lives[place + 1 :])
+        )
+        for place, remaining in enumerate(opponent_lives)
+    )
+
+
+@cache
+def match_win_probability(player_lives: int, opponent_lives: tuple[int, ...]) -> float:
+    """Return the chance to win the match, given how many rounds each player may still lose."""
+    active_lives = tuple(sorted(remaining for remaining in opponent_lives if remaining))
+    if not player_lives or not active_lives:
+        return float(bool(player_lives))
+    loss_probability = 1 / (1 + len(active_lives))
+    return loss_probability * match_win_probability(player_lives - 1, active_lives) + (
+        1 - loss_probability
+    ) * _value_if_opponent_loses(player_lives, active_lives)
+
+
+JUDGE = BayesJudge()

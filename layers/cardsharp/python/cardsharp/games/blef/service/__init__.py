@@ -1,0 +1,1 @@
+"""Blef's HTTP service."""

@@ -1,0 +1,124 @@
+"""Build the Blef service that the environment variables describe."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+
+from pydantic import BaseModel
+
+from cardsharp.core.clock import SystemClock
+from cardsharp.errors import ConfigError
+from cardsharp.games.blef.service import request_params, routes_v2022
+from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
+from cardsharp.games.blef.service.records import uuid_digest
+from cardsharp.games.blef.service.request_params import BlefError
+from cardsharp.games.blef.service.routes import API
+from cardsharp.games.blef.service.service import (
+    BlefService,
+    StateQuery,
+    WrittenChange,
+    current_view,
+)
+from cardsharp.games.blef.service.wire_v2022 import list_updates, state_body
+from cardsharp.server import websocket_handler
+from cardsharp.server.api import Api
+from cardsharp.server.feed_bootstrap import FEED_VARIABLE, build_feed
+from cardsharp.server.gateway_events import LambdaHandler
+from cardsharp.server.http_service import BOT_QUEUE_SETTING, HttpService
+from cardsharp.server.websocket_feed import Feed, Subscriber
+
+V2022_SETTING = "BLEF_NEXT"
+
+
+def build_service(environment: Mapping[str, str]) -> BlefService:
+    """The service over BLEF_STORE, with bots to invite if there are any; raises `ConfigError`."""
+    clock = SystemClock()
+    store = GAME_STORE_FACTORY.open(environment.get(GAME_STORE_FACTORY.setting_name, ""), clock)
+    if not environment.get(BOT_QUEUE_SETTING):  # nothing says which queue has bots play
+        return BlefService(store, clock)
+    # A service without bots loads none of what plays.
+    from cardsharp.games.blef.service.invited_bots import build_invited_bots  # noqa: PLC0415
+
+    return BlefService(store, clock, bots=build_invited_bots(environment))
+
+
+def extra_apis(environment: Mapping[str, str]) -> Sequence[Api[BlefService]]:
+    """Today's generation of the API, under BLEF_NEXT: a prefix or "off"; raises `ConfigError`."""
+    prefix = environment.get(V2022_SETTING, "/")
+    if prefix == "off":
+        return ()
+    if re.fullmatch(r"/([a-z0-9.-]+/?)*", prefix) is None or prefix.rstrip("/") == API.base_path:
+        raise ConfigError(
+            f"{V2022_SETTING} must be off or a prefix such as / or /next, not {prefix!r}."
+        )
+    return (replace(routes_v2022.API, base_path=prefix.rstrip("/")),)
+
+
+def build_websocket_handler(
+    service: BlefService, environment: Mapping[str, str]
+) -> LambdaHandler | None:
+    """Build the handler that sends updates to spectators over the WebSocket of CARDSHARP_FEED.
+
+    Returns None if there is no feed; raises `ConfigError`.
+    """
+    place = environment.get(FEED_VARIABLE, "")
+    if not place:
+        return None
+    feed = build_feed(place, environment.get(GAME_STORE_FACTORY.setting_name, ""), SystemClock())
+    service.on_change = partial(publish_change, feed)
+    return websocket_handler.build_websocket_handler(feed, partial(authorize_subscription, service))
+
+
+SERVICE = HttpService(
+    api=API,
+    store_setting=GAME_STORE_FACTORY.setting_name,
+    build_service=build_service,
+    extra_apis=extra_apis,
+    websocket_feed=build_websocket_handler,
+    supports_invites=True,
+)
+
+
+# --- what those who watch are told (docs/spec/blef-next.md section 8), shaped as answers ----------
+
+LIST_TOPIC = "list"  # the topic of those who watch the list of public games
+
+
+def authorize_subscription(service: BlefService, message: Mapping[str, str]) -> tuple[str, str]:
+    """Return the topic of a game or the list, and the player's digest; raise `HttpError`."""
+    game_uuid, player_uuid = message.get("game_uuid", ""), message.get("player_uuid", "")
+    if not game_uuid and not player_uuid:
+        return LIST_TOPIC, ""
+    try:
+        sight = service.get_state(game_uuid, StateQuery(player_uuid), timedelta)
+    except BlefError as denied:
+        raise denied.v2022_error from None
+    uuid = request_params.parse_uuid(player_uuid)
+    return _topic(sight.game.uuid), "" if uuid is None else uuid_digest(uuid)
+
+
+def publish_change(feed: Feed, change: WrittenChange) -> None:
+    """Publish a change: after a check first the closed round, then the current game."""
+    game = change.saved.game
+
+    def texts(watcher: Subscriber) -> list[str]:
+        seat = game.seat_of_digest(watcher.viewer_key)
+        sights = (change.closed_round_for(seat), current_view(change.saved, seat))
+        return [_frame(state_body(sight)) for sight in sights if sight is not None]
+
+    feed.publish(_topic(game.uuid), texts)
+    if change.previous.round is None and (change.previous.is_public or game.is_public):
+        news = _frame(list_updates(change.saved))
+        feed.publish(LIST_TOPIC, lambda _: [news])
+
+
+def _topic(game_uuid: str) -> str:
+    return f"game#{game_uuid}"
+
+
+def _frame(body: BaseModel) -> str:
+    headers = {"Content-Type": "application/json"}
+    return json.dumps({"statusCode": 200, "body": body.model_dump_json(), "headers": headers})

@@ -1,0 +1,219 @@
+"""Changes that players make to a game: checks in the order of docs/spec/blef.md section 5.
+
+They are pure functions from a game to the changed game. A parameter that was not sent is None.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from random import Random, SystemRandom
+
+from cardsharp.errors import IllegalAction
+from cardsharp.games.blef import rules
+from cardsharp.games.blef.cards import DECK, Hand
+from cardsharp.games.blef.rules import Round
+from cardsharp.games.blef.service import request_params
+from cardsharp.games.blef.service.records import GamePlayer, GameRecord, GameStatus
+from cardsharp.games.blef.service.request_params import NO_PLAYER, BlefError
+from cardsharp.server.routing import bad_request, forbidden
+
+_SECRET = SystemRandom()
+
+
+@dataclass
+class SecureRandomness:
+    """Unpredictable randomness of real games, unless a test passes another `rng`."""
+
+    rng: Random = _SECRET
+
+    def deal(self, deal_index: int) -> Hand:
+        """So many different cards, each choice and order equally likely."""
+        return tuple(self.rng.sample(DECK, deal_index))
+
+    def seating_order(self, players: int) -> tuple[int, ...]:
+        """Return a random seating: for each seat a player's index in the order of joining."""
+        return tuple(self.rng.sample(range(players), players))
+
+    def uuid(self) -> str:
+        """A new random uuid of version 4, in lower case."""
+        return str(uuid.uuid4())
+
+
+ParseAction = Callable[[], int]  # reads an action when it is to be checked; raises `Refused`
+
+
+@dataclass(frozen=True, slots=True)
+class GameChange:
+    """A changed game, and the round that the change closed, if it did."""
+
+    game: GameRecord
+    closed_round: Round | None = None
+
+
+def join(game: GameRecord, nickname: str | None, player_uuid: str) -> GameChange:
+    """Add a player with this new secret uuid; raise `BlefError`."""
+    _check_open(game)
+    _check_room(game)
+    return GameChange(game.with_player(_free_nickname(game, nickname), player_uuid))
+
+
+def _free_nickname(game: GameRecord, nickname: str | None) -> str:
+    """Return the nickname if it may be used in this game; raise `BlefError`."""
+    if not nickname:
+        raise BlefError("Nickname missing - please supply it", "nickname", nickname)
+    if not request_params.is_nickname(nickname):
+        text = "Nickname must start with a letter and only contain alphanumeric characters"
+        raise BlefError(text, "nickname", nickname)
+    if len(nickname) > request_params.MAX_NICKNAME:
+        text = f"Nickname too long - must be within {request_params.MAX_NICKNAME} characters"
+        raise BlefError(text, "nickname", nickname)
+    if nickname in game.nicknames:
+        raise BlefError("Nickname already taken", "nickname", nickname, HTTPStatus.CONFLICT)
+    return nickname
+
+
+def join_with_uuid(game: GameRecord, nickname: str | None, player_uuid: str) -> GameChange | None:
+    """Add a player with a uuid of its choice; return None if this player has joined already.
+
+    So a client that got no response can repeat its request. A uuid must be secret: one that is
+    not random (version 4), or is the game's, is refused. Raises `BlefError`.
+    """
+    uuid = request_params.parse_uuid(player_uuid)
+    if uuid is None or not request_params.is_random_uuid(uuid) or uuid == game.uuid:
+        raise BlefError("Invalid player UUID", "player_uuid", player_uuid)
+    seat = game.seat_of(uuid)
+    if seat is None:
+        return join(game, nickname, uuid)
+    if game.nicknames[seat] != nickname:
+        raise BlefError(
+            "Player UUID already taken", "player_uuid", player_uuid, HTTPStatus.CONFLICT
+        )
+    return None
+
+
+def invite(
+    game: GameRecord,
+    admin_uuid: str | None,
+    agent_name: str | None,
+    agents: Mapping[str, str],
+    player_uuid: str,
+) -> GameChange:
+    """Add an invited bot as a player with this secret uuid; raise `BlefError`.
+
+    `agents` maps the names of bots to their strategies.
+    """
+    _check_open(game)
+    _check_admin(game, admin_uuid)
+    _check_room(game)
+    if not agent_name:
+        raise BlefError("Agent name missing - please supply it", "agent_name", agent_name)
+    if agent_name not in agents:
+        raise BlefError("Invalid agent_name", "agent_name", None)
+    more = ("", *(f"_{number}" for number in range(2, rules.MAX_PLAYERS + 1)))
+    # No person can be called so, for the parentheses.
+    named = (f"{agent_name}{number}_(AI)" for number in more)
+    nickname = next(name for name in named if name not in game.nicknames)
+    return GameChange(game.with_player(nickname, player_uuid, agents[agent_name]))
+
+
+def start(
+    game: GameRecord,
+    admin_uuid: str | None,
+    randomness: SecureRandomness,
+    *,
+    make_private: bool = False,
+) -> GameChange:
+    """Seat the players and deal the first round; raise `BlefError`.
+
+    With `make_private` the game leaves the public list.
+    """
+    _check_open(game)
+    _check_admin(game, admin_uuid)
+    if len(game.players) < rules.MIN_PLAYERS:
+        raise forbidden("At least 2 players needed to start a game")
+    seated = _seated(game.players, randomness)
+    first = rules.start(len(seated), randomness.deal)
+    return GameChange(
+        replace(game, players=seated, round=first, is_public=game.is_public and not make_private)
+    )
+
+
+def _seated(players: tuple[GamePlayer, ...], chance: SecureRandomness) -> tuple[GamePlayer, ...]:
+    """Return the players in random seating order, with bots spread evenly between people.
+
+    Bots take the seats i * players / bots, counted from a random seat (docs/spec/blef-next.md
+    section 3), in the order of their invitation.
+    """
+    bots = [player for player in players if player.bot_name is not None]
+    people = [player for player in players if player.bot_name is None]
+    rest = iter([people[joined] for joined in chance.seating_order(len(people))])
+    number = len(players)
+    first = chance.seating_order(number)[0] if bots else 0
+    seats = sorted((first + i * number // len(bots)) % number for i in range(len(bots)))
+    taken = dict(zip(seats, bots, strict=True))
+    return tuple(taken[seat] if seat in taken else next(rest) for seat in range(number))
+
+
+def set_visibility(game: GameRecord, admin_uuid: str | None, *, public: bool) -> GameChange | None:
+    """Make the game public or private; return None if it is so already; raise `BlefError`."""
+    if game.round is not None:
+        raise forbidden("Cannot make the change - game already started")
+    _check_admin(game, admin_uuid)
+    return None if game.is_public is public else GameChange(replace(game, is_public=public))
+
+
+def play(
+    game: GameRecord,
+    player_uuid: str | None,
+    parse_action: ParseAction,
+    randomness: SecureRandomness,
+) -> GameChange:
+    """Apply an action of the player to move; raise `BlefError`."""
+    if game.round is None:
+        raise bad_request("This game has not yet started")
+    if game.status is GameStatus.FINISHED:
+        raise bad_request("This game has already finished")
+    _check_turn(game, player_uuid)
+    try:
+        step = rules.apply(game.round, parse_action(), randomness.deal)
+    except IllegalAction as error:
+        raise bad_request(str(error)) from error
+    return GameChange(replace(game, round=step.current_round), step.closed_round)
+
+
+def _check_turn(game: GameRecord, player_uuid: str | None) -> None:
+    if not player_uuid:
+        raise BlefError("Player UUID missing - please supply it", "player_uuid", player_uuid)
+    uuid = request_params.parse_uuid(player_uuid)
+    if uuid is None:
+        raise BlefError("Invalid player UUID", "player_uuid", player_uuid)
+    seat = game.seat_of(uuid)
+    text = "The submitted UUID does not match the UUID of the current player"
+    if seat is None:
+        raise BlefError(text, "player_uuid", player_uuid, v2022_text=NO_PLAYER)
+    if game.round is None or seat != game.round.turn:
+        raise BlefError(text, "player_uuid", player_uuid)
+
+
+def _check_open(game: GameRecord) -> None:
+    if game.round is not None:
+        raise forbidden("Game already started")
+
+
+def _check_room(game: GameRecord) -> None:
+    if len(game.players) >= rules.MAX_PLAYERS:
+        raise BlefError(
+            "The game room is full", status=HTTPStatus.FORBIDDEN, v2022_text="Game room full"
+        )
+
+
+def _check_admin(game: GameRecord, admin_uuid: str | None) -> None:
+    if not admin_uuid:
+        raise BlefError("Admin UUID missing - please supply it", "admin_uuid", admin_uuid)
+    uuid = request_params.parse_uuid(admin_uuid)
+    if uuid is None:
+        raise BlefError("Invalid admin UUID", "admin_uuid", admin_uuid)
+    if not game.is_admin(uuid):
+        text = "Admin UUID does not match"
+        raise BlefError(text, "admin_uuid", admin_uuid, HTTPStatus.FORBIDDEN)

@@ -1,0 +1,115 @@
+"""Counts of all games and of recently changed games, at a cost independent of their number.
+
+Every game is counted in two buckets: the minute of its last change, and the day on which it
+expires. The hour replaces the day where the game expires within an hour of its last change. A
+change moves the game between buckets in the same transaction; most changes move nothing. A past
+bucket no longer counts. Each bucket is sharded over a few items, so that games do not contend
+for one. The number of buckets is bounded by time alone.
+
+| partition           | sort          | body                                 |
+|---------------------|---------------|--------------------------------------|
+| census#changed#HOUR | at#HH:MM#n    | a count, kept for a while beyond     |
+| census#expiring     | on#DAY[THH]#n | the same                             |
+"""
+
+import zlib
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from cardsharp.games.blef.service.records import ACTIVE_WINDOW
+from cardsharp.store.documents import Document, DocumentStore, Increment, Key
+
+SHARD_COUNT = 8  # items of one bucket
+_ON = "on#"
+_MINUTE = timedelta(minutes=1)
+_HOUR = timedelta(hours=1)
+_DAY = timedelta(days=1)
+_EXPIRING = "census#expiring"
+_RETENTION = timedelta(days=2)  # how long a bucket that is past is kept
+
+
+class GameLifetime(NamedTuple):
+    """Times of a game's last change and of its expiry."""
+
+    changed_at: datetime
+    expires_at: datetime
+
+
+class _Bucket(NamedTuple):
+    """Bucket of one minute, hour or day: its key, and its end."""
+
+    partition: str
+    name: str
+    end: datetime
+
+
+def count_writes(
+    game_uuid: str, old_lifetime: GameLifetime | None, new_lifetime: GameLifetime
+) -> list[Increment]:
+    """Return the writes that move a changed game between buckets; empty if they are the same."""
+    shift: Counter[_Bucket] = Counter()
+    share = zlib.crc32(game_uuid.encode()) % SHARD_COUNT
+    for entry, by in ((old_lifetime, -1), (new_lifetime, 1)):
+        if entry is not None:
+            shift[_minute_bucket(entry.changed_at, share)] += by
+            shift[_last_bucket(entry, share)] += by
+    # A bucket that no longer counts is left alone, for it may have been dropped.
+    oldest = new_lifetime.changed_at - ACTIVE_WINDOW
+    return [
+        Increment(Key(bucket.partition, bucket.name), by, bucket.end + _RETENTION)
+        for bucket, by in shift.items()
+        if by and bucket.end > oldest
+    ]
+
+
+def count_active(documents: DocumentStore, current_time: datetime) -> int:
+    """Return the number of recently changed games, counting the first minute in full."""
+    since = current_time - ACTIVE_WINDOW
+    first = _sum(documents.query(_hour(since), exclusive_start=_at(since)))
+    return (
+        first
+        if _hour(current_time) == _hour(since)
+        else first + _sum(documents.query(_hour(current_time)))
+    )
+
+
+def count_all(documents: DocumentStore, current_time: datetime) -> int:
+    """Return the number of unexpired games, counting today's and this hour's buckets in full."""
+    buckets = documents.query(
+        _EXPIRING, exclusive_start=f"{_ON}{current_time.astimezone(UTC):%Y-%m-%d}"
+    )
+    return _sum(
+        bucket
+        for bucket in buckets
+        if bucket.expires_at is not None and bucket.expires_at > current_time + _RETENTION
+    )
+
+
+def _minute_bucket(changed: datetime, share: int) -> _Bucket:
+    start = changed.astimezone(UTC).replace(second=0, microsecond=0)
+    return _Bucket(_hour(start), f"{_at(start)}#{share}", start + _MINUTE)
+
+
+def _last_bucket(entry: GameLifetime, share: int) -> _Bucket:
+    """The bucket of the day, or of the hour, in which a game expires."""
+    hour = entry.expires_at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    if entry.expires_at - entry.changed_at <= _HOUR:
+        return _Bucket(_EXPIRING, f"{_ON}{hour:%Y-%m-%dT%H}#{share}", hour + _HOUR)
+    day = hour.replace(hour=0)
+    return _Bucket(_EXPIRING, f"{_ON}{day:%Y-%m-%d}#{share}", day + _DAY)
+
+
+def _hour(moment: datetime) -> str:
+    """The partition of an hour's minutes."""
+    return f"census#changed#{moment.astimezone(UTC):%Y-%m-%dT%H}"
+
+
+def _at(moment: datetime) -> str:
+    """Return the prefix of the names of a minute's items."""
+    return f"at#{moment.astimezone(UTC):%H:%M}"
+
+
+def _sum(counts: Iterable[Document]) -> int:
+    return sum(int(str(document.body["count"])) for document in counts)

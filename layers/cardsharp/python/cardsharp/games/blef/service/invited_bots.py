@@ -1,0 +1,70 @@
+"""Bots that are invited to a game: seats of ours, which the same workers play as any other."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from random import Random
+
+from pydantic import SecretStr
+
+from cardsharp.aws.telemetry import metrics_recorder
+from cardsharp.bot.service_seats import (
+    SeatDependencies,
+    ServiceSeat,
+    build_seat_dependencies,
+    reserve_seat,
+)
+from cardsharp.bot.settings import WorkerSettings
+from cardsharp.errors import ConfigError
+from cardsharp.games.blef.game import GAME
+from cardsharp.games.blef.service.records import GamePlayer
+from cardsharp.games.blef.service.service import DEFAULT_BOTS, Bots
+from cardsharp.games.blef.strategies import build
+from cardsharp.server.http_service import BOT_QUEUE_SETTING, BOT_STORE_SETTING, BOT_URL_SETTING
+from cardsharp.server.routing import HttpError
+
+BOTS_SETTING = "BLEF_AGENTS"
+_NAMED = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(.+?)\s*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvitedBots(Bots):
+    """The bots of these names, who find the service at `url`."""
+
+    url: str
+    dependencies: SeatDependencies
+
+    @contextmanager
+    def reserve_seat(self, game_uuid: str, player: GamePlayer, player_uuid: str) -> Iterator[None]:
+        """Reserve a bot for this player; raise `HttpError` while bots are paused."""
+        strategy = player.bot_name or GAME.default_strategy
+        seat = ServiceSeat(self.url, game_uuid, player.nickname, strategy, SecretStr(player_uuid))
+        try:
+            with reserve_seat(
+                GAME.name, seat, self.dependencies.vault, self.dependencies.dispatcher
+            ):
+                yield
+        except ConfigError as error:
+            text = "No agent can join now - please try again later"
+            raise HttpError(HTTPStatus.SERVICE_UNAVAILABLE, text) from error
+
+
+def build_invited_bots(environment: Mapping[str, str]) -> InvitedBots:
+    """The bots that an environment describes; raises `ConfigError` if something cannot be used."""
+    named = {
+        "CARDSHARP_STORE": environment[BOT_STORE_SETTING],
+        "CARDSHARP_QUEUE": environment[BOT_QUEUE_SETTING],
+    }
+    places = build_seat_dependencies(WorkerSettings.load(named), metrics_recorder)
+    text = environment.get(BOTS_SETTING) or DEFAULT_BOTS
+    matches = [_NAMED.fullmatch(part) for part in text.split(";")]
+    names = {match[1]: match[2] for match in matches if match is not None}
+    if len(names) < len(matches):
+        raise ConfigError(
+            f"{BOTS_SETTING} must be NAME=STRATEGY; NAME=STRATEGY and so on, not {text!r}."
+        )
+    for strategy in names.values():
+        build(strategy, Random())
+    return InvitedBots(names, url=environment[BOT_URL_SETTING].rstrip("/"), dependencies=places)

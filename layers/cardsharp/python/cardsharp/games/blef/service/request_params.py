@@ -1,0 +1,94 @@
+"""Read the parameters of a request: uuids, numbers, nicknames (docs/spec/blef.md section 5)."""
+
+import math
+import re
+import unicodedata
+from http import HTTPStatus
+
+from cardsharp.server.routing import HttpError
+
+MAX_NICKNAME = 32  # characters
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_RANDOM = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_BLANKS = " \t\n\v\f\r"
+# No two parts of it can share the same digits: a long text of them takes no longer than to read.
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"[+-]?0x[0-9a-f]+(?:\.[0-9a-f]*)?(?:p[+-]?[0-9]+)?", re.IGNORECASE)
+_INFINITE = re.compile(r"([+-]?)inf(?:inity)?", re.IGNORECASE)
+_NICKNAME_CATEGORIES = {"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd"}
+
+
+def parse_uuid(text: str) -> str | None:
+    """Return the uuid in lower case, or None if the text is not one."""
+    return text.lower() if _UUID.fullmatch(text) else None
+
+
+def is_random_uuid(uuid: str) -> bool:
+    """Return True for a lower-case version 4 (random) UUID."""
+    return _RANDOM.fullmatch(uuid) is not None
+
+
+def parse_number(text: str) -> float | None:
+    """Parse a number like the original service's language; return None if it is not one.
+
+    Accepts `1`, `1.0`, `1e0`, `0x1`, `+1`, `Inf` and surrounding blanks.
+    """
+    bare = text.strip(_BLANKS)
+    try:
+        if _DECIMAL.fullmatch(bare):
+            return float(bare)
+        if _HEXADECIMAL.fullmatch(bare):
+            return float.fromhex(bare)
+    except OverflowError:
+        return -math.inf if bare.startswith("-") else math.inf
+    infinite = _INFINITE.fullmatch(bare)
+    if infinite is None:
+        return None
+    return -math.inf if infinite[1] == "-" else math.inf
+
+
+def parse_integer(text: str) -> int | None:
+    """Return the integer that `parse_number` reads; None for anything else."""
+    number = parse_number(text)
+    return int(number) if number is not None and number.is_integer() else None
+
+
+def is_nickname(text: str) -> bool:
+    """Return True for an ASCII letter followed by letters, digits, marks and `_`."""
+    first, rest = text[:1], text[1:].replace("_", "")
+    words = all(unicodedata.category(character) in _NICKNAME_CATEGORIES for character in rest)
+    return first.isascii() and first.isalpha() and words
+
+
+NO_GAME = "Game does not exist"
+NO_PLAYER = "The UUID does not match any active player"  # in its own words (docs/spec/blef.md)
+
+
+class BlefError(HttpError):
+    """An error in the words of API version 2.3; `v2022_error` has the current generation's.
+
+    `parameter` is the invalid parameter, if any, and `value` its sent value, None if missing.
+    `v2022_text` is the text of the current generation where it differs.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        parameter: str | None = None,
+        value: str | None = None,
+        status: int = HTTPStatus.BAD_REQUEST,
+        v2022_text: str | None = None,
+    ) -> None:
+        super().__init__(status, text)
+        self.parameter = parameter
+        self.value = value
+        self.today = text if v2022_text is None else v2022_text
+
+    @property
+    def v2022_error(self) -> HttpError:
+        """The same in today's words: with the parameter, and what was sent as it, always 400."""
+        if self.parameter is None:
+            return HttpError(self.status, self.today)
+        suffix = f"\n{self.today}" if self.today else ""
+        text = f"Bad input value in '{self.parameter}': {self.value}{suffix}"
+        return HttpError(HTTPStatus.BAD_REQUEST, text)

@@ -1,0 +1,223 @@
+"""The API's paths in one table, from which both the answers and the document are made."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from pydantic import BaseModel
+
+from cardsharp.games.blef.actions import CHECK
+from cardsharp.games.blef.service import request_params, wire
+from cardsharp.games.blef.service.service import BlefService, StateQuery
+from cardsharp.server.api import Api
+from cardsharp.server.routing import ApiRequest, ApiResponse, ResponseModels, Route, bad_request
+
+VERSION = "2.3.0"  # the version of the API that is spoken; clients check that it has three parts
+_GAME = "/games/{game_uuid}"
+_OK, _ACCEPTED = HTTPStatus.OK, HTTPStatus.ACCEPTED
+_REFUSED = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN)
+
+_INTRODUCTION = """\
+Create, join and play games of Blef. Every change is there for GET, as old clients expect it, and
+for POST, which takes the same parameters in the query string, as a JSON object or as a form;
+prefer POST, for uuids in a body are in nobody's history or log. A parameter that is empty counts
+as missing, and one that is sent twice is refused. Nothing may be cached. Uuids are taken in upper
+and lower case."""
+
+
+def _version(_blef: BlefService, _call: ApiRequest[BaseModel]) -> ApiResponse:
+    return ApiResponse(wire.VersionBody(version=VERSION))
+
+
+def _list(blef: BlefService, _call: ApiRequest[BaseModel]) -> ApiResponse:
+    games = [
+        wire.ListedGameBody(uuid=game.uuid, players=list(game.nicknames), started=game.is_started)
+        for game in blef.store.public_games()
+    ]
+    return ApiResponse(wire.GameListBody(games))
+
+
+def _active(blef: BlefService, _call: ApiRequest[BaseModel]) -> ApiResponse:
+    return ApiResponse(wire.ActiveGamesBody(active_games=blef.store.count_active()))
+
+
+def _state(blef: BlefService, call: ApiRequest[wire.StateParams]) -> ApiResponse:
+    params = call.params
+    look = StateQuery(
+        params.player_uuid, partial(parse_round, params.round), params.wait, params.since
+    )
+    sight = blef.get_state(params.game_uuid, look, call.remaining_wait)
+    body = wire.state_body(sight.game, sight.position)
+    return ApiResponse(body, headers={wire.VERSION_HEADER: str(sight.version)})
+
+
+def _join(blef: BlefService, call: ApiRequest[wire.BlefJoinParams]) -> ApiResponse:
+    params = call.params
+    uuid = blef.join(params.game_uuid, params.nickname, params.player_uuid)
+    return ApiResponse(wire.JoinedBody(player_uuid=uuid))
+
+
+def _start(blef: BlefService, call: ApiRequest[wire.AdminParams]) -> ApiResponse:
+    blef.start(call.params.game_uuid, call.params.admin_uuid)
+    return ApiResponse(wire.MessageBody(message="Game started"), _ACCEPTED)
+
+
+def _play(blef: BlefService, call: ApiRequest[wire.PlayParams]) -> ApiResponse:
+    params = call.params
+    blef.play(params.game_uuid, params.player_uuid, partial(_read_action, params.action_id))
+    return ApiResponse(wire.DoneBody())
+
+
+def parse_round(text: str | None, current_round: int) -> int | None:
+    """The number of the round that a text asks for, None for the present one."""
+    if text is None:
+        return None
+    number = request_params.parse_number(text)
+    if number is not None and number > current_round:
+        raise bad_request("The game has not reached this round")
+    if number is None or number < -1 or number == 0 or not number.is_integer():
+        raise bad_request(
+            "The round parameter is invalid - must be an integer between 1 and the current "
+            "round, or -1, or blank"
+        )
+    return None if number < 0 else int(number)
+
+
+def _read_action(text: str | None) -> int:
+    if text is None:
+        raise bad_request("Action ID missing - please supply it")
+    action = request_params.parse_integer(text)
+    if action is None or not 0 <= action <= CHECK:
+        raise bad_request(f"Action ID must be an integer between 0 and {CHECK}")
+    return action
+
+
+def _show(blef: BlefService, call: ApiRequest[wire.AdminParams], *, public: bool) -> ApiResponse:
+    visibility = "public" if public else "private"
+    if blef.set_visibility(call.params.game_uuid, call.params.admin_uuid, public=public):
+        return ApiResponse(wire.MessageBody(message=f"Game made {visibility}"))
+    text = f"Request redundant - game already {visibility}"
+    return ApiResponse(wire.NothingChangedBody(error=text, message=text))
+
+
+def _look(
+    name: str,
+    path: str,
+    summary: str,
+    act: Callable[[BlefService, ApiRequest[Any]], ApiResponse],
+    body: type[BaseModel],
+) -> Route[BlefService]:
+    """A path that changes nothing and takes nothing."""
+    answers: ResponseModels = {_OK: (body,)}
+    return Route(
+        methods=("GET",),
+        path=path,
+        name=name,
+        summary=summary,
+        endpoint=act,
+        response_models=answers,
+    )
+
+
+_CHANGES = ("GET", "POST")  # what a path that changes something is there for
+
+
+def _visibility(summary: str, *, public: bool) -> Route[BlefService]:
+    visibility = "public" if public else "private"
+    return Route(
+        methods=_CHANGES,
+        path=f"{_GAME}/make-{visibility}",
+        name=f"make-{visibility}",
+        summary=f"{summary}, as its admin and before its start",
+        endpoint=partial(_show, public=public),
+        params_model=wire.AdminParams,
+        response_models={_OK: (wire.MessageBody, wire.NothingChangedBody)},
+        error_statuses=_REFUSED,
+        default_error_model=wire.ErrorsBody,
+    )
+
+
+_VERSION_HEADER_SCHEMA: Mapping[str, object] = {
+    "description": "How often the game has changed.",
+    "schema": {"type": "integer"},
+}
+
+ROUTES: tuple[Route[BlefService], ...] = (
+    _look("version", "/version", "The version of this API", _version, wire.VersionBody),
+    _look("list", "/games", "The public games", _list, wire.GameListBody),
+    _look("active", "/games/active", "How busy it is here", _active, wire.ActiveGamesBody),
+    Route(
+        methods=_CHANGES,
+        path="/games/create",
+        name="create",
+        summary="Create a private game without players",
+        endpoint=lambda blef, call: ApiResponse(
+            wire.CreatedBody(game_uuid=blef.create(call.caller))
+        ),
+        response_models={_OK: (wire.CreatedBody,)},
+        error_statuses=(HTTPStatus.TOO_MANY_REQUESTS,),
+        error_models={HTTPStatus.TOO_MANY_REQUESTS: wire.TooManyGamesBody},
+    ),
+    Route(
+        methods=("GET",),
+        path=_GAME,
+        name="state",
+        summary="A game or one of its past rounds, with the hands that you may see",
+        endpoint=_state,
+        params_model=wire.StateParams,
+        response_models={_OK: (wire.StateBody,)},
+        error_statuses=(HTTPStatus.BAD_REQUEST,),
+        default_error_model=wire.ErrorsBody,
+        response_headers={wire.VERSION_HEADER: _VERSION_HEADER_SCHEMA},
+    ),
+    Route(
+        methods=_CHANGES,
+        path=f"{_GAME}/join",
+        name="join",
+        summary="Join a game that has not started",
+        endpoint=_join,
+        params_model=wire.BlefJoinParams,
+        response_models={_OK: (wire.JoinedBody,)},
+        error_statuses=(*_REFUSED, HTTPStatus.CONFLICT),
+    ),
+    Route(
+        methods=_CHANGES,
+        path=f"{_GAME}/start",
+        name="start",
+        summary="Start a game, as its admin",
+        endpoint=_start,
+        params_model=wire.AdminParams,
+        response_models={_ACCEPTED: (wire.MessageBody,)},
+        error_statuses=_REFUSED,
+    ),
+    Route(
+        methods=_CHANGES,
+        path=f"{_GAME}/play",
+        name="play",
+        summary="Bet or check, as the player to move",
+        endpoint=_play,
+        params_model=wire.PlayParams,
+        response_models={_OK: (wire.DoneBody,)},
+        error_statuses=(HTTPStatus.BAD_REQUEST,),
+        default_error_model=wire.ErrorsBody,
+    ),
+    _visibility("Show a game in the list", public=True),
+    _visibility("Hide a game from the list", public=False),
+)
+
+API = Api(
+    schema_names={
+        "ActiveGamesBody": "ActiveBody",
+        "TooManyGamesBody": "FullBody",
+        "GameListBody": "ListBody",
+        "ListedGameBody": "ListedBody",
+        "NothingChangedBody": "RedundantBody",
+        "GameStatus": "Status",
+    },
+    title="Blef",
+    version=VERSION,
+    description=_INTRODUCTION,
+    base_path=wire.BASE_PATH,
+    routes=ROUTES,
+)

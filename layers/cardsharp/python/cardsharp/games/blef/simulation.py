@@ -1,0 +1,126 @@
+"""Blef in one process, for two to eight players."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from random import Random
+
+from cardsharp.errors import ConfigError, IllegalAction
+from cardsharp.games.blef import rules
+from cardsharp.games.blef.actions import LOST_MARKER
+from cardsharp.games.blef.cards import DECK, sort_hand
+from cardsharp.games.blef.position import Position, position_of
+from cardsharp.games.blef.rules import DealHand, Round
+from cardsharp.games.blef.strategies import Strategy, build
+from cardsharp.play.simulation import RatioStat, Simulation
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedMatch:
+    """Current round and closed rounds; after the end `current_round` is as in `ActionResult`."""
+
+    current_round: Round
+    closed_rounds: tuple[Round, ...] = ()
+
+
+CARD_COUNT_RANGES = (
+    "2 to 3",
+    "4 to 7",
+    "8 to 18",
+    "19 and more",
+)  # counted apart, by cards in play
+_BEGIN = (2, 4, 8, 19)
+
+
+def dealer(rng: Random) -> DealHand:
+    """Return a function that deals cards with this random generator."""
+    return lambda number: tuple(rng.sample(DECK, number))
+
+
+def resample_hidden_hands(live: Round, seat: int | None, rng: Random) -> Round:
+    """Resample the hands that the seat, or an observer if None, does not see."""
+    visible_cards = () if seat is None else live.hands[seat]
+    hidden_cards = iter(
+        rng.sample(
+            [card for card in DECK if card not in visible_cards], len(DECK) - len(visible_cards)
+        )
+    )
+    hands = tuple(
+        hand if at == seat else sort_hand([next(hidden_cards) for _ in range(number)])
+        for at, (hand, number) in enumerate(zip(live.hands, live.n_cards, strict=True))
+    )
+    return replace(live, hands=hands)
+
+
+class BlefSimulation(Simulation[SimulatedMatch, Position, int]):
+    """Everybody against everybody; who is left wins."""
+
+    stats = (RatioStat("{:.1f} rounds", "rounds"), RatioStat("{:.1f} moves", "moves"))
+
+    def __init__(self, seats: int | None = None) -> None:
+        players = rules.MIN_PLAYERS if seats is None else seats
+        if not rules.MIN_PLAYERS <= players <= rules.MAX_PLAYERS:
+            raise ConfigError(f"Blef is played by two to eight, not by {players}.")
+        self._sides = tuple((seat,) for seat in range(players))
+
+    @property
+    def sides(self) -> Sequence[tuple[int, ...]]:
+        """Each seat on its own."""
+        return self._sides
+
+    def initial_state(self, rng: Random) -> SimulatedMatch:
+        """A new match: one card each."""
+        return SimulatedMatch(rules.start(self.seats, dealer(rng)))
+
+    def current_seat(self, state: SimulatedMatch) -> int | None:
+        """The seat whose turn it is, None when one player is left."""
+        return state.current_round.turn
+
+    def position_for(self, state: SimulatedMatch, seat: int) -> Position:
+        """Return the position of a seat in the current round, at any time."""
+        return position_of(state.current_round, seat, state.closed_rounds)
+
+    def legal_actions(self, state: SimulatedMatch) -> Sequence[int]:
+        """The ids of the bets that are higher than the last one, and the check."""
+        return rules.legal_actions(state.current_round)
+
+    def apply_action(self, state: SimulatedMatch, action: int, rng: Random) -> SimulatedMatch:
+        """The match after the action, the next round dealt; raises `Illegal`."""
+        step = rules.apply(state.current_round, action, dealer(rng))
+        closed = () if step.closed_round is None else (step.closed_round,)
+        return SimulatedMatch(step.current_round, (*state.closed_rounds, *closed))
+
+    def scores(self, state: SimulatedMatch) -> tuple[float, ...]:
+        """1 for who is left; raises `Illegal` before the end."""
+        if state.current_round.turn is not None:
+            raise IllegalAction("The match has not ended yet.")
+        return tuple(float(seat == state.current_round.winner) for seat in range(self.seats))
+
+    def stat_counts(self, state: SimulatedMatch) -> Mapping[str, tuple[float, ...]]:
+        """Rounds and moves, of the whole match, and the rounds that each lost, by cards in play."""
+        all_moves = chain.from_iterable(played.history for played in state.closed_rounds)
+        moves = sum(move.action != LOST_MARKER for move in all_moves)
+        lost = Counter(
+            (bisect_right(_BEGIN, sum(played.n_cards)) - 1, played.history[-1].seat)
+            for played in state.closed_rounds
+        )
+        by_cards = {
+            f"lost with {cards}": tuple(float(lost[at, seat]) for seat in range(self.seats))
+            for at, cards in enumerate(CARD_COUNT_RANGES)
+        }
+        return {"rounds": (len(state.closed_rounds),), "moves": (moves,), **by_cards}
+
+    def build_strategy(
+        self, name: str, rng: Random, _past_matches: Sequence[tuple[int, SimulatedMatch]] = ()
+    ) -> Strategy:
+        """The strategy of that name; none of Blef's learns."""
+        return build(name, rng)
+
+    def resample_hidden(self, state: SimulatedMatch, rng: Random) -> SimulatedMatch:
+        """The match with other cards in the other hands."""
+        return replace(
+            state,
+            current_round=resample_hidden_hands(state.current_round, state.current_round.turn, rng),
+        )

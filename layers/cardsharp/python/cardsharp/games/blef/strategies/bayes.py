@@ -1,0 +1,255 @@
+"""`bayes`: infers hands from bets, and looks ahead over check or raise.
+
+It samples hands of the other players by the likelihood of the cards and of their bets
+(`worlds.py`). In all of these worlds it plays out every choice: the replies to our bet, and our
+best answers to them. Its only aim is not to lose the round. In a solved round it plays the
+equilibrium instead (`equilibrium.py`).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
+from random import Random
+
+from cardsharp.games.blef.actions import BETS, CHECK, action_name
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.rules import MIN_PLAYERS
+from cardsharp.games.blef.strategies import (
+    Decision,
+    ProbabilityOption,
+    legal_choices,
+    strategy,
+)
+from cardsharp.games.blef.strategies.bet_probabilities import bet_probabilities, card_bits
+from cardsharp.games.blef.strategies.equilibrium import MixedStrategy, equilibrium_strategy
+from cardsharp.games.blef.strategies.opponent_model import OpponentModel
+from cardsharp.games.blef.strategies.worlds import (
+    NO_OPPONENT_MODELS,
+    BlefWorld,
+    sample_worlds,
+)
+from cardsharp.play.strategy import format_percent
+
+_SURPRISE = 0.1  # how often others check where none is expected: then the truth counts
+_GLANCED = 3  # every third world is enough to see which bets are worth a look
+_DEEP = 10  # how many of the best bets are looked into a second time, with our answers to a raise
+_ANSWERS = 6  # how many of the likeliest bets we consider as an answer
+_BY_CARDS, _BY_CARDS_OF_MANY = 4.0, 30.0
+"""How many of the worlds the exact chance by one's own cards counts as much as.
+
+With three players and more the worlds are fewer, and less alike what lies there.
+"""
+
+_MIN_BELIEF = (
+    0.001  # no belief is nearer to 0 or 1: only what one's own cards make certain is a fact
+)
+_TYPICAL_OPPONENTS = "If the others bet by their cards as most do:"
+_MODELLED_OPPONENTS = "If the others go on as in the rounds before:"
+"""What is assumed of the others, of whose cards we only guess."""
+
+_PERCENT = 0.01
+_MAX_OPTIONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class BetEvaluation:
+    """Sampled worlds, and the probability of each bet to hold.
+
+    A probability is 0 or 1 only if the viewer's cards decide it. `world_count` is a bit mask of
+    the bets that hold in at least one world.
+    """
+
+    worlds: Sequence[BlefWorld]
+    bet_probabilities: Sequence[float]
+    world_count: int
+    _answers: dict[int, Sequence[int]] = field(default_factory=dict, init=False)
+
+    def win_probability(self, bet: int) -> float:
+        """The chance not to lose the round with a bet."""
+        return self._mixed(bet, self._within(bet, self.worlds, deep=True) / len(self.worlds))
+
+    def quick_win_probability(self, bet: int) -> float:
+        """Estimate `win_probability` in some of the worlds, without answers to a raise."""
+        some = self.worlds[::_GLANCED]
+        return self._mixed(bet, self._within(bet, some, deep=False) / len(some))
+
+    def _mixed(self, bet: int, modelled: float) -> float:
+        return _within_bounds((1 - _SURPRISE) * modelled + _SURPRISE * self.bet_probabilities[bet])
+
+    def _within(self, bet: int, worlds: Iterable[BlefWorld], *, deep: bool) -> float:
+        """Return the (expected) number of worlds in which we do not lose the round."""
+        won = 0.0
+        raised: defaultdict[int, list[BlefWorld]] = defaultdict(list)
+        for world in worlds:
+            last = bet
+            for replies in world.replies:
+                reply = replies[last]
+                if reply == CHECK:
+                    # Somebody else's bet was checked, or ours, which wins if it holds.
+                    won += last != bet or world.true_bets >> bet & 1
+                    break
+                last = reply
+            else:
+                raised[last].append(world)
+        return won + sum(self._answer(last, group, deep=deep) for last, group in raised.items())
+
+    def _answer(self, last: int, worlds: list[BlefWorld], *, deep: bool) -> float:
+        """Return the value of our best answer if this bet comes back to us in these worlds."""
+        checked = float(sum(not world.true_bets >> last & 1 for world in worlds))
+        if not deep:
+            return checked
+        raised = (self._within(bet, worlds, deep=False) for bet in self._likeliest(last))
+        return max(checked, *raised, 0.0)
+
+    def _likeliest(self, last: int) -> Sequence[int]:
+        """The answers to a raise that are worth a look."""
+        answers = self._answers.get(last)
+        if answers is None:
+            bets = [bet for bet in range(last + 1, len(BETS)) if self.world_count >> bet & 1]
+            bets.sort(key=self.bet_probabilities.__getitem__, reverse=True)
+            answers = self._answers[last] = bets[:_ANSWERS]
+        return answers
+
+
+def _seed_text(position: Position) -> str:
+    """The position as it was first written, so that the dice stay those of stored matches."""
+    text = repr(position).replace("(seat=", "(me=", 1).replace("RoundMove(", "Move(")
+    text = text.replace("round_number=", "number=").replace("card_counts=", "n_cards=")
+    return text.replace("suit=", "colour=")
+
+
+def evaluate_bets(
+    position: Position, opponent_models: Mapping[int, OpponentModel] = NO_OPPONENT_MODELS
+) -> BetEvaluation:
+    """Sample worlds with a generator seeded by the position, and evaluate each bet in them.
+
+    `opponent_models` predict how players decide whose style was learned.
+    """
+    worlds = sample_worlds(position, Random(_seed_text(position)), opponent_models)
+    by_cards = bet_probabilities(card_bits(position.hand), position.hidden_card_count)
+    weight = _BY_CARDS_OF_MANY if len(position.to_round().active_seats) > MIN_PLAYERS else _BY_CARDS
+    chances = [
+        probability
+        if probability in {0.0, 1.0}
+        else _within_bounds(
+            (sum(world.true_bets >> bet & 1 for world in worlds) + weight * probability)
+            / (len(worlds) + weight)
+        )
+        for bet, probability in enumerate(by_cards)
+    ]
+    return BetEvaluation(worlds, chances, reduce(or_, (world.true_bets for world in worlds)))
+
+
+def _within_bounds(chance: float) -> float:
+    return min(1 - _MIN_BELIEF, max(_MIN_BELIEF, chance))
+
+
+def probability_words(probability: float) -> str:
+    """Describe how likely a bet is to hold: as a fact if certain, else approximately."""
+    if probability in {0.0, 1.0}:
+        return "holds for certain" if probability else "cannot hold"
+    return f"holds with {percent_words(probability)}"
+
+
+def percent_words(probability: float) -> str:
+    """A belief in words, such as "about 63 %"."""
+    if _PERCENT <= probability <= 1 - _PERCENT:
+        return f"about {100 * probability:.0f} %"
+    return "less than 1 %" if probability < _PERCENT else "more than 99 %"
+
+
+@strategy("bayes")
+class Bayes:
+    """Weighs the others' hands by how well they explain the bets, and looks ahead.
+
+    Only in a solved round is there chance in what it does, as there has to be.
+    """
+
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
+
+    def decide(
+        self, position: Position, opponent_models: Mapping[int, OpponentModel] = NO_OPPONENT_MODELS
+    ) -> Decision:
+        """The check or the bet with the best chance not to lose the round."""
+        legal_choices(position)
+        solved = equilibrium_strategy(position)
+        if solved is not None:
+            intro = "This round is solved; here its equilibrium"
+            return sample_mixed(solved, self._rng, intro, "equilibrium")
+        decision = best_decision(position, evaluate_bets(position, opponent_models))
+        assumed = (
+            _MODELLED_OPPONENTS
+            if opponent_models and position.earlier_rounds
+            else _TYPICAL_OPPONENTS
+        )
+        return replace(decision, reason=f"{assumed} {decision.reason}")
+
+
+def best_decision(position: Position, evaluation: BetEvaluation) -> Decision:
+    """Return the best decision in these worlds, as if the round were not solved.
+
+    Raises `IllegalAction` if the viewer is not to act.
+    """
+    options = _bets(evaluation, [bet for bet in legal_choices(position) if bet != CHECK])
+    last = position.last_bet
+    if last is not None:
+        options.append(
+            ProbabilityOption(
+                CHECK, 1 - evaluation.bet_probabilities[last], "chance that the bet fails"
+            )
+        )
+    options.sort(key=lambda option: -option.value)
+    best = options[0]
+    return Decision(
+        best.action, _reason(best, evaluation, last), tuple(options[: _MAX_OPTIONS + 1])
+    )
+
+
+def _bets(seen: BetEvaluation, bets: list[int]) -> list[ProbabilityOption]:
+    """The bets worth a look, the best of them looked into deeper."""
+    likely = [bet for bet in bets if seen.world_count >> bet & 1] or bets[:1]
+    likely.sort(key=lambda bet: -seen.quick_win_probability(bet))
+    return [
+        ProbabilityOption(
+            bet, seen.win_probability(bet), probability_words(seen.bet_probabilities[bet])
+        )
+        for bet in likely[:_DEEP]
+    ]
+
+
+def sample_mixed(
+    mixed_strategy: MixedStrategy,
+    rng: Random,
+    reason: str,
+    source: str,
+    min_probability: float = 0.0,
+) -> Decision:
+    """Sample one of the actions with its probability in the mixed strategy of `source`."""
+    actions, chances = zip(*mixed_strategy, strict=True)
+    (action,) = rng.choices(actions, chances)
+    options = tuple(
+        ProbabilityOption(candidate, often, f"how often the {source} has it")
+        for candidate, often in mixed_strategy
+        if often >= min_probability or candidate == action
+    )
+    taken = f"{action_name(action)} with {format_percent(dict(mixed_strategy)[action])}"
+    return Decision(action, f"{reason} has {taken}.", options)
+
+
+def _reason(best: ProbabilityOption, seen: BetEvaluation, last: int | None) -> str:
+    bet_text = (
+        ""
+        if last is None
+        else f"{action_name(last)} {probability_words(seen.bet_probabilities[last])}"
+    )
+    if best.action == CHECK:
+        return f"{bet_text}; no bet does better than the check."
+    condition = f", while {bet_text}" if bet_text else ""
+    return (
+        f"{action_name(best.action)} "
+        f"{probability_words(seen.bet_probabilities[best.action])}, and with it we do not lose "
+        f"the round with {percent_words(best.value)}{condition}."
+    )

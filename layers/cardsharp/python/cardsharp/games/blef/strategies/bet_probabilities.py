@@ -1,0 +1,216 @@
+"""Exact probabilities of the bets, and the set of bets that hold, fast enough for many calls.
+
+A pool of cards is an integer with a bit for each card: bit 6 * suit + rank. So the cards of a
+suit are six bits, which index a table.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from math import comb
+from typing import NamedTuple
+
+from cardsharp.games.blef.actions import BETS
+from cardsharp.games.blef.cards import DECK, RANKS, SUITS, Card
+
+_SPAN = len(RANKS)
+_SUITS = tuple(range(0, _SPAN * len(SUITS), _SPAN))
+_SUIT_MASK = 2**_SPAN - 1
+_BITS_A_COUNT = 3
+_COUNT = 2**_BITS_A_COUNT - 1
+_VALUE_BETS = tuple(number for number, bet in enumerate(BETS) if bet.rank_counts)
+_FLUSHES = tuple(number for number, bet in enumerate(BETS) if bet.suit_counts)
+_EXACT = tuple(number for number, bet in enumerate(BETS) if bet.cards)
+_FIRST_FLUSH = _FLUSHES[0]
+_COUNT_BASE = len(SUITS) + 1
+_MAX_CLAIMED_RANKS = 2
+_OF_TWO = tuple(n for n in _VALUE_BETS if len(BETS[n].rank_counts) <= _MAX_CLAIMED_RANKS)
+_STRAIGHTS = tuple(n for n in _VALUE_BETS if n not in _OF_TWO)
+_FIRST_STRAIGHT = _STRAIGHTS[0]
+_SPANS = tuple(tuple(value for value, _ in BETS[n].rank_counts) for n in _STRAIGHTS)
+
+RANK_MASKS = tuple(sum(1 << low + value for low in _SUITS) for value in range(_SPAN))
+SUIT_MASKS: tuple[int, ...] = tuple(_SUIT_MASK << low for low in _SUITS)
+"""All cards of a value, and of a colour."""
+
+BetProbabilities = Sequence[float]  # the chance of each of the 88 bets to hold, by action
+CountRequirement = tuple[int, int]  # so many cards more of so many that are not seen
+
+
+def card_bits(cards: Iterable[Card]) -> int:
+    """The cards as a number."""
+    return sum(1 << card_bit(card) for card in cards)
+
+
+def card_bit(card: Card) -> int:
+    """The place of a card's bit."""
+    return _SPAN * card.suit + card.value
+
+
+def bet_probabilities(seen_cards: int, hidden_count: int) -> list[float]:
+    """Return the probability of each bet if `hidden_count` unseen cards are in play too.
+
+    Each choice of the hidden cards is equally likely: bets do not count as evidence.
+    """
+    suits = [(seen_cards >> low) & _SUIT_MASK for low in _SUITS]
+    unseen = len(DECK) - seen_cards.bit_count()
+    by_values = _odds_of_values(sum(_COUNTS[suit] for suit in suits), unseen, hidden_count)
+    rest = len(_VALUE_BETS) - _FIRST_FLUSH
+    flushes = [
+        _chance((_need(_FLUSH_SIZE, suit.bit_count(), _SPAN),), unseen, hidden_count)
+        for suit in suits
+    ]
+    # The bets by seniority: values, flushes, four of a kind, straight flushes.
+    return [
+        *by_values[:_FIRST_FLUSH],
+        *flushes,
+        *by_values[-rest:],
+        *[
+            _all_of((cards & ~seen_cards).bit_count(), unseen, hidden_count)
+            for cards in _EXACT_BITS
+        ],
+    ]
+
+
+def true_bets(cards: int) -> int:
+    """The bets that hold for these cards, as a number with a bit for each bet."""
+    suits = [(cards >> low) & _SUIT_MASK for low in _SUITS]
+    bets = _truths_of_values(sum(_COUNTS[suit] for suit in suits))
+    for table, suit in zip(_SUIT_TRUTHS, suits, strict=True):
+        bets |= table[suit]
+    return bets
+
+
+def missing_cards(bet: int, seen_cards: int) -> int:
+    """Return cards, the lowest possible, that the pool lacks for a bet to hold."""
+    claim, rest = BETS[bet], [bit for bit in _CARDS if not bit & seen_cards]
+    if claim.cards:
+        return card_bits(claim.cards) & ~seen_cards
+    sets = [(RANK_MASKS[value], count) for value, count in claim.rank_counts]
+    sets += [(SUIT_MASKS[colour], count) for colour, count in claim.suit_counts]
+    return sum(
+        sum([bit for bit in rest if bit & of][: max(0, count - (seen_cards & of).bit_count())])
+        for of, count in sets
+    )
+
+
+def _need(count: int, have: int, of: int) -> CountRequirement:
+    return max(0, count - have), of - have
+
+
+@cache
+def _chance(needs: tuple[CountRequirement, ...], unseen: int, hidden: int) -> float:
+    """The chance that the hidden cards have all that is needed; counted exactly."""
+    ways = [1]
+    for need, rest in needs:
+        ways = _times(ways, [comb(rest, n) if n >= need else 0 for n in range(rest + 1)])
+    unneeded = unseen - sum(rest for _, rest in needs)
+    good = sum(
+        count * comb(unneeded, hidden - taken)
+        for taken, count in enumerate(ways)
+        if taken <= hidden
+    )
+    return good / comb(unseen, hidden)
+
+
+def _times(first: list[int], two: list[int]) -> list[int]:
+    """The product of two polynomials, by their coefficients."""
+    product = [0] * (len(first) + len(two) - 1)
+    for i, a in enumerate(first):
+        for j, b in enumerate(two):
+            product[i + j] += a * b
+    return product
+
+
+@cache
+def _all_of(missing: int, unseen: int, hidden: int) -> float:
+    """The chance that the hidden cards include so many certain ones."""
+    if missing > hidden:
+        return 0.0
+    return comb(unseen - missing, hidden - missing) / comb(unseen, hidden)
+
+
+@lru_cache(maxsize=8192)
+def _odds_of_values(counts: int, unseen: int, hidden: int) -> tuple[float, ...]:
+    """The chances of the bets on values alone; `counts` are of the seen cards by value."""
+    have = [(counts >> (_BITS_A_COUNT * value)) & _COUNT for value in range(_SPAN)]
+    claims = _claims(unseen, hidden)
+    probabilities = [
+        row[_COUNT_BASE * have[first] + have[two]] for row, first, two in claims.of_two
+    ]
+    lacking = (sum(not have[value] for value in span) for span in _SPANS)
+    probabilities[_FIRST_STRAIGHT:_FIRST_STRAIGHT] = [
+        claims.straights[lacked] for lacked in lacking
+    ]
+    return tuple(probabilities)
+
+
+class _Claims(NamedTuple):
+    """The chances of claims of one or two values, with these, and of straights."""
+
+    of_two: Sequence[tuple["_Row", int, int]]
+    straights: "_Row"
+
+
+@cache
+def _claims(unseen: int, hidden: int) -> _Claims:
+    rows: dict[tuple[int, ...], _Row] = {}
+    of_two = []
+    for number in _OF_TWO:
+        (first, n), (two, m) = (*BETS[number].rank_counts, (0, 0))[:2]
+        row = rows.setdefault((n, m), _Row((n, m), unseen, hidden))
+        of_two.append((row, first, two))
+    return _Claims(of_two, _Row((), unseen, hidden))
+
+
+class _Row(dict[int, float]):
+    """Lazily computed probabilities of claims of the same sizes, by the cards seen.
+
+    For claims on two ranks the key is `_COUNT_BASE` times the cards of the first rank plus
+    those of the second. For a straight it is the number of missing ranks.
+    """
+
+    def __init__(self, counts: tuple[int, ...], unseen: int, hidden: int) -> None:
+        super().__init__()
+        self._counts, self._among = counts, (unseen, hidden)
+
+    def __missing__(self, key: int) -> float:
+        claimed = zip(self._counts, divmod(key, _COUNT_BASE), strict=True) if self._counts else ()
+        needs = [_need(n, have, len(SUITS)) for n, have in claimed if n > have]
+        needs += [] if self._counts else [_need(1, 0, len(SUITS))] * key
+        self[key] = probability = _chance(tuple(sorted(needs)), *self._among)
+        return probability
+
+
+def _truths_of_values(counts: int) -> int:
+    bets = -1
+    for by_count in _ALLOWED:
+        bets &= by_count[counts & _COUNT]
+        counts >>= _BITS_A_COUNT
+    return bets
+
+
+def _allowed(value: int, count: int) -> int:
+    """The bets on values that so many cards of a value leave possible."""
+    needed = ((number, dict(BETS[number].rank_counts).get(value, 0)) for number in _VALUE_BETS)
+    return sum(1 << number for number, required in needed if count >= required)
+
+
+def _suit_truths(colour: int) -> tuple[int, ...]:
+    """The bets on colours and cards that a colour's cards make true, by those cards."""
+    pools = [tuple(Card(value, colour) for value in values) for values in _VALUES_OF]
+    return tuple(
+        sum(1 << number for number in (*_FLUSHES, *_EXACT) if BETS[number].holds(pool))
+        for pool in pools
+    )
+
+
+_CARDS = [1 << card_bit(card) for card in DECK]
+_FLUSH_SIZE = BETS[_FIRST_FLUSH].suit_counts[0][1]
+_VALUES_OF = [
+    [value for value in range(_SPAN) if suit >> value & 1] for suit in range(_SUIT_MASK + 1)
+]
+_COUNTS = [sum(1 << _BITS_A_COUNT * value for value in values) for values in _VALUES_OF]
+"""The values of a colour's cards, three bits for the number of each; these add up."""
+_EXACT_BITS = tuple(card_bits(BETS[number].cards) for number in _EXACT)
+_ALLOWED = [[_allowed(value, n) for n in range(_COUNT_BASE)] for value in range(_SPAN)]
+_SUIT_TRUTHS = tuple(_suit_truths(colour) for colour in range(len(SUITS)))

@@ -1,0 +1,114 @@
+"""The solved rounds: how to play when two players are left with three cards or fewer.
+
+The tables beside this module come from `cardsharp research solve blef`. With so few cards colours
+decide nothing, so a hand is the values of its cards. A bet that cannot hold is in no table: it
+can only be checked.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TypedDict
+
+from cardsharp.errors import ConfigError
+from cardsharp.games.blef.actions import BETS, CHECK
+from cardsharp.games.blef.cards import RANKS
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.strategies.mapped_file import unreadable_message
+
+FORMAT = 1
+SOLVED_CARD_COUNTS = ((1, 1), (2, 1), (1, 2))  # the cards of who begins and of the other
+PROBABILITY_SCALE = 1000  # the tables' unit: chances are in thousandths
+MixedStrategy = tuple[tuple[int, float], ...]  # actions and how often each is to be taken
+CHECK_ONLY: MixedStrategy = ((CHECK, 1.0),)
+
+BehaviorStrategy = Mapping[str, Mapping[str, Mapping[str, int]]]
+"""By what was said and hand, the thousandths of each action; what is missing is a check."""
+
+
+class SolvedRound(TypedDict):
+    """A solved round as in its file: the plans and their exploitability."""
+
+    format: int
+    cards: Sequence[int]
+    made_by: str
+    made_on: str
+    value: float
+    exploitability: float
+    starter: BehaviorStrategy
+    other: BehaviorStrategy
+
+
+def equilibrium_strategy(position: Position) -> MixedStrategy | None:
+    """Return the equilibrium's mixed strategy, or None where it has no answer.
+
+    It has none with more than two players or three cards, or if the viewer made bets that the
+    equilibrium never makes.
+    """
+    if card_counts(position) not in SOLVED_CARD_COUNTS:
+        return None
+    plan, bets, hand = _plan_and_hand(position)
+    if not _cannot_hold(position):
+        for index in range(len(bets) % 2, len(bets), 2):
+            if bets[index] not in dict(look_up(plan, bets[:index], hand)):
+                return None
+    return strategy_at(position)
+
+
+def strategy_at(position: Position) -> MixedStrategy:
+    """Return the solved plan's mixed strategy, whatever the viewer bet earlier."""
+    return CHECK_ONLY if _cannot_hold(position) else look_up(*_plan_and_hand(position))
+
+
+def _cannot_hold(position: Position) -> bool:
+    last = position.last_bet
+    return last is not None and BETS[last].size > sum(position.card_counts)
+
+
+def _plan_and_hand(position: Position) -> tuple[BehaviorStrategy, tuple[int, ...], str]:
+    """Return the viewer's plan, the bets so far, and the viewer's hand."""
+    solved = load_solution(*card_counts(position))
+    plan = solved["other"] if len(position.history) % 2 else solved["starter"]
+    bets = tuple(move.action for move in position.history)
+    return plan, bets, hand_key(card.value for card in position.hand)
+
+
+@cache
+def load_solution(starter: int, other: int) -> SolvedRound:
+    """The table of a round, read when first needed; raises `ConfigError` if it cannot be read."""
+    file = files("cardsharp.games.blef.strategies") / "tables" / f"{starter}v{other}.json"
+    try:
+        read: SolvedRound = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise unreadable_message(str(file)) from error
+    if read["format"] != FORMAT:
+        raise ConfigError(f"{file} has format {read['format']}, not {FORMAT}; solve it again.")
+    return read
+
+
+def history_key(bets: tuple[int, ...]) -> str:
+    """Return the key of a bet history in a table: the numbers of the bets."""
+    return " ".join(map(str, bets))
+
+
+def hand_key(values: Iterable[int]) -> str:
+    """A hand, as a table has it: its values, ascending."""
+    return " ".join(RANKS[value] for value in sorted(values))
+
+
+def look_up(plan: BehaviorStrategy, bets: tuple[int, ...], hand: str) -> MixedStrategy:
+    """Return a plan's mixed strategy for a hand after these bets."""
+    chances = plan.get(history_key(bets), {}).get(hand)
+    if chances is None:
+        return CHECK_ONLY
+    return tuple((int(action), parts / PROBABILITY_SCALE) for action, parts in chances.items())
+
+
+def card_counts(position: Position) -> tuple[int, int]:
+    """Return the cards of the starting player and of the other; (0, 0) unless two are active."""
+    starter = position.history[0].seat if position.history else position.turn
+    other_seats = [seat for seat in position.to_round().active_seats if seat != starter]
+    if starter is None or len(other_seats) > 1:
+        return (0, 0)
+    return position.card_counts[starter], position.card_counts[other_seats[0]]

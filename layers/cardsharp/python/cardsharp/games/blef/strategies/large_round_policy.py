@@ -1,0 +1,187 @@
+"""Policy of rounds with eight or more cards in play: win probabilities of choices, in a file.
+
+The table does not depend on exact hands. It stores the probability to win the round for each
+choice: for a check by how likely the last bet is given the player's cards; for a bet by its own
+probability, and by how many of the cards it lacks the last bet claims too. Both also depend on
+the last bet, and on its overlap with the bet that preceded it. The likelier a choice is to win,
+the more often it is taken, so any bet may be a bluff.
+
+The compiled trainer uses the same features: cardsharp_tools/research/blef/native/large.c.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from math import exp
+from pathlib import Path
+from zlib import compress
+
+from cardsharp.games.blef.actions import BETS, CHECK
+from cardsharp.games.blef.strategies.bet_probabilities import (
+    RANK_MASKS,
+    bet_probabilities,
+    card_bits,
+    missing_cards,
+)
+from cardsharp.games.blef.strategies.equilibrium import MixedStrategy
+from cardsharp.games.blef.strategies.mapped_file import (
+    INTEGER_BYTES,
+    MappedFile,
+    read_mapped_file,
+    unpack_file,
+    write_mapped_file,
+)
+from cardsharp.games.blef.strategies.table_lookup import NO_BET
+
+PROBABILITY_BINS = (0.03, 0.1, 0.22, 0.38, 0.55, 0.72, 0.88, 0.9999)  # where classes of chances end
+PROBABILITY_CLASSES, HELP_CLASSES, OVERLAP_CLASSES = len(PROBABILITY_BINS) + 1, 3, 4
+FEATURE_COUNT = (
+    PROBABILITY_CLASSES * HELP_CLASSES
+)  # how a bet may look: by its class and the help of the last bet
+SOFTMAX_TEMPERATURE = 0.035  # a choice that is likelier to win by so much is taken e times as often
+PROBABILITY_SCALE = 50  # chances are kept in fiftieths
+FORMAT = 2
+DEFAULT_FILE = Path(str(files("cardsharp.games.blef.strategies") / "tables" / "large.bin"))
+
+_WEIGHTS = (
+    0.0,
+    *(
+        exp((parts / PROBABILITY_SCALE - 0.6) / SOFTMAX_TEMPERATURE)
+        for parts in range(PROBABILITY_SCALE + 1)
+    ),
+)
+
+CardCounts = tuple[int, int]  # one's own cards and the other's
+
+
+@dataclass(frozen=True, slots=True)
+class LargeRoundPolicy:
+    """Learned policy of large rounds: by card counts, where each row begins in the file's body."""
+
+    rounds: Mapping[CardCounts, memoryview]
+    mapped_file: MappedFile
+
+    def probabilities(self, cards: CardCounts, last_bet: int) -> bytes:
+        """The chances after a last bet, one more than their fiftieths, 0 for what never came up.
+
+        First those of the check by class and bond, then of each higher bet by kind and bond.
+        """
+        begins = self.rounds[cards]
+        return unpack_file(self.mapped_file.body, begins[last_bet + 1], begins[last_bet + 2])
+
+
+def mixed_strategy(
+    policy: LargeRoundPolicy, cards: CardCounts, hand_mask: int, bets: Sequence[int]
+) -> MixedStrategy:
+    """Return the mixed strategy for these cards in hand; `bets` are the last two bets."""
+    previous, last = bets
+    row, chances = policy.probabilities(cards, last), bet_probabilities(hand_mask, cards[1])
+    overlap = bet_overlap(previous, last)
+    weights = {}
+    if last != NO_BET:
+        weights[CHECK] = _WEIGHTS[row[_class_of(chances[last]) * OVERLAP_CLASSES + overlap]]
+    start = PROBABILITY_CLASSES * OVERLAP_CLASSES + overlap
+    for bet in range(last + 1, len(BETS)):
+        kind = _class_of(chances[bet]) * HELP_CLASSES
+        if last != NO_BET:
+            kind += min(shared_missing_cards(bet, last, hand_mask), HELP_CLASSES - 1)
+        weights[bet] = _WEIGHTS[row[start + kind * OVERLAP_CLASSES]]
+        start += FEATURE_COUNT * OVERLAP_CLASSES
+    total = sum(weights.values())
+    return tuple((action, weight / total) for action, weight in weights.items() if weight)
+
+
+def _class_of(chance: float) -> int:
+    return bisect_right(PROBABILITY_BINS, chance)
+
+
+@cache
+def bet_overlap(previous: int, last: int) -> int:
+    """Return the overlap with the previous bet: 1 none, 2 some, 3 all cards; 0 without a bet."""
+    if NO_BET in (previous, last):
+        return 0
+    first, two = BETS[previous], BETS[last]
+    if _colour_of(previous) != _colour_of(last):
+        return 1
+    if first.cards and two.cards:
+        shared, size = len(first.cards & two.cards), first.size
+    elif first.rank_counts:
+        shared, size = sum(_claimed_by_both(last, previous).values()), first.size
+    else:
+        return 3
+    return 1 if not shared else 2 if shared < size else 3
+
+
+def shared_missing_cards(bet: int, last: int, hand_mask: int) -> int:
+    """Return how many of the cards that the hand lacks for a bet the last bet claims too."""
+    colour = _colour_of(bet)
+    if colour != _colour_of(last):
+        return 0
+    if BETS[bet].cards and BETS[last].cards:
+        return (_bits(bet) & _bits(last) & ~hand_mask).bit_count()
+    if colour >= 0:
+        return min(missing_cards(candidate, hand_mask).bit_count() for candidate in (bet, last))
+    both = _claimed_by_both(bet, last)
+    return sum(max(0, n - (hand_mask & RANK_MASKS[value]).bit_count()) for value, n in both.items())
+
+
+@cache
+def _claimed_by_both(bet: int, last: int) -> dict[int, int]:
+    of_last = dict(BETS[last].rank_counts)
+    both = {value: min(needed, of_last.get(value, 0)) for value, needed in BETS[bet].rank_counts}
+    return {value: number for value, number in both.items() if number}
+
+
+@cache
+def _colour_of(bet: int) -> int:
+    """The colour of a bet, -1 where it is on values alone."""
+    claim = BETS[bet]
+    if claim.cards:
+        return next(iter(claim.cards)).suit
+    return claim.suit_counts[0][0] if claim.suit_counts else -1
+
+
+@cache
+def _bits(bet: int) -> int:
+    return card_bits(BETS[bet].cards)
+
+
+@cache
+def load_large_round_policy() -> LargeRoundPolicy:
+    """Load the packaged policy on first use."""
+    return read_policy(DEFAULT_FILE)
+
+
+def read_policy(file: Path) -> LargeRoundPolicy:
+    """Map a policy file into memory; rows are read on access; raise `ConfigError`."""
+    entries, mapped = read_mapped_file(file, FORMAT)
+    rounds = {
+        (player_cards, other): mapped.body[at : at + INTEGER_BYTES * (len(BETS) + 2)].cast("I")
+        for player_cards, other, at in entries
+    }
+    return LargeRoundPolicy(rounds, mapped)
+
+
+def write_policy(file: Path, producer: str, rounds: Mapping[CardCounts, bytes]) -> None:
+    """Write what was learned: for each round all its rows, one after the other."""
+    body, entries = bytearray(), []
+    for cards, values in sorted(rounds.items()):
+        packed = [compress(row, 9) for row in _rows(values)]
+        begins = [len(body) + INTEGER_BYTES * (len(packed) + 1)]
+        for row in packed:
+            begins.append(begins[-1] + len(row))
+        entries.append((*cards, len(body)))
+        body += b"".join(number.to_bytes(INTEGER_BYTES, "little") for number in begins)
+        body += b"".join(packed)
+        body += bytes(-len(body) % INTEGER_BYTES)
+    write_mapped_file(file, FORMAT, producer, entries, bytes(body))
+
+
+def _rows(values: bytes) -> Iterator[bytes]:
+    at = 0
+    for last in range(NO_BET, len(BETS)):
+        size = (PROBABILITY_CLASSES + FEATURE_COUNT * (len(BETS) - last - 1)) * OVERLAP_CLASSES
+        yield values[at : at + size]
+        at += size

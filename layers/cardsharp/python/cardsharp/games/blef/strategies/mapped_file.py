@@ -1,0 +1,68 @@
+"""Table file: a header in JSON, then a body.
+
+The body is mapped into memory, so that only the accessed parts are read.
+"""
+
+import json
+import mmap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zlib import crc32, decompress
+from zlib import error as zlib_error
+
+from cardsharp.errors import ConfigError
+
+INTEGER_BYTES = 4  # bytes of a number in the body; numbers lie where such may lie
+
+
+@dataclass(frozen=True, slots=True)
+class MappedFile:
+    """Metadata and body of a table file: the command that produced it, checksum, and body."""
+
+    producer: str
+    checksum: int
+    body: memoryview
+
+    def is_intact(self) -> bool:
+        """Return True if the body matches its checksum."""
+        return crc32(self.body) == self.checksum
+
+
+def read_mapped_file(file: Path, format_: int) -> tuple[list[Any], MappedFile]:
+    """Return the entries of the rounds in the header, and the file; raise `ConfigError`."""
+    try:
+        with file.open("rb") as opened:
+            mapped = memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
+        end = bytes(mapped[:65536]).index(b"\n")
+        head = json.loads(bytes(mapped[:end]))
+        file_format = head["format"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise unreadable_message(str(file)) from error
+    if file_format != format_:
+        raise ConfigError(f"{file} has format {file_format}, not {format_}; train it again.")
+    return head["rounds"], MappedFile(head["made_by"], head["crc32"], mapped[end + 1 :])
+
+
+def unpack_file(body: memoryview, begin: int, end: int) -> bytes:
+    """Decompress the data from `begin` to `end`; raise `ConfigError` if it is damaged."""
+    try:
+        return decompress(body[begin:end])
+    except zlib_error as error:
+        raise unreadable_message("A file") from error
+
+
+def unreadable_message(file: str) -> ConfigError:
+    """Return the error for a missing or damaged table file, with the remedy."""
+    return ConfigError(f"{file} of Blef's tables cannot be read; install Cardsharp again.")
+
+
+def write_mapped_file(
+    file: Path, format_: int, producer: str, rounds: Sequence[object], body: bytes
+) -> None:
+    """Write a file that `read_mapped_file` can read."""
+    head = {"format": format_, "made_by": producer, "crc32": crc32(body), "rounds": rounds}
+    line = json.dumps(head).encode()
+    line += b" " * (-(len(line) + 1) % INTEGER_BYTES) + b"\n"
+    file.write_bytes(line + body)

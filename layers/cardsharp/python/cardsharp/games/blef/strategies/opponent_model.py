@@ -1,0 +1,203 @@
+"""Opponent models learned from earlier rounds, whose hands were revealed.
+
+Each decision shows how well it was predicted: by each habit of `opponent_types.py`, and by two
+learned betting models (`betting_model.py`), of players who use their cards only and of players
+who also believe the last bet. It is compared with our tables too, because a player who plays
+like them cannot be exploited. Older decisions count less, as players change.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from math import exp, log
+
+from cardsharp.games.blef.actions import BETS
+from cardsharp.games.blef.position import Position, position_of
+from cardsharp.games.blef.rules import MIN_PLAYERS, Round
+from cardsharp.games.blef.strategies.bet_probabilities import card_bits
+from cardsharp.games.blef.strategies.betting_model import (
+    BetFeatures,
+    BettingModel,
+    BettingProbabilities,
+    bet_features,
+    bet_features_if_true,
+)
+from cardsharp.games.blef.strategies.equilibrium import MixedStrategy
+from cardsharp.games.blef.strategies.opponent_types import (
+    HABIT_WEIGHTS,
+    NO_BET,
+    Weights,
+    opponent_type_of,
+)
+from cardsharp.games.blef.strategies.table_policy import mixed_strategy
+
+_FADES = 0.95  # what a decision counts once the next one was seen
+_RATE, _STEADY, _HALF = 1.2, 0.5, 20.0  # how fast a taste is learned: at first, at last, between
+_TASTE, _FAITH = 0.3, 0.05
+"""How likely it is before the first round that a taste foretells a player best, by own cards or
+by these and what the last bet claims."""
+
+_FAINT = 0.08  # a faith that is less likely is not asked
+_UNREAD = 0.1  # how much of the models' weights stays as it was before the first round
+_TEMPER = 0.7  # how much evidence counts among the models: none is exactly anybody
+_CHANCE_OF_TASTE, _CHANCE_OF_TABLE = 0.02, 0.05  # how often anything is done that was not foretold
+_ENOUGH = 0.1  # so much evidence, and somebody is played against as was read
+_LARGE, _UNLIKE, _SEEN = 8, 0.3, 20
+"""From so many cards on somebody can learn our tables and answer them, so they are played only
+against who is like them: whose decisions they foretell better by so much each, of so many at most.
+Who plays by the tables is foretold better by about 1."""
+
+MODEL_PRIOR: Weights = (
+    *((1 - _TASTE - _FAITH) * weight for weight in HABIT_WEIGHTS),
+    _TASTE,
+    _FAITH,
+)
+"""How likely each habit is, and at last the two tastes."""
+
+CARDS_ONLY, BELIEVING_LAST_BET = (
+    0,
+    1,
+)  # the taste of who looks at own cards, and of who believes the last bet, too
+
+
+@dataclass(frozen=True)
+class OpponentModel:
+    """Model of a player: log likelihoods of its decisions by each model and by our tables."""
+
+    betting_models: tuple[BettingModel, BettingModel]
+    log_likelihoods: tuple[float, ...] = (0.0,) * len(MODEL_PRIOR)
+    policy_log_likelihood: float = 0.0
+    decisions: int = 0
+
+    @cached_property
+    def betting_probabilities(self) -> tuple[BettingProbabilities, BettingProbabilities]:
+        """The betting models prepared for evaluation."""
+        return BettingProbabilities(self.betting_models[CARDS_ONLY]), BettingProbabilities(
+            self.betting_models[BELIEVING_LAST_BET]
+        )
+
+    @cached_property
+    def habit_weights(self) -> Weights:
+        """Posterior weights of the habits, and at the end of the two betting models."""
+        weights = self._posterior_weights
+        if weights[-1] < _FAINT * sum(weights):
+            return (*_blended(weights[:-1], MODEL_PRIOR[:-1]), 0.0)
+        return _blended(weights, MODEL_PRIOR)
+
+    @property
+    def policy_log_odds(self) -> float:
+        """Log odds that the models predict the player better than our tables do."""
+        return (
+            max(self.log_likelihoods)
+            + log(sum(self._posterior_weights))
+            - self.policy_log_likelihood
+        )
+
+    @cached_property
+    def _posterior_weights(self) -> list[float]:
+        top = max(self.log_likelihoods)
+        return [
+            first * exp(_TEMPER * (log_likelihood - top))
+            for first, log_likelihood in zip(MODEL_PRIOR, self.log_likelihoods, strict=True)
+        ]
+
+    def likelihood(self, model_index: int, features: BetFeatures, last: int, action: int) -> float:
+        """Return the likelihood of this action after `last` by one of the betting models."""
+        foretold = (1 - _CHANCE_OF_TASTE) * self.betting_probabilities[
+            model_index
+        ].action_probability(features, last, action)
+        return foretold + _CHANCE_OF_TASTE * _even(last)
+
+
+def _blended(weights: Sequence[float], first: Sequence[float]) -> Weights:
+    """Normalise the posterior weights, and mix in a part of the prior."""
+    every, prior_total = sum(weights), sum(first)
+    pairs = zip(weights, first, strict=True)
+    return tuple(
+        (1 - _UNREAD) * weight / every + _UNREAD * two / prior_total for weight, two in pairs
+    )
+
+
+def _even(last: int) -> float:
+    """Return the probability of an action after `last` for a uniformly random player."""
+    return 1 / (len(BETS) - last - (last == NO_BET))
+
+
+_UNKNOWN = OpponentModel((BettingModel(), BettingModel()))
+
+
+def opponent_models(position: Position) -> Mapping[int, OpponentModel]:
+    """Return models of the active opponents by seat."""
+    opponents = (seat for seat in position.to_round().active_seats if seat != position.seat)
+    return {seat: opponent_model_of(position.earlier_rounds, seat) for seat in opponents}
+
+
+def prefers_best_response(position: Position, opponent_models: Mapping[int, OpponentModel]) -> bool:
+    """Return True if a best response to the models is better than playing by our tables."""
+    if len(position.card_counts) > MIN_PLAYERS:
+        return True
+    large = sum(position.card_counts) >= _LARGE
+    return all(
+        model.policy_log_odds > (-_UNLIKE * min(model.decisions, _SEEN) if large else _ENOUGH)
+        for model in opponent_models.values()
+    )
+
+
+@lru_cache(maxsize=512)
+def opponent_model_of(rounds: Sequence[Round], seat: int) -> OpponentModel:
+    """Return the model of a player learned from these rounds."""
+    if not rounds:
+        return _UNKNOWN
+    *earlier, over = rounds
+    return _update_by_round(opponent_model_of(tuple(earlier), seat), over, seat)
+
+
+def _update_by_round(reading: OpponentModel, over: Round, seat: int) -> OpponentModel:
+    if seat not in over.active_seats or not over.hands[seat]:
+        return reading
+    cards, hidden = card_bits(over.hands[seat]), sum(over.n_cards) - over.n_cards[seat]
+    traits, mind = bet_features(cards, hidden), opponent_type_of(cards, hidden)
+    last = NO_BET
+    for place, (mover, action) in enumerate(over.history[:-1]):
+        if mover == seat and last != len(BETS) - 1:
+            live = replace(over, turn=seat, history=over.history[:place])
+            mixed = mixed_strategy(position_of(live, seat))
+            habits = mind.decision_likelihoods(last, action)
+            seen = traits, bet_features_if_true(cards, hidden, last)
+            tastes = (
+                reading.likelihood(model_index, seen[model_index], last, action)
+                for model_index in (CARDS_ONLY, BELIEVING_LAST_BET)
+            )
+            reading = _seen(reading, seen, (last, action), (*habits, *tastes), mixed)
+        last = action
+    return reading
+
+
+def _seen(
+    reading: OpponentModel,
+    seen: tuple[BetFeatures, BetFeatures],
+    decision: tuple[int, int],
+    foretold: Sequence[float],
+    mixed: MixedStrategy | None,
+) -> OpponentModel:
+    """Update a model by one decision; tables without an answer count as neutral."""
+    last, action = decision
+    log_likelihoods = [log(probability) for probability in foretold]
+    table = log_likelihoods[len(HABIT_WEIGHTS)]
+    if mixed is not None:
+        often = (1 - _CHANCE_OF_TABLE) * dict(mixed).get(action, 0.0)
+        table = log(often + _CHANCE_OF_TABLE * _even(last))
+    pace = max(_STEADY, 1 / (1 + reading.decisions / _HALF))
+    by_cards, faith = (
+        taste.updated(traits, last, action, _RATE * pace)
+        for taste, traits in zip(reading.betting_models, seen, strict=True)
+    )
+    return OpponentModel(
+        (by_cards, faith),
+        tuple(
+            _FADES * old + new
+            for old, new in zip(reading.log_likelihoods, log_likelihoods, strict=True)
+        ),
+        _FADES * reading.policy_log_likelihood + table,
+        reading.decisions + 1,
+    )

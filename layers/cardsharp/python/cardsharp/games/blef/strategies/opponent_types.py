@@ -1,0 +1,117 @@
+"""Opponent types: simple habits of players with certain cards, and how well they explain a bet.
+
+The habits are generic ones of players who look at their cards. As no player is sure to have one
+of them, each has a prior weight, and none excludes a bet completely.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from math import exp
+
+from cardsharp.games.blef.actions import BETS, CHECK
+from cardsharp.games.blef.strategies.bet_probabilities import (
+    BetProbabilities,
+    bet_probabilities,
+)
+
+NO_BET = -1  # the last bet where there is none
+_FROM_THE_TOP = range(len(BETS) - 1, NO_BET, -1)
+
+Replies = Mapping[int, int]  # what is said to each last bet
+
+
+@dataclass(frozen=True, slots=True)
+class BettingHabit:
+    """A way to play by the player's cards.
+
+    It checks bets less likely than `check_threshold`; with None it checks if the bet fails as
+    likely as the best higher bet holds. It makes the highest bet at least as likely as
+    `bet_threshold`, or else the likeliest.
+    """
+
+    weight: float
+    check_threshold: float | None = None
+    bet_threshold: float | None = None
+
+
+BETTING_HABITS = (BettingHabit(0.5), BettingHabit(0.3, 0.2, 0.5), BettingHabit(0.2, 0.4, 0.5))
+"""The careful, the bold, and the bold who does not believe much."""
+
+Weights = tuple[float, ...]  # how likely each of the habits is
+_BOLD = {habit.bet_threshold for habit in BETTING_HABITS}
+
+HABIT_WEIGHTS: Weights = tuple(
+    habit.weight for habit in BETTING_HABITS
+)  # of somebody of whom nothing is known
+_SLIP = 0.1  # how often somebody bets against the habit
+_TEMPERATURE = 0.12  # of the softmax over the chances by which a bet against the habit is picked
+
+
+@cache  # a few thousand: chances come from counting cards
+def _plausible(chance: float) -> float:
+    """Return the relative frequency of a bet of this probability when the habit is broken."""
+    return exp((chance - 1) / _TEMPERATURE)
+
+
+@dataclass(frozen=True, slots=True)
+class OpponentType:
+    """Certain cards as a player: the probability of each bet, and each habit's replies."""
+
+    bet_probabilities: BetProbabilities
+    replies_by_habit: tuple[Replies, ...]
+
+    def decision_likelihoods(self, last: int, action: int) -> list[float]:
+        """Return the likelihood of this decision after `last` by habit."""
+        if action != CHECK:
+            return self.bet_likelihoods(last, action)
+        answers = (replies[last] for replies in self.replies_by_habit)
+        return [1 - _SLIP if reply == CHECK else _SLIP / 2 for reply in answers]
+
+    def bet_likelihoods(self, last: int, bet: int) -> list[float]:
+        """Return the likelihood of this bet above `last` by habit."""
+        plausible = [*map(_plausible, self.bet_probabilities[last + 1 :])]
+        slip = _SLIP * plausible[bet - last - 1] / sum(plausible)
+        return [slip + (1 - _SLIP) * (replies[last] == bet) for replies in self.replies_by_habit]
+
+
+@lru_cache(maxsize=8192)
+def opponent_type_of(cards: int, hidden: int) -> OpponentType:
+    """Return the type of a player with these cards who does not see `hidden` others."""
+    chances = bet_probabilities(cards, hidden)
+    dared = {bold: _dared(bold, chances) for bold in _BOLD}
+    return OpponentType(
+        chances,
+        tuple(_Replies(habit, chances, dared[habit.bet_threshold]) for habit in BETTING_HABITS),
+    )
+
+
+def _dared(bold: float | None, chances: BetProbabilities) -> int:
+    """Return the highest bet that is at least as likely as `bold`, or `NO_BET`."""
+    if bold is None:
+        return NO_BET
+    return next((bet for bet in _FROM_THE_TOP if chances[bet] >= bold), NO_BET)
+
+
+class _Replies(dict[int, int]):
+    """Replies of a habit to each last bet, computed on first access."""
+
+    __slots__ = ("_chances", "_dared", "_doubt")
+
+    def __init__(self, habit: BettingHabit, chances: BetProbabilities, dared: int) -> None:
+        self._doubt, self._chances, self._dared = habit.check_threshold, chances, dared
+
+    def __missing__(self, last: int) -> int:
+        self[last] = reply = self._reply(last)
+        return reply
+
+    def _reply(self, last: int) -> int:
+        chances, doubt = self._chances, self._doubt
+        if doubt is not None and last != NO_BET and chances[last] < doubt:
+            return CHECK
+        if last < self._dared:
+            return self._dared
+        top = max(chances[last + 1 :], default=0.0)
+        if last != NO_BET and 1 - chances[last] >= top:
+            return CHECK
+        return len(BETS) - 1 - chances[::-1].index(top)  # of equals the highest

@@ -1,0 +1,135 @@
+"""The file of the trained tables: a head in JSON, then for each table its rows.
+
+The rows after each last bet are compressed by themselves. First comes how many there are, then by
+how much each one's number is above the one before, four bytes each, then how many choices each has;
+then the rows. A row is choices, each followed by its chance in 255ths.
+The file is mapped into memory, so that only what is looked up is read.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import accumulate, pairwise
+from pathlib import Path
+from zlib import compress
+
+from cardsharp.games.blef.strategies.mapped_file import (
+    INTEGER_BYTES,
+    MappedFile,
+    read_mapped_file,
+    unpack_file,
+    write_mapped_file,
+)
+from cardsharp.games.blef.strategies.table_lookup import TableShape
+
+FORMAT = 3
+PROBABILITY_SCALE = 255  # the unit of chances
+DEFAULT_FILE = Path(str(files("cardsharp.games.blef.strategies") / "tables" / "trained.bin"))
+
+CardCounts = tuple[int, int]  # the cards of who begins and of the other
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRows:
+    """Rows of one role: their numbers, ascending, and each row."""
+
+    numbers: Sequence[int]
+    rows: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class RolePolicy:
+    """The rows of one role, in parts by the last bet."""
+
+    last_bet_stride: int  # how far the numbers of one last bet are from those of the next
+    offsets: memoryview  # where each part begins in the body, and the end
+    body: memoryview
+
+    @property
+    def part_count(self) -> int:
+        """Number of parts."""
+        return len(self.offsets) - 1
+
+    def part(self, last: int) -> PolicyRows:
+        """The rows after a last bet; their numbers begin there with 0."""
+        raw = memoryview(unpack_file(self.body, self.offsets[last], self.offsets[last + 1]))
+        number = int.from_bytes(raw[:INTEGER_BYTES], "little")
+        sizes = INTEGER_BYTES * (number + 1)
+        ends = [2 * end for end in accumulate(raw[sizes : sizes + number], initial=0)]
+        rows = bytes(raw[sizes + number :])
+        return PolicyRows(
+            list(accumulate(raw[INTEGER_BYTES:sizes].cast("I"))),
+            [rows[at:end] for at, end in pairwise(ends)],
+        )
+
+    def find(self, number: int) -> dict[int, int]:
+        """Return the choices of a row with their chances in 255ths; empty without such a row."""
+        last, number = divmod(number, self.last_bet_stride)
+        policy_rows = self.part(last) if last < self.part_count else PolicyRows((), ())
+        at = bisect_left(policy_rows.numbers, number)
+        if at == len(policy_rows.numbers) or policy_rows.numbers[at] != number:
+            return {}
+        row = policy_rows.rows[at]
+        return dict(zip(row[::2], row[1::2], strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyTables:
+    """All trained tables, by the cards of a round: of who begins and of the other."""
+
+    rounds: Mapping[CardCounts, tuple[RolePolicy, RolePolicy]]
+    mapped_file: MappedFile
+
+
+@cache
+def load_policy_tables() -> PolicyTables:
+    """The shipped tables, opened when they are first needed."""
+    return read_tables(DEFAULT_FILE)
+
+
+def read_tables(file: Path) -> PolicyTables:
+    """The tables of a file; raises `ConfigError` if it cannot be read, or has another format."""
+    entries, mapped = read_mapped_file(file, FORMAT)
+    rounds: dict[CardCounts, tuple[RolePolicy, RolePolicy]] = {}
+    for entry in entries:
+        first, second = (
+            RolePolicy(
+                apart, mapped.body[at : at + INTEGER_BYTES * (parts + 1)].cast("I"), mapped.body
+            )
+            for at, parts, apart in entry["tables"]
+        )
+        rounds[entry["cards"][0], entry["cards"][1]] = (first, second)
+    return PolicyTables(rounds, mapped)
+
+
+def write_tables(
+    file: Path, producer: str, rounds: Mapping[CardCounts, Sequence[PolicyRows]]
+) -> None:
+    """Write tables: for each round those of the starting player and of the other."""
+    body, entries = bytearray(), []
+    for cards, tables in sorted(rounds.items()):
+        shape, written = TableShape(cards), []
+        for role, table in enumerate(tables):
+            parts = _parts(table, shape.last_bet_stride(role), len(shape.bets) + 1)
+            written.append((len(body), len(parts), shape.last_bet_stride(role)))
+            starts = accumulate(
+                map(len, parts), initial=len(body) + INTEGER_BYTES * (len(parts) + 1)
+            )
+            body += array("I", starts).tobytes() + b"".join(parts)
+            body += bytes(-len(body) % INTEGER_BYTES)
+        entries.append({"cards": cards, "tables": written})
+    write_mapped_file(file, FORMAT, producer, entries, bytes(body))
+
+
+def _parts(table: PolicyRows, apart: int, number: int) -> list[bytes]:
+    ends = [bisect_left(table.numbers, apart * last) for last in range(number + 1)]
+    parts = []
+    for last, (at, end) in enumerate(pairwise(ends)):
+        numbers, rows = table.numbers[at:end], table.rows[at:end]
+        gaps = (current - previous for previous, current in pairwise((apart * last, *numbers)))
+        sizes = bytes(len(row) // 2 for row in rows)
+        parts.append(compress(array("I", (end - at, *gaps)).tobytes() + sizes + b"".join(rows), 9))
+    return parts

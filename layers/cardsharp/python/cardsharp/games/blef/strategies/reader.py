@@ -1,0 +1,33 @@
+"""`reader`: exploits opponents that it has modelled, and else plays as `solved`.
+
+If the opponent models predict earlier rounds better than our tables do (`opponent_model.py`),
+`bayes` decides with these models. Against a player like the tables it plays by the tables, so
+that our bets cannot be exploited either.
+"""
+
+from random import Random
+
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.strategies import Decision, legal_choices, strategy
+from cardsharp.games.blef.strategies.bayes import Bayes
+from cardsharp.games.blef.strategies.opponent_model import (
+    opponent_models,
+    prefers_best_response,
+)
+from cardsharp.games.blef.strategies.solved import Solved
+
+
+@strategy("reader")
+class Reader:
+    """Learns how each of the others decides, and mixes as tables say where nothing shows."""
+
+    def __init__(self, rng: Random) -> None:
+        self._bayes, self._solved = Bayes(rng), Solved(rng)
+
+    def decide(self, position: Position) -> Decision:
+        """Return the best decision against the opponents' models, or else that of the tables."""
+        legal_choices(position)
+        read = opponent_models(position)
+        if not prefers_best_response(position, read):
+            return self._solved.decide(position)
+        return self._bayes.decide(position, read)

@@ -1,0 +1,35 @@
+"""`solved`: plays by trained tables if two players remain, and as `bayes` otherwise.
+
+The tables come from `cardsharp research blef`. They mix their actions at random, so that a bet
+discloses nothing about the hand. With three cards or fewer the exact tables of `bayes` are
+played, with eight or more the large-round policy.
+"""
+
+from random import Random
+
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.strategies import Decision, legal_choices, strategy
+from cardsharp.games.blef.strategies.bayes import Bayes, sample_mixed
+from cardsharp.games.blef.strategies.equilibrium import SOLVED_CARD_COUNTS, card_counts
+from cardsharp.games.blef.strategies.large_round_policy import load_large_round_policy
+from cardsharp.games.blef.strategies.policy_tables import load_policy_tables
+from cardsharp.games.blef.strategies.table_policy import mixed_strategy
+
+_MIN_PROBABILITY = 0.01  # what is taken less often is not told among the options
+
+
+@strategy("solved")
+class Solved:
+    """Mixes as the trained tables say; uses `bayes` where they have no answer."""
+
+    def __init__(self, rng: Random) -> None:
+        self._rng, self._bayes = rng, Bayes(rng)
+        load_policy_tables(), load_large_round_policy()
+
+    def decide(self, position: Position) -> Decision:
+        """One of the actions of the table's row, each as often as the table takes it."""
+        legal_choices(position)
+        mixed = None if card_counts(position) in SOLVED_CARD_COUNTS else mixed_strategy(position)
+        if mixed is None:
+            return self._bayes.decide(position)
+        return sample_mixed(mixed, self._rng, "The table of this round", "table", _MIN_PROBABILITY)

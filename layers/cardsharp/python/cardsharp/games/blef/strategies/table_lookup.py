@@ -1,0 +1,94 @@
+"""Table view of a round for the trained tables: the row of a table, and its choices.
+
+Minor information is left out. With nine cards or fewer in play a flush is rare, so a hand is
+reduced to the ranks of its cards, and a bet on suits is only ever checked. Of the bets only the
+last two count, and the class of the third last; with four cards in play each bet is its own
+class. A full house is nearly always checked: once one was bet, only the last bet counts.
+
+The compiled trainer uses the same view: cardsharp_tools/research/blef/native/sight.c.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import combinations_with_replacement
+
+from cardsharp.games.blef.actions import BETS, CHECK
+from cardsharp.games.blef.cards import RANKS, SUITS
+
+NO_BET = -1  # the last bet where there is none
+MAX_CARDS = 9  # in play, for which hands may be seen so
+_FEW = 4  # cards in play with which all is known of the bet before the last two
+_PAIRS = 2
+_SIX = range(len(RANKS))
+
+
+@dataclass(frozen=True)
+class TableShape:
+    """The rows of a round's tables; `card_counts` are of the starting player and of the other."""
+
+    card_counts: tuple[int, int]
+
+    @cached_property
+    def bets(self) -> tuple[int, ...]:
+        """The bets that the tables include."""
+        fits = (number for number, bet in enumerate(BETS) if bet.size <= sum(self.card_counts))
+        return tuple(number for number in fits if BETS[number].rank_counts)
+
+    @cached_property
+    def full_house_index(self) -> int:
+        """Number of bets below the first full house."""
+        bets = map(BETS.__getitem__, self.bets)
+        houses = (
+            place
+            for place, bet in enumerate(bets)
+            if len(bet.rank_counts) == _PAIRS and bet.size > 2 * _PAIRS
+        )
+        return next(houses, len(self.bets))
+
+    @cached_property
+    def classes(self) -> int:
+        """Number of classes of the third last bet."""
+        return 1 + max(self.bet_class(bet) for bet in self.bets)
+
+    def bet_class(self, bet: int) -> int:
+        """Return the class of the third last bet, 0 if it has none."""
+        if bet == NO_BET or bet not in self._places:
+            return 0
+        return self._places[bet] if sum(self.card_counts) <= _FEW else _class_of(bet)
+
+    def row_index(self, role: int, values: Iterable[int], bets: Sequence[int]) -> int:
+        """Return the row number for these ranks in hand after these last three bets."""
+        hands = hands_by_size(self.card_counts[role])
+        third, previous, last = bets
+        if self._places[last] > self.full_house_index:
+            third = previous = NO_BET
+        place = self._places[previous] * self.classes + self.bet_class(third)
+        number = place * len(hands) + hands[tuple(sorted(values))]
+        return self._places[last] * self.last_bet_stride(role) + number
+
+    def last_bet_stride(self, role: int) -> int:
+        """Return the difference between row numbers of consecutive last bets."""
+        return (len(self.bets) + 1) * self.classes * len(hands_by_size(self.card_counts[role]))
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {bet: place for place, bet in enumerate((NO_BET, *self.bets))}
+
+    def action(self, choice: int) -> int:
+        """Return the action of a choice: first the check, then the bets of the tables."""
+        return CHECK if choice == 0 else self.bets[choice - 1]
+
+
+def _class_of(bet: int) -> int:
+    """Return a bet's class by its main rank; all straights share one class."""
+    values = BETS[bet].rank_counts
+    return 1 + (len(_SIX) if len(values) > _PAIRS else values[0][0])
+
+
+@cache
+def hands_by_size(cards: int) -> dict[tuple[int, ...], int]:
+    """Return all hands of so many cards by their ranks, ascending, with their numbers."""
+    every = combinations_with_replacement(_SIX, cards)
+    hands = (hand for hand in every if all(hand.count(v) <= len(SUITS) for v in _SIX))
+    return {hand: number for number, hand in enumerate(hands)}

@@ -1,0 +1,58 @@
+"""Mixed strategy of our tables in rounds of two remaining players."""
+
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.strategies import large_round_policy
+from cardsharp.games.blef.strategies.bet_probabilities import card_bits
+from cardsharp.games.blef.strategies.equilibrium import (
+    CHECK_ONLY,
+    SOLVED_CARD_COUNTS,
+    MixedStrategy,
+    card_counts,
+    strategy_at,
+)
+from cardsharp.games.blef.strategies.policy_tables import (
+    PROBABILITY_SCALE,
+    PolicyTables,
+    load_policy_tables,
+)
+from cardsharp.games.blef.strategies.table_lookup import NO_BET, TableShape
+
+
+def mixed_strategy(position: Position) -> MixedStrategy | None:
+    """Return the mixed strategy for up to eighteen cards in play, or None without a table."""
+    if card_counts(position) in SOLVED_CARD_COUNTS:
+        return strategy_at(position)
+    return look_up(load_policy_tables(), position) or large_round_strategy(
+        large_round_policy.load_large_round_policy(), position
+    )
+
+
+def look_up(policy_tables: PolicyTables, position: Position) -> MixedStrategy | None:
+    """Return the mixed strategy of the trained tables, or None without an entry."""
+    cards = card_counts(position)
+    if cards not in policy_tables.rounds:
+        return None
+    shape, role = TableShape(cards), len(position.history) % 2
+    bets = (NO_BET, NO_BET, NO_BET, *(move.action for move in position.history))
+    if not {NO_BET, *shape.bets}.issuperset(bets[-2:]):
+        return CHECK_ONLY if bets[-1] not in shape.bets else None
+    number = shape.row_index(role, (card.value for card in position.hand), bets[-3:])
+    row = policy_tables.rounds[cards][role].find(number)
+    mixed = tuple(
+        (shape.action(choice), parts / PROBABILITY_SCALE) for choice, parts in row.items()
+    )
+    return mixed or (CHECK_ONLY if position.history else None)
+
+
+def large_round_strategy(
+    policy: large_round_policy.LargeRoundPolicy, position: Position
+) -> MixedStrategy | None:
+    """Return the mixed strategy in a large round, or None without an entry."""
+    cards = card_counts(position)
+    player_cards, other = cards[::-1] if len(position.history) % 2 else cards
+    if (player_cards, other) not in policy.rounds:
+        return None
+    bets = (NO_BET, NO_BET, *(move.action for move in position.history))
+    return large_round_policy.mixed_strategy(
+        policy, (player_cards, other), card_bits(position.hand), bets[-2:]
+    )

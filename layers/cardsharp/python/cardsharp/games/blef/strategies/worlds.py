@@ -1,0 +1,165 @@
+"""Possible hands of the opponents, each weighted by how well it explains their bets."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from random import Random
+
+from cardsharp.games.blef.cards import DECK
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.strategies.bet_probabilities import card_bit, card_bits, true_bets
+from cardsharp.games.blef.strategies.betting_model import (
+    SampledReplies,
+    bet_features,
+    bet_features_if_true,
+)
+from cardsharp.games.blef.strategies.opponent_model import (
+    BELIEVING_LAST_BET,
+    CARDS_ONLY,
+    OpponentModel,
+)
+from cardsharp.games.blef.strategies.opponent_types import (
+    BETTING_HABITS,
+    HABIT_WEIGHTS,
+    NO_BET,
+    Replies,
+    opponent_type_of,
+)
+
+_DRAWS = 120  # hands that are drawn for one player who has bet
+_TRIES = 3  # hands among which each of several players who have bet gets one
+_WORLD_COUNT = 60  # worlds that are looked ahead in
+NO_OPPONENT_MODELS: Mapping[int, OpponentModel] = {}  # nobody was read
+
+
+@dataclass(frozen=True, slots=True)
+class BlefWorld:
+    """One way the hidden cards may lie: which bets hold, and what the others would say.
+
+    `replies` are of the other players in the order in which they move after us.
+    """
+
+    true_bets: int
+    replies: tuple[Replies, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """Another player: its card count, the unseen cards, and its bets with the bets they beat."""
+
+    reading: OpponentModel | None
+    cards: int
+    hidden: int
+    bets: tuple[tuple[int, int], ...]
+
+
+def sample_worlds(
+    position: Position, rng: Random, opponent_models: Mapping[int, OpponentModel]
+) -> list[BlefWorld]:
+    """Sample worlds by the likelihood of the cards and bets; `opponent_models` are learned."""
+    opponents = _opponents(position, opponent_models)
+    player_cards = card_bits(position.hand)
+    unseen = [1 << card_bit(card) for card in DECK if not player_cards >> card_bit(card) & 1]
+    tries = _TRIES if sum(bool(other.bets) for other in opponents) > 1 else 1
+    worlds, weights = [], []
+    for _ in range(_DRAWS // tries if any(other.bets for other in opponents) else _WORLD_COUNT):
+        world, weight = _sample_world(player_cards, unseen, opponents, (tries, rng))
+        worlds.append(world)
+        weights.append(weight)
+    return _resampled(worlds, weights, rng)
+
+
+def _opponents(position: Position, opponent_models: Mapping[int, OpponentModel]) -> list[_Other]:
+    """Return the active opponents in the order in which they move after us."""
+    me, total = position.seat or 0, sum(position.card_counts)
+    seats = [
+        (me + step) % len(position.card_counts) for step in range(1, len(position.card_counts))
+    ]
+    bets: dict[int, list[tuple[int, int]]] = {seat: [] for seat in seats}
+    last = NO_BET
+    for seat, bet in position.history:
+        if seat != me:
+            bets[seat].append((last, bet))
+        last = bet
+    return [
+        _Other(opponent_models.get(seat), cards, total - cards, tuple(bets[seat]))
+        for seat in seats
+        if (cards := position.card_counts[seat])
+    ]
+
+
+def _sample_world(
+    player_cards: int,
+    unseen: Sequence[int],
+    opponents: Sequence[_Other],
+    chance: tuple[int, Random],
+) -> tuple[BlefWorld, float]:
+    """Sample one world and its weight.
+
+    A player who has bet gets one of several sampled hands, by how well they explain the bets.
+    The weight corrects for this selection.
+    """
+    tries, rng = chance
+    remaining, weight, pool = list(unseen), 1.0, player_cards
+    replies: list[Replies] = [{}] * len(opponents)
+    # Whoever has bet draws first: so these hands are not what the silent ones left over.
+    for place, other in sorted(enumerate(opponents), key=lambda pair: not pair[1].bets):
+        hands = [sum(rng.sample(remaining, other.cards)) for _ in range(tries if other.bets else 1)]
+        scores = [_scores(hand, other) for hand in hands]
+        flat = [score for model_scores in scores for score in model_scores]
+        pick = rng.choices(range(len(flat)), flat)[0]
+        which, model = divmod(pick, len(scores[0]))
+        hand = hands[which]
+        replies[place] = _replies(hand, other, model, rng)
+        weight *= sum(flat) / len(hands)
+        pool |= hand
+        remaining = [card for card in remaining if not card & hand]
+    return BlefWorld(true_bets(pool), tuple(replies)), weight
+
+
+def _replies(hand: int, other: _Other, model: int, rng: Random) -> Replies:
+    """Return the replies of a player with this hand, by a habit or by a learned betting model."""
+    if other.reading is None or model < len(BETTING_HABITS):
+        return opponent_type_of(hand, other.hidden).replies_by_habit[model]
+    probabilities, traits = other.reading.betting_probabilities, bet_features(hand, other.hidden)
+    if model == len(BETTING_HABITS):
+        return SampledReplies(probabilities[CARDS_ONLY], lambda _: traits, rng)
+    return SampledReplies(
+        probabilities[BELIEVING_LAST_BET],
+        lambda last: bet_features_if_true(hand, other.hidden, last),
+        rng,
+    )
+
+
+def _scores(hand: int, other: _Other) -> list[float]:
+    """Return for each model its weight times the likelihood of the player's bets with this hand."""
+    mind, reading = opponent_type_of(hand, other.hidden), other.reading
+    explained = [mind.bet_likelihoods(last, bet) for last, bet in other.bets]
+    if reading is not None:
+        traits = bet_features(hand, other.hidden)
+        for by_habit, (last, bet) in zip(explained, other.bets, strict=True):
+            by_habit.append(reading.likelihood(CARDS_ONLY, traits, last, bet))
+            if reading.habit_weights[-1]:
+                seen = bet_features_if_true(hand, other.hidden, last)
+                by_habit.append(reading.likelihood(BELIEVING_LAST_BET, seen, last, bet))
+            else:
+                by_habit.append(0.0)
+    return [
+        weight * prod(by_model[number] for by_model in explained)
+        for number, weight in enumerate(HABIT_WEIGHTS if reading is None else reading.habit_weights)
+    ]
+
+
+def _resampled(worlds: list[BlefWorld], weights: list[float], rng: Random) -> list[BlefWorld]:
+    """Resample worlds of equal weight: each about as often as its weight says."""
+    if len(worlds) <= _WORLD_COUNT:
+        return rng.choices(worlds, weights, k=len(worlds)) if len(set(weights)) > 1 else worlds
+    step = sum(weights) / _WORLD_COUNT
+    selected: list[BlefWorld] = []
+    reached, mark = 0.0, rng.random() * step
+    for world, weight in zip(worlds, weights, strict=True):
+        reached += weight
+        while mark < reached:
+            selected.append(world)
+            mark += step
+    return selected

@@ -1,0 +1,1 @@
+"""Access to the arena: users, authentication, quotas and rate limits."""

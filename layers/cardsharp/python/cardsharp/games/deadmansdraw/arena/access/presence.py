@@ -1,0 +1,74 @@
+"""Last activity of each player at an arena: who is present for practice matches.
+
+A player is active when it asks the arena for a match, or acts in one.
+
+| pk    | sk | attributes                                                              |
+|-------|----|-------------------------------------------------------------------------|
+| heard | ID | heard_at; expires_at                                                    |
+"""
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from cardsharp.errors import StoreError
+from cardsharp.store.codec import from_micros
+from cardsharp.store.dynamodb_match_items import item_key, number_attribute, timestamp_attribute
+
+if TYPE_CHECKING:
+    from cardsharp.aws.dynamodb_table import DynamoTable
+
+WRITE_INTERVAL = timedelta(
+    seconds=10
+)  # in the cloud a player is written of so often, as that costs
+_LIFE = timedelta(days=1)
+_HEARD = "heard"
+_log = logging.getLogger(__name__)
+
+
+class Presence:
+    """Of an arena in one process."""
+
+    def __init__(self) -> None:
+        self._heard: dict[str, datetime] = {}
+
+    def record_seen(self, player: str, seen_at: datetime) -> None:
+        """Note that a player was heard of."""
+        self._heard[player] = seen_at
+
+    def idle_seconds(self, current_time: datetime) -> Mapping[str, float]:
+        """Return the seconds since the last activity of each player, by player id."""
+        return {player: (current_time - at).total_seconds() for player, at in self._last().items()}
+
+    def _last(self) -> Mapping[str, datetime]:
+        return self._heard
+
+
+class DynamoPresence(Presence):
+    """Of an arena of many processes, which share a table."""
+
+    def __init__(self, table: "DynamoTable") -> None:
+        super().__init__()
+        self._table = table
+
+    def record_seen(self, player: str, seen_at: datetime) -> None:
+        """Note that a player was heard of; a failure harms no request."""
+        if player in self._heard and seen_at - self._heard[player] < WRITE_INTERVAL:
+            return
+        super().record_seen(player, seen_at)
+        ends = number_attribute(int((seen_at + _LIFE).timestamp()))
+        try:
+            self._table.put(
+                {
+                    **item_key(_HEARD, player),
+                    "heard_at": timestamp_attribute(seen_at),
+                    "expires_at": ends,
+                }
+            )
+        except StoreError as error:
+            _log.warning("It could not be noted that %s is there: %s", player, error)
+
+    def _last(self) -> Mapping[str, datetime]:
+        items = self._table.query_prefix(_HEARD)
+        return {item["sk"]["S"]: from_micros(int(item["heard_at"]["N"])) for item in items}

@@ -1,0 +1,353 @@
+"""The HTTP edge: answers out, and the guard that stands before every endpoint."""
+
+import asyncio
+import hashlib
+import html
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import timedelta
+from http import HTTPStatus
+from urllib.parse import unquote
+
+from pydantic_core import to_json
+from starlette.datastructures import QueryParams
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cardsharp.errors import InvalidInput, RulesError, StoreError
+from cardsharp.games.deadmansdraw.arena.access.auth import Authenticator, AuthRequest
+from cardsharp.games.deadmansdraw.arena.access.throttling import (
+    SPECTATOR_USER,
+    WINDOW,
+    LoginThrottle,
+    QuotaEnforcer,
+    RequestThrottle,
+    SpectatorCache,
+    ThrottleResult,
+)
+from cardsharp.games.deadmansdraw.arena.access.users import User
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaRuntime
+from cardsharp.games.deadmansdraw.arena.long_poll import ClientDisconnected, RemainingWait
+from cardsharp.games.deadmansdraw.arena.request_body import read_json
+from cardsharp.server.routing import HttpError
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+Handler = Callable[[Request, User], Awaitable[Response]]
+
+_OF_THE_BODY = ("content-length", "content-type")
+
+_log = logging.getLogger(__name__)
+
+
+def json_response(
+    body: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A JSON answer."""
+    return with_etag(Response(to_json(body), status, headers, "application/json; charset=utf-8"))
+
+
+def with_etag(response: Response) -> Response:
+    """The answer with the weak ETag that the original sends with every body of its own."""
+    raw = bytes(response.body)
+    digest = hashlib.blake2b(raw, digest_size=12).hexdigest()
+    response.headers["ETag"] = f'W/"{len(raw):x}-{digest}"'
+    return response
+
+
+def error_response(status: int, message: str) -> Response:
+    """`{"error": ...}`."""
+    return json_response({"error": message}, status)
+
+
+def not_found(request: Request) -> Response:
+    """The HTML page of the original's framework for a path or method that it does not know."""
+    message = html.escape(f"Cannot {request.method} {request.url.path}")
+    page = (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"<title>Error</title>\n</head>\n<body>\n<pre>{message}</pre>\n</body>\n</html>\n"
+    )
+    headers = {"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff"}
+    return HTMLResponse(page, 404, headers)
+
+
+async def wait_for_disconnect(request: Request) -> None:
+    """Wait until the client has closed its connection; call it after the body was read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def client_ip(request: Request) -> str | None:
+    """The address that a request came from."""
+    return None if request.client is None else request.client.host
+
+
+def request_timeout(request: Request) -> RemainingWait:
+    """Return the time limit that the server itself sets for a response, `timedelta.max` if none."""
+    remaining: RemainingWait = getattr(request.state, "time_left", lambda: timedelta.max)
+    return remaining
+
+
+def remaining_wait(request: Request, limit: timedelta) -> RemainingWait:
+    """Return a function that tells how long a request may still wait, at most `limit` in all."""
+    end = time.monotonic() + limit.total_seconds()
+    server_remaining = request_timeout(request)
+    return lambda: min(timedelta(seconds=end - time.monotonic()), server_remaining())
+
+
+class RequestGuard:
+    """Checks that every request passes: rate limits, authentication and authorisation.
+
+    A request that fails one of them gets the matching error status.
+    """
+
+    def __init__(self, runtime: ArenaRuntime, config: ArenaConfig) -> None:
+        self._gatekeeper, self._config = (
+            Authenticator(runtime.users, config.clock, runtime.nonce_key),
+            config,
+        )
+        self._guesses = LoginThrottle(
+            runtime.window_counter, config.clock, delays_response=not runtime.is_wait_billed
+        )
+        self._shares = QuotaEnforcer(config.quotas, runtime.window_counter)
+        self._of_address = RequestThrottle(config.max_per_address, config.clock)
+        self._of_user = RequestThrottle(config.max_per_user, config.clock)
+        self._spectators = SpectatorCache(config.clock) if config.is_public else None
+        self._sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    def authenticated(
+        self,
+        handler: Handler,
+        *,
+        admin_only: bool = False,
+        creates: bool = False,
+        reads: bool = True,
+    ) -> Endpoint:
+        """Return an endpoint for authenticated users, or with `admin_only` for the admin.
+
+        `creates` counts the request as the creation of a match. With `reads` the body is in
+        `request.state.body`, read before the authentication as in the original; without it the
+        handler reads the body itself, which may be large.
+        """
+
+        async def admitted(request: Request) -> Response:
+            if request.method != "GET" and request.headers.get("sec-fetch-site") == "cross-site":
+                # A browser that knows the password would carry out what a stranger's page asks.
+                return with_etag(PlainTextResponse("Another site may not ask for this.", 403))
+            request.state.body = await read_json(request) if reads else {}
+            decode_parameters(request)
+            auth_request = _auth_request(request)
+            user = self._identify(request, auth_request)
+            if user is None:
+                if self._config.is_shared_address:
+                    await self._slow_address(f"unknown at {client_ip(request)}")
+                return await self._challenge_response(request, auth_request)
+            if user.is_admin:
+                return await handler(request, user)
+            if admin_only:
+                return with_etag(PlainTextResponse("Unauthorized", 401))
+            with self._shares.reserve_request(user):
+                if creates:
+                    self._shares.count_match(user)
+                pace = await self._slow_user(request, user)
+                answer = await _answered(handler(request, user))
+                answer.headers.update({} if pace is None else pace.headers)
+                return answer
+
+        return self._endpoint(admitted, slowed=not self._config.is_shared_address)
+
+    def authenticated_or_spectator(
+        self, handler: Handler, only_player: Callable[[QueryParams], bool] = lambda _: False
+    ) -> Endpoint:
+        """Return an endpoint for authenticated users and, if the arena is public, for spectators.
+
+        If `only_player` is True of a query, the request needs credentials and is challenged
+        without them, because many clients sign in only then.
+        """
+        authenticated, spectators = self.authenticated(handler), self._spectators
+        if spectators is None:
+            return authenticated
+
+        async def looked_at(request: Request) -> Response:
+            decode_parameters(request)
+            address = str(client_ip(request))
+            return await spectators.respond(
+                request, address, lambda: handler(request, SPECTATOR_USER)
+            )
+
+        to_all = self.anonymous(looked_at)
+
+        async def endpoint(request: Request) -> Response:
+            signs_in = "authorization" in request.headers or only_player(request.query_params)
+            return await (authenticated if signs_in else to_all)(request)
+
+        return endpoint
+
+    def anonymous(self, handler: Endpoint) -> Endpoint:
+        """An endpoint for everybody."""
+        return self._endpoint(handler, slowed=True)
+
+    def _endpoint(self, handler: Endpoint, *, slowed: bool) -> Endpoint:
+        async def in_turn(request: Request) -> Response:
+            if slowed:
+                await self._slow_address(str(client_ip(request)))
+            return await handler(request)
+
+        async def endpoint(request: Request) -> Response:
+            return _conditional_response(request, await _answered(in_turn(request)))
+
+        return endpoint
+
+    def _identify(self, request: Request, auth_request: AuthRequest) -> User | None:
+        """Return the authenticated user, or None if the credentials are not valid.
+
+        Raises `HttpError` if the login throttle forbids to check them.
+        """
+        address, name = str(client_ip(request)), self._gatekeeper.claimed_user(auth_request)
+        if name is not None:
+            self._guesses.check(address, name)
+        user = self._gatekeeper.authenticate(auth_request)
+        if user is not None:
+            self._guesses.record_success(address, user.id)
+            getattr(request.state, "signed_in", lambda: None)()
+        return user
+
+    async def _challenge_response(self, request: Request, auth_request: AuthRequest) -> Response:
+        if auth_request.malformed:
+            return Response(b"Bad Request", 400)
+        name = self._gatekeeper.claimed_user(auth_request)
+        if name is not None and not self._gatekeeper.has_stale_nonce(auth_request):
+            await self._wait(self._guesses.record_failure(str(client_ip(request)), name))
+        # A client that tries again at once is to hold no connection meanwhile.
+        response = Response(b"Unauthorized", 401, {"Connection": "close"})
+        for challenge in self._gatekeeper.challenges(auth_request):
+            response.headers.append("WWW-Authenticate", challenge)
+        return response
+
+    async def _slow_address(self, address: str) -> None:
+        if self._config.throttle:
+            await self._wait(self._of_address.count(address).delay)
+
+    async def _slow_user(self, request: Request, user: User) -> ThrottleResult | None:
+        if not self._config.throttle or user.id in self._config.unthrottled_users:
+            return None
+        pace = self._of_user.count(f"{client_ip(request)} {user.id}")
+        await self._wait(pace.delay, request)
+        return pace
+
+    async def _wait(self, delay: timedelta, client_request: Request | None = None) -> None:
+        """Wait for `delay`; raise `ClientDisconnected` if `client_request` is cancelled."""
+        if not delay:
+            return
+        slept = asyncio.ensure_future(self._sleep(delay.total_seconds()))
+        gone = (
+            None
+            if client_request is None
+            else asyncio.ensure_future(wait_for_disconnect(client_request))
+        )
+        both = [waiting for waiting in (slept, gone) if waiting is not None]
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:  # the server ends, and would answer 500
+            raise HttpError(HTTPStatus.SERVICE_UNAVAILABLE, "The arena is closing.") from None
+        finally:
+            for waiting in both:
+                waiting.cancel()
+        if not slept.done():
+            raise ClientDisconnected
+
+
+def _auth_request(request: Request) -> AuthRequest:
+    raw_path: bytes = request.scope.get("raw_path") or request.url.path.encode()
+    query: bytes = request.scope["query_string"]
+    target = raw_path + (b"?" + query if query else b"")
+    return AuthRequest(
+        request.method, target.decode("latin-1"), request.headers.get("authorization", "")
+    )
+
+
+def _conditional_response(request: Request, response: Response) -> Response:
+    """Return the response, or a 304 without a body if the client has it (RFC 9110, 13.1.2)."""
+    tag, client_tags = response.headers.get("etag"), request.headers.get("if-none-match")
+    if tag is None or client_tags is None or request.method not in ("GET", "HEAD"):
+        return response
+    wants_it_all = "no-cache" in request.headers.get("cache-control", "").lower()
+    weak = {text.strip().removeprefix("W/") for text in client_tags.split(",")}
+    same = not weak.isdisjoint({"*", tag.removeprefix("W/")})
+    if response.status_code != HTTPStatus.OK or wants_it_all or not same:
+        return response
+    headers = {name: text for name, text in response.headers.items() if name not in _OF_THE_BODY}
+    return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+
+
+async def _answered(handling: Awaitable[Response]) -> Response:
+    try:
+        return await handling
+    except HttpError as refused:
+        answer = error_response(refused.status, str(refused))
+        if refused.status in (413, 429):  # the rest is not read; who hurries is to call again
+            answer.headers["Connection"] = "close"
+        if refused.status == 429:  # noqa: PLR2004
+            answer.headers["Retry-After"] = str(WINDOW.seconds)
+        return answer
+    except (InvalidInput, RulesError) as error:
+        return error_response(400, str(error))
+    except (ClientDisconnected, ClientDisconnect):
+        return Response(status_code=499)  # nobody reads it
+    except StoreError:
+        # Its text may name tables and files, which are nobody else's business.
+        _log.exception("The arena's store failed")
+        return error_response(503, "The arena cannot read or write its matches now; try again.")
+
+
+# --- paths, as the original's framework has them: without regard to case or a last slash ----------
+#
+# A path is compared as it was sent, percent-escapes included; only its parameters are decoded.
+
+_BROKEN_ESCAPE = re.compile("%(?![0-9a-fA-F]{2})")
+
+
+class CaseInsensitiveRoute(Route):
+    """A route that a path fits in capitals, and with a slash at its end, as well."""
+
+    def __init__(self, path: str, endpoint: object, method: str) -> None:
+        super().__init__(path, endpoint, methods=[method])  # type: ignore[arg-type]
+        loose = self.path_regex.pattern.removesuffix("$") + "/?$"
+        self.path_regex = re.compile(loose, re.IGNORECASE)
+
+
+def raw_path_middleware(app: ASGIApp) -> ASGIApp:
+    """ASGI middleware: the routes see the path as it was sent, not decoded."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope.get("raw_path"):
+            scope = {**scope, "path": scope["raw_path"].decode("latin-1")}
+        await app(scope, receive, send)
+
+    return answer
+
+
+def decode_parameters(request: Request) -> None:
+    """Decode the path parameters of the request in place; raise `HttpError` if one is invalid."""
+    parameters = request.path_params
+    for name, sent in parameters.items():
+        refused = HttpError(400, f"Failed to decode param '{sent}'")
+        if _BROKEN_ESCAPE.search(sent):
+            raise refused
+        try:
+            parameters[name] = unquote(sent, errors="strict")
+        except ValueError:
+            raise refused from None
+
+
+def allowed_methods(routes: Iterable[BaseRoute], path: str) -> list[str]:
+    """The methods that `path` has, in the order in which the original names them."""
+    by_route: dict[str, list[str]] = {}
+    for route in routes:
+        if isinstance(route, Route) and route.path_regex.match(path):
+            by_route.setdefault(route.path, []).extend((route.methods or set()) - {"HEAD"})
+    names = [[*methods, "HEAD"] if "GET" in methods else methods for methods in by_route.values()]
+    return list(dict.fromkeys(name for methods in names for name in methods))

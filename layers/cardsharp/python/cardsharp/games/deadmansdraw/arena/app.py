@@ -1,0 +1,259 @@
+"""The arena as an ASGI application: its routes, and its parts put together."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from functools import cache, partial
+from ipaddress import IPv6Address, ip_address
+from typing import TYPE_CHECKING, Protocol
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.arena.access.request_guard import (
+    CaseInsensitiveRoute,
+    RequestGuard,
+    allowed_methods,
+    error_response,
+    not_found,
+    raw_path_middleware,
+    with_etag,
+)
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaRuntime
+from cardsharp.games.deadmansdraw.arena.endpoints import RestApi
+from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
+from cardsharp.games.deadmansdraw.arena.match_list import is_player_list, is_player_view
+from cardsharp.games.deadmansdraw.arena.referee import Referee
+from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
+
+if TYPE_CHECKING:
+    from cardsharp.games.deadmansdraw.arena.pages.match_pages import ArenaSite
+    from cardsharp.pages.templates import SiteInfo
+
+WATCHDOG_INTERVAL = timedelta(seconds=1)  # how often it is looked which turns are late
+_LINKS = (("Matches", "/matches"), ("Statistics", "/matches/statistics"), ("API", "/docs"))
+
+
+class ExtraPages(Protocol):
+    """Pages beside the arena's own, to which those lead: their title and address."""
+
+    title: str
+    path: str
+
+    def routes(
+        self, site: "Callable[[], SiteInfo]", matches: MatchRepository, guard: RequestGuard
+    ) -> list[Route]:
+        """Their routes, at an arena with these matches and these rules of admission."""
+
+    def hidden_matches(self) -> Callable[[ArenaMatch], bool]:
+        """Return a filter for the matches that only the organiser and their players may see."""
+
+
+class Arena:
+    """One arena: its matches, its rules of admission and the application that serves them."""
+
+    def __init__(self, config: ArenaConfig, runtime: ArenaRuntime) -> None:
+        self.book, self.lobby, self.waiting = runtime.users, runtime.matches, runtime.long_poll
+        self.referee = Referee(self.lobby, self.book, config.randomness, config.clock)
+        self._guard, self._grace = RequestGuard(runtime, config), config.watchdog_grace
+        self._links = list(_LINKS)
+        api = RestApi(self.referee, runtime, config)
+        layers = (
+            (private_network_only, raw_path_middleware)
+            if config.allow_plain_http
+            else (raw_path_middleware,)
+        )
+
+        def pages() -> "ArenaSite":
+            # Bots ask for no page, and in the cloud an arena without them starts a sixth faster.
+            from cardsharp.games.deadmansdraw.arena.pages.match_pages import ArenaSite  # noqa: PLC0415
+
+            return ArenaSite(self._site(), self.referee, runtime, config)
+
+        self.app = Starlette(
+            routes=[*api_routes(api, self._guard), *page_routes(pages, self._guard)],
+            middleware=[Middleware(layer) for layer in layers],
+            exception_handlers={HTTPException: _http_error, Exception: _bug},
+            lifespan=self._lifespan,
+        )
+        self.app.router.redirect_slashes = False
+
+    def mount_pages(self, pages: ExtraPages) -> None:
+        """Serve pages beside its own, such as those of a contest that is held there."""
+        self._links.insert(0, (pages.title, pages.path))
+        self.referee.hidden_matches = pages.hidden_matches
+        self.app.router.routes.extend(pages.routes(self._site, self.lobby, self._guard))
+
+    def _site(self) -> "SiteInfo":
+        from cardsharp.pages.templates import SiteInfo  # noqa: PLC0415 - as the pages
+
+        return SiteInfo("Arena", links=self._links)
+
+    def close(self) -> None:
+        """End every long poll."""
+        self.waiting.close()
+
+    @asynccontextmanager
+    async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        watching = asyncio.create_task(self._watch())
+        yield
+        watching.cancel()
+        self.close()
+
+    async def _watch(self) -> None:
+        while self._grace is not None:
+            self.referee.end_overdue_turns(grace=self._grace)
+            await asyncio.sleep(WATCHDOG_INTERVAL.total_seconds())
+
+
+def api_routes(api: RestApi, guard: RequestGuard) -> list[Route]:
+    """The routes of the REST API."""
+    authenticated, spectator, hello = (
+        guard.authenticated,
+        guard.authenticated_or_spectator,
+        guard.anonymous(api.hello),
+    )
+    return [
+        CaseInsensitiveRoute("/api/hello", hello, "GET"),
+        CaseInsensitiveRoute("/api/helloworld", hello, "GET"),
+        CaseInsensitiveRoute("/api/whoami", spectator(api.whoami), "GET"),
+        CaseInsensitiveRoute("/api/sessioninfo", authenticated(api.session_info), "GET"),
+        CaseInsensitiveRoute(
+            "/api/players", authenticated(api.list_players, admin_only=True), "GET"
+        ),
+        CaseInsensitiveRoute("/api/players/{id}", authenticated(api.get_player), "GET"),
+        CaseInsensitiveRoute("/api/matches", spectator(api.list_matches, is_player_list), "GET"),
+        CaseInsensitiveRoute("/api/matches", authenticated(api.create_match, creates=True), "POST"),
+        CaseInsensitiveRoute(
+            "/api/matches/watchdog", authenticated(api.end_overdue_turns, admin_only=True), "POST"
+        ),
+        CaseInsensitiveRoute("/api/matches/busydays", spectator(api.busy_days), "GET"),
+        CaseInsensitiveRoute("/api/matches/{id}", spectator(api.get_match, is_player_view), "GET"),
+        CaseInsensitiveRoute("/api/matches/{id}", authenticated(api.post_action), "POST"),
+        CaseInsensitiveRoute(
+            "/api/matches/{id}/terminate", authenticated(api.terminate_match), "DELETE"
+        ),
+    ]
+
+
+async def _http_error(request: Request, _error: Exception) -> Response:
+    """Return the allowed methods for OPTIONS, else a 404.
+
+    As in the original, a wrong method on an existing path is a 404 too.
+    """
+    allowed = allowed_methods(request.app.routes, request.url.path)
+    if request.method == "OPTIONS" and allowed:
+        names = ",".join(allowed)
+        return with_etag(HTMLResponse(names, headers={"Allow": names}))
+    return not_found(request)
+
+
+async def _bug(_request: Request, _error: Exception) -> Response:
+    return error_response(500, "Internal Server Error.")
+
+
+# --- who can reach it: this machine, everybody by TLS, or a private network without -------------
+
+
+def check_exposure(config: ArenaConfig) -> None:
+    """Refuse settings that would send passwords unencrypted.
+
+    Raises `ConfigError` if the certificate cannot be used, or if there is none and the arena
+    listens to other machines.
+    """
+    if config.tls_files is not None:
+        certificate, key = config.tls_files
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+        except OSError as error:
+            raise ConfigError(
+                f"The certificate {certificate} and its key {key} cannot be used: "
+                f"{error.strerror or error}. docs/arena.md says how to make these PEM files."
+            ) from None
+    elif not config.allow_plain_http and not _is_loopback(config.host):
+        raise ConfigError(
+            f"On {config.host} passwords would cross the network in the clear. Give --tls CERT "
+            "KEY, or put a proxy with TLS before an arena on 127.0.0.1, or say --insecure for a "
+            "private network."
+        )
+
+
+def private_network_only(app: ASGIApp) -> ASGIApp:
+    """ASGI middleware: only clients of this machine or of a private network are answered."""
+    refusal = PlainTextResponse("This arena is for its private network only.\n", 403)
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        refused = scope["type"] == "http" and not _is_private(scope["client"][0])
+        await (refusal if refused else app)(scope, receive, send)
+
+    return answer
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_private(host: str) -> bool:
+    address = ip_address(host)
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    return address.is_private
+
+
+# --- pages -------------------------------------------------------------------------------------
+
+EndpointCall = Callable[..., Awaitable[Response]]
+
+
+def page_routes(load_pages: "Callable[[], ArenaSite]", guard: RequestGuard) -> list[Route]:
+    """Return the routes of the pages and their assets; call `load_pages` once, at first use."""
+    loaded = cache(load_pages)
+
+    def of(pick: "Callable[[ArenaSite], EndpointCall]") -> EndpointCall:
+        async def answer(*arguments: object) -> Response:
+            return await pick(loaded())(*arguments)
+
+        return answer
+
+    authenticated, spectator, anonymous = (
+        guard.authenticated,
+        guard.authenticated_or_spectator,
+        guard.anonymous,
+    )
+    forms = partial(guard.authenticated, reads=False)
+    begins = partial(forms, creates=True)
+    return [
+        CaseInsensitiveRoute("/", anonymous(of(lambda pages: pages.root)), "GET"),
+        CaseInsensitiveRoute("/login", authenticated(of(lambda pages: pages.login)), "GET"),
+        CaseInsensitiveRoute("/logout", anonymous(of(lambda pages: pages.logout)), "GET"),
+        CaseInsensitiveRoute("/matches", spectator(of(lambda pages: pages.matches)), "GET"),
+        CaseInsensitiveRoute(
+            "/matches/statistics", spectator(of(lambda pages: pages.statistics)), "GET"
+        ),
+        CaseInsensitiveRoute("/matches/{id}", spectator(of(lambda pages: pages.match_page)), "GET"),
+        CaseInsensitiveRoute(
+            "/matches/{id}/steps", spectator(of(lambda pages: pages.steps)), "GET"
+        ),
+        CaseInsensitiveRoute(
+            "/matches", begins(of(lambda pages: pages.create_practice_match)), "POST"
+        ),
+        CaseInsensitiveRoute("/matches/{id}", forms(of(lambda pages: pages.play_action)), "POST"),
+        CaseInsensitiveRoute("/docs", anonymous(of(lambda pages: pages.docs)), "GET"),
+        CaseInsensitiveRoute("/api", anonymous(of(lambda pages: pages.openapi)), "GET"),
+        CaseInsensitiveRoute("/swagger.json", anonymous(of(lambda pages: pages.openapi)), "GET"),
+        CaseInsensitiveRoute(
+            "/_ah/warmup", anonymous(of(lambda pages: pages.app_engine_warmup)), "GET"
+        ),
+        CaseInsensitiveRoute("/page/{name}", anonymous(of(lambda pages: pages.asset)), "GET"),
+    ]

@@ -1,0 +1,90 @@
+"""The arena in the cloud, as its environment describes it.
+
+| variable                 | means                                                            |
+|--------------------------|------------------------------------------------------------------|
+| ARENA_STORE              | dynamodb:TABLE                                                   |
+| CARDSHARP_SERVICE_SECRET | the parameter with the organiser's password; or, in its place,   |
+| ARENA_ADMIN_PASSWORD     | the password itself                                              |
+| CARDSHARP_KEEP_DAYS      | for how many days after its last move a match is kept            |
+| CARDSHARP_PUBLIC         | yes: spectators need no password                                 |
+"""
+
+import logging
+from collections.abc import Mapping
+from datetime import timedelta
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from pydantic import SecretStr
+
+from cardsharp.aws.ssm_credentials import SecretNotSet, fetch_credentials, redacted_credentials
+from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
+from cardsharp.server.routing import HttpError
+
+if TYPE_CHECKING:
+    from cardsharp.aws.dynamodb_table import DynamoTable
+
+STORE_SETTING = "ARENA_STORE"
+SECRET_PARAMETER_SETTING = "CARDSHARP_SERVICE_SECRET"  # noqa: S105 - a variable or parameter name, no secret
+ADMIN_PASSWORD_SETTING = "ARENA_ADMIN_PASSWORD"  # noqa: S105 - a variable or parameter name, no secret
+RETENTION_SETTING = "CARDSHARP_KEEP_DAYS"
+PUBLIC_SETTING = "CARDSHARP_PUBLIC"
+
+DEFAULT_RETENTION_DAYS = 90  # how long a match is kept where nothing else is said
+
+NO_ADMIN_PASSWORD = (
+    "The arena has no organiser's password yet, which its nonces are sealed with. Its organiser "  # noqa: S105 - a variable or parameter name, no secret
+    "sets it with `cardsharp cloud rotate-secret --service deadmansdraw` and the --stack."
+)
+"""What everybody is told who is to prove who they are."""
+
+_log = logging.getLogger(__name__)
+
+
+def admin_password(environment: Mapping[str, str]) -> SecretStr | None:
+    """Return the organiser's current password, or None if there is no organiser.
+
+    Raises `HttpError` if Parameter Store holds none yet, so that nobody can sign in, and
+    `StoreError` if Parameter Store could not be read.
+    """
+    password, parameter = (
+        environment.get(ADMIN_PASSWORD_SETTING),
+        environment.get(SECRET_PARAMETER_SETTING),
+    )
+    if not password and not parameter:
+        return None
+    try:
+        login = (
+            redacted_credentials(ADMIN, password) if password else fetch_credentials(str(parameter))
+        )
+    except SecretNotSet as error:
+        _log.error("%s", error)
+        raise HttpError(HTTPStatus.SERVICE_UNAVAILABLE, NO_ADMIN_PASSWORD) from error
+    return SecretStr(login.password)
+
+
+def arena_table(environment: Mapping[str, str]) -> "DynamoTable":
+    """The arena's table; raises `ConfigError` if none is named."""
+    # boto3 is slow to import, and told to nobody who only asks what there is.
+    from cardsharp.aws.dynamodb_table import DynamoTable  # noqa: PLC0415
+
+    kind, _, name = environment.get(STORE_SETTING, "").partition(":")
+    if kind != "dynamodb" or not name:
+        raise ConfigError(
+            f"{STORE_SETTING} must be dynamodb:TABLE. At home `cardsharp arena` serves "
+            "the same arena: "
+            "from memory, from a file, or with --emulator from a table."
+        )
+    return DynamoTable(name)
+
+
+def match_retention(environment: Mapping[str, str]) -> timedelta:
+    """Return how long a match is stored after its last move.
+
+    Raises `ConfigError` unless the setting is a positive number of days.
+    """
+    text = environment.get(RETENTION_SETTING) or str(DEFAULT_RETENTION_DAYS)
+    if not text.isdecimal() or int(text) == 0:
+        raise ConfigError(f"{RETENTION_SETTING} must be a number of days, not {text!r}.")
+    return timedelta(days=int(text))

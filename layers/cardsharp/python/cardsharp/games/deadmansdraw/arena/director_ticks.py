@@ -1,0 +1,137 @@
+"""Ticks that run the director of a cloud arena every few seconds: one chain of messages.
+
+Each tick has a number, its ticket, and sends the next tick. The first message with a ticket
+claims it; any other message with the same or an earlier ticket is ignored. So there is one
+chain, even if messages are sent or delivered twice, late or out of order. Starting a chain that
+already runs only makes its next tick come sooner. The message that claimed a ticket stays its
+holder: if its function dies, the queue delivers the message again and the chain continues.
+
+If a chain breaks all the same, because its message became a dead letter, its ticket no longer
+advances. `TickChain.stalled_ticket` detects that on its second call.
+
+| pk      | sk       | attributes                                                        |
+|---------|----------|-------------------------------------------------------------------|
+| control | director | ticket, the next to claim; holder, of the last one; seen, by      |
+|         |          | `stalled_ticket`; queue_url, where the messages go                |
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cardsharp.aws.client import ConditionFailed
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.aws.sqs_queue import SqsQueue
+from cardsharp.bot.queueing.messages import MatchMessage
+from cardsharp.errors import InvalidInput, StoreError
+from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
+from cardsharp.store.dynamodb_match_items import Item, item_key, number_attribute, string_attribute
+from cardsharp.store.match_log import NO_DELAY, Queue
+
+TICK_INTERVAL = timedelta(seconds=5)  # between two ticks, by which a late turn goes on as well
+_KEY = item_key("control", "director")
+_ALWAYS = "attribute_exists(pk) OR attribute_not_exists(pk)"
+_log = logging.getLogger(__name__)
+
+
+class Tick(BaseModel):
+    """The message of a tick."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ticket: int = Field(ge=0)
+
+    @classmethod
+    def parse(cls, body: str) -> "Tick":
+        """Parse the tick of a message; raise `InvalidInput`."""
+        try:
+            return cls.model_validate_json(body)
+        except ValidationError as error:
+            raise InvalidInput(f"Not a tick: {error.errors()[0]['msg']}.") from None
+
+
+class TickChain:
+    """The chain as its functions have it, in an arena's table; `queue` is that at `url`."""
+
+    def __init__(self, table: DynamoTable, queue: Queue, url: str) -> None:
+        self._table = table
+        self._queue = queue
+        self._url = url
+
+    def claim(self, ticket: int, message_id: str) -> bool:
+        """Claim a ticket for a message; return True if the message holds it, or held it already."""
+        try:
+            self._table.update(
+                _KEY,
+                "SET ticket = :next, holder = :holder",
+                "attribute_not_exists(ticket) OR ticket = :ticket "
+                "OR (ticket = :next AND holder = :holder)",
+                {
+                    ":ticket": number_attribute(ticket),
+                    ":next": number_attribute(ticket + 1),
+                    ":holder": string_attribute(message_id),
+                },
+            )
+        except ConditionFailed:
+            return False
+        return True
+
+    def schedule_next(self, ticket: int) -> None:
+        """Have the tick after that of `ticket` come in a while."""
+        _send(self._queue, ticket + 1, TICK_INTERVAL)
+
+    def stalled_ticket(self) -> int | None:
+        """Return the current ticket if it has not advanced since the last call, else None."""
+        item = self._table.get(_KEY) or {}
+        ticket = _number(item, "ticket")
+        if item and ticket == _number(item, "seen") and item["queue_url"]["S"] == self._url:
+            return ticket
+        seen = {":ticket": number_attribute(ticket), ":url": string_attribute(self._url)}
+        self._table.update(_KEY, "SET seen = :ticket, queue_url = :url", _ALWAYS, seen)
+        return None
+
+
+def send_immediate_tick(table: DynamoTable, queue: Callable[[str], Queue] = SqsQueue) -> bool:
+    """Send a tick without delay; call it once the changes that it is to see are written.
+
+    `queue` makes the queue at an address. Returns False if the address of the queue is not
+    stored yet: the deployed director stores it within a minute, and checks by itself a minute
+    later.
+    """
+    item = table.get(_KEY) or {}
+    if "queue_url" in item:
+        _send(queue(item["queue_url"]["S"]), _number(item, "ticket"))
+    return "queue_url" in item
+
+
+def move_notifier(
+    table: DynamoTable, is_house_player: Callable[[str | None], object], *, wake_director: bool
+) -> Callable[[ArenaMatch], None]:
+    """Return a listener that sends the messages that follow a move.
+
+    If `is_house_player` is true of the player to move, that is a turn to play. If
+    `wake_director`, a new match also sends a tick. A message that could not be sent is sent
+    again by the next tick, and a tick by the schedule.
+    """
+
+    def moved(match: ArenaMatch) -> None:
+        try:
+            if wake_director and match.moves == 1:
+                send_immediate_tick(table)
+            item = (table.get(_KEY) or {}) if is_house_player(match.active_player) else {}
+            if "queue_url" in item:
+                SqsQueue(item["queue_url"]["S"]).send(MatchMessage(match_id=match.id).to_json)
+        except StoreError:
+            _log.exception("What follows a move in match %s could not be sent", match.id)
+
+    return moved
+
+
+def _send(queue: Queue, ticket: int, delay: timedelta = NO_DELAY) -> None:
+    queue.send(Tick(ticket=ticket).model_dump_json(), delay)
+
+
+def _number(item: Item, name: str) -> int:
+    return int(item[name]["N"]) if name in item else 0

@@ -1,0 +1,247 @@
+"""The endpoints of the REST API, one method each (docs/spec/arena.md sections 3 and 4)."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from cardsharp.errors import InvalidInput
+from cardsharp.games.deadmansdraw.arena.access.request_guard import (
+    client_ip,
+    error_response,
+    json_response,
+    remaining_wait,
+    request_timeout,
+    wait_for_disconnect,
+)
+from cardsharp.games.deadmansdraw.arena.access.users import User
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaRuntime
+from cardsharp.games.deadmansdraw.arena.long_poll import IsReady
+from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
+from cardsharp.games.deadmansdraw.arena.match_list import (
+    MatchFilter,
+    busy_days,
+    filter_matches,
+    parse_day,
+    parse_filter,
+    parse_tags,
+    query_flag,
+)
+from cardsharp.games.deadmansdraw.arena.referee import (
+    NO_SUCH_MATCH,
+    NOT_YOUR_TURN,
+    MatchEndedError,
+    Referee,
+)
+from cardsharp.games.deadmansdraw.arena.request_body import parse_response
+from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
+    ANY_MATCH_CREATED,
+    MATCH_CREATED,
+    TURN_OVER,
+    TURN_STARTED,
+    WaitTopic,
+)
+from cardsharp.games.deadmansdraw.arena.views import (
+    ViewOptions,
+    ending_json,
+    header_view,
+    list_view,
+)
+from cardsharp.server.routing import HttpError
+
+GREETING = "Hello World. I am the SAP Labs CEE Hub Programming Competition 2023 Arena server."
+MAX_REPEATS = 60
+
+
+class RestApi:
+    """The REST API over one referee's matches."""
+
+    def __init__(self, referee: Referee, runtime: ArenaRuntime, config: ArenaConfig) -> None:
+        self._referee, self._place, self._config = referee, runtime, config
+
+    # --- diagnostic, players ---------------------------------------------------------------
+
+    async def hello(self, _request: Request) -> Response:
+        """GET /api/hello, and GET /api/helloworld as the competition's text calls it."""
+        return json_response({"message": GREETING})
+
+    async def whoami(self, _request: Request, user: User) -> Response:
+        """GET /api/whoami."""
+        return json_response({"username": user.id, "name": user.name, "role": user.role})
+
+    async def session_info(self, request: Request, user: User) -> Response:
+        """GET /api/sessioninfo."""
+        body = {
+            "username": user.id,
+            "name": user.name,
+            "role": user.role,
+            "dbname": self._place.name,
+            "ip": client_ip(request),
+        }
+        return json_response(body if user.country is None else {**body, "country": user.country})
+
+    async def list_players(self, request: Request, _admin: User) -> Response:
+        """GET /api/players; with `idle`, which is ours, each with how long ago it was heard of."""
+        players = self._place.users.players.values()
+        records = [player.public_json() for player in players]
+        if query_flag(request.query_params, "idle"):
+            idle = self._place.presence.idle_seconds(self._referee.current_time())
+            for record, player in zip(records, players, strict=True):
+                record["idleSeconds"] = idle.get(player.id)
+        return json_response(records)
+
+    async def get_player(self, request: Request, user: User) -> Response:
+        """GET /api/players/{id}."""
+        player_id = request.path_params["id"].lower()
+        if not user.is_admin and player_id != user.id:
+            raise HttpError(403, "Not allowed to query other users.")
+        player = self._place.users.players.get(player_id)
+        if player is None:
+            raise HttpError(404, "Player record not found.")
+        return json_response(player.public_json())
+
+    # --- matches ---------------------------------------------------------------------------
+
+    async def list_matches(self, request: Request, user: User) -> Response:
+        """GET /api/matches."""
+        query = request.query_params
+        match_filter = parse_filter(query)
+        if query_flag(query, "active") or query_flag(query, "wait"):
+            self._heard_of(user)
+        matches = self._select(user, match_filter)
+        if not matches and query_flag(query, "wait"):
+            signal = _awaited(user, match_filter)
+            await self._wait(request, user, signal, lambda: bool(self._select(user, match_filter)))
+            matches = self._select(user, match_filter)
+        if query_flag(query, "condensed"):
+            return json_response([header_view(match, self._place.users) for match in matches])
+        look = ViewOptions(user)
+        return json_response([list_view(match, look) for match in matches])
+
+    async def create_match(self, request: Request, user: User) -> Response:
+        """POST /api/matches."""
+        match = self._referee.create(user, request.state.body, client_ip(request))
+        requested_seed = request.state.body.get("randomSeed")
+        seed = match.params.seed if requested_seed is None else requested_seed
+        return json_response(
+            {"id": match.id, "randomSeed": seed}, headers={"X-Result-Id": match.id}
+        )
+
+    async def get_match(self, request: Request, user: User) -> Response:
+        """GET /api/matches/{id}."""
+        query = request.query_params
+        match_id = request.path_params["id"]
+        waits = query_flag(query, "waitactive")
+        if waits:
+            await self._wait_for_turn(request, user, match_id)
+        match = self._referee.get_visible_match(user, match_id)
+        if waits and match.is_finished:
+            return self._view(request, user, match, 410)
+        if waits and match.active_player != user.id:
+            return error_response(409, NOT_YOUR_TURN)
+        return self._view(request, user, match, 200)
+
+    async def post_action(self, request: Request, user: User) -> Response:
+        """POST /api/matches/{id}."""
+        if user.is_admin:
+            raise HttpError(401, "Admin user is not allowed to interfere with the match.")
+        body = request.state.body
+        self._heard_of(user)
+        parse_response(body)  # an unreadable card is refused before anything is looked up
+        match_id = request.path_params["id"]
+        try:
+            if query_flag(request.query_params, "wait"):
+                await self._wait_for_turn(request, user, match_id)
+            move = self._referee.act(user, match_id, body, client_ip(request))
+        except MatchEndedError as over:
+            return json_response(ending_json(self._place.matches.history(over.match.id)), 410)
+        return json_response(move.response_events())
+
+    async def terminate_match(self, request: Request, user: User) -> Response:
+        """DELETE /api/matches/{id}/terminate."""
+        match_id, body = request.path_params["id"], request.state.body
+        match = self._referee.terminate(user, match_id, body, client_ip(request))
+        return json_response(list_view(match, ViewOptions(user, ends_match=True)))
+
+    async def end_overdue_turns(self, request: Request, user: User) -> Response:
+        """POST /api/matches/watchdog."""
+        tags = parse_tags(request.query_params)
+        matches_by_id: dict[str, ArenaMatch] = {}
+        repeat_text = request.query_params.get("repeat", "1")
+        repeats = max(1, min(int(repeat_text), MAX_REPEATS)) if repeat_text.isdecimal() else 1
+        for remaining_repeats in reversed(range(repeats)):
+            for match in self._referee.end_overdue_turns(tags, client_ip(request)):
+                matches_by_id[match.id] = match
+            if (
+                not remaining_repeats
+                or request_timeout(request)() <= self._config.watchdog_interval
+            ):
+                break
+            await self._place.long_poll.sleep(
+                self._config.watchdog_interval, lambda: wait_for_disconnect(request)
+            )
+        look = ViewOptions(user, ends_match=True)
+        return json_response([list_view(match, look) for match in matches_by_id.values()])
+
+    async def busy_days(self, request: Request, user: User) -> Response:
+        """GET /api/matches/busydays."""
+        day = parse_day(request.query_params.get("at", "today"), self._referee.current_time())
+        return json_response(busy_days(self._referee.matches_for(user), day))
+
+    # --- shared ----------------------------------------------------------------------------
+
+    def _heard_of(self, user: User) -> None:
+        if user.is_player:
+            self._place.presence.record_seen(user.id, self._referee.current_time())
+
+    def _select(self, user: User, match_filter: MatchFilter) -> list[ArenaMatch]:
+        listed = self._referee.matches_for(user, active=match_filter.active)
+        return filter_matches(listed, match_filter, self._referee.current_time())
+
+    async def _wait(self, request: Request, user: User, signal: WaitTopic, ready: IsReady) -> None:
+        """Wait as `LongPoll` does; record activity of the user at the start and at the end."""
+        self._heard_of(user)
+        remaining = remaining_wait(request, self._config.long_poll_timeout)
+        await self._place.long_poll.wait(
+            signal, ready, lambda: wait_for_disconnect(request), remaining
+        )
+        self._heard_of(user)
+
+    async def _wait_for_turn(self, request: Request, user: User, match_id: str) -> None:
+        """Wait until it is this user's turn, the match has ended, or the time is up.
+
+        As with the original, a request waits too if its user may not see the match, or if its
+        id is invalid. Raises `HttpError` if there is no such match.
+        """
+
+        def ready() -> bool:
+            match = self._place.matches.get(valid_id)
+            return match is not None and (match.is_finished or match.active_player == user.id)
+
+        try:
+            valid_id = self._referee.get_match(match_id).id
+        except InvalidInput:
+            valid_id = ""
+        await self._wait(request, user, WaitTopic(TURN_OVER, valid_id), ready)
+        if not valid_id:
+            raise HttpError(404, NO_SUCH_MATCH)
+
+    def _view(self, request: Request, user: User, match: ArenaMatch, status: int) -> Response:
+        query = request.query_params
+        if query_flag(query, "condensed"):
+            return json_response(header_view(match, self._place.users), status)
+        look = ViewOptions(
+            user,
+            show_debug=query_flag(query, "showdebug"),
+            show_events=query_flag(query, "showevents"),
+        )
+        return json_response(self._referee.view(match, look), status)
+
+
+def _awaited(user: User, match_filter: MatchFilter) -> WaitTopic:
+    """Return the topic whose change can put a match into a list that is empty now."""
+    if not user.is_player:
+        return ANY_MATCH_CREATED
+    return (
+        WaitTopic(TURN_STARTED, user.id)
+        if match_filter.active
+        else WaitTopic(MATCH_CREATED, user.id)
+    )

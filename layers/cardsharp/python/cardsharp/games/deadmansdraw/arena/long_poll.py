@@ -1,0 +1,182 @@
+"""Long polls: requests that wait until an event has happened."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from cardsharp.games.deadmansdraw.arena.storage.match_repository import WaitTopic
+
+_NEVER = WaitTopic("never")  # nobody notifies it
+
+IsReady = Callable[[], bool]
+WaitForDisconnect = Callable[[], Awaitable[None]]
+RemainingWait = Callable[[], timedelta]
+"""What a waiting request is told: whether it is over, that its client is, and for how long."""
+
+
+class ClientDisconnected(Exception):
+    """The waiting client has disconnected, so no response can be sent."""
+
+
+class LongPoll(ABC):
+    """Waiting of an arena's clients for a change."""
+
+    def __init__(self) -> None:
+        self._closed = False
+        self.waiting = 0
+        """How many clients wait now, of those whom this process answers; read from any thread."""
+
+    @abstractmethod
+    async def wait(
+        self,
+        topic: WaitTopic,
+        is_ready: IsReady,
+        disconnected: WaitForDisconnect,
+        remaining_wait: RemainingWait,
+    ) -> None:
+        """Wait until `is_ready()` is True or the time is up.
+
+        Changes of `topic` trigger the check. Raises `ClientDisconnected` once `disconnected()`
+        returns.
+        """
+
+    @abstractmethod
+    async def sleep(self, duration: timedelta, disconnected: WaitForDisconnect) -> None:
+        """Wait for `duration`; raise `ClientDisconnected` as `wait` does."""
+
+    def close(self) -> None:
+        """From now on no wait lasts, or not longer than until its next look."""
+        self._closed = True
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        self.waiting += 1
+        try:
+            yield
+        finally:
+            self.waiting -= 1
+
+
+class InProcessLongPoll(LongPoll):
+    """Long poll for matches in this process: a change wakes the requests that wait for it.
+
+    There is no polling, and only the requests that are woken check their condition.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sleepers: dict[WaitTopic, set[asyncio.Future[None]]] = {}
+
+    def notify(self, topic: WaitTopic) -> None:
+        """Wake all requests that wait for `topic`."""
+        for sleeper in self._sleepers.get(topic, ()):
+            if not sleeper.done():
+                sleeper.set_result(None)
+
+    def close(self) -> None:
+        """Wake everybody for good."""
+        super().close()
+        for signal in list(self._sleepers):
+            self.notify(signal)
+
+    async def sleep(self, duration: timedelta, disconnected: WaitForDisconnect) -> None:
+        """Wait for `duration`; raise `ClientDisconnected` as `wait` does."""
+        await self.wait(_NEVER, lambda: False, disconnected, lambda: duration)
+
+    async def wait(
+        self,
+        topic: WaitTopic,
+        is_ready: IsReady,
+        disconnected: WaitForDisconnect,
+        remaining_wait: RemainingWait,
+    ) -> None:
+        """Wait until `is_ready()` is True, checked at each notification, or the time is up.
+
+        Raises `ClientDisconnected` once `disconnected()` returns.
+        """
+
+        def over() -> bool:
+            return self._closed or is_ready()
+
+        if over():
+            return
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + remaining_wait().total_seconds()
+        hung_up = asyncio.ensure_future(disconnected())
+        try:
+            while not over() and loop.time() < deadline:
+                with self._sleeper(topic) as sleeper:
+                    await asyncio.wait(
+                        {sleeper, hung_up},
+                        timeout=deadline - loop.time(),
+                        return_when=asyncio.FIRST_COMPLETED,
+                    )
+                if hung_up.done():
+                    raise ClientDisconnected
+        finally:
+            hung_up.cancel()
+
+    @contextmanager
+    def _sleeper(self, signal: WaitTopic) -> Iterator[asyncio.Future[None]]:
+        sleeper = asyncio.get_running_loop().create_future()
+        sleepers = self._sleepers.setdefault(signal, set())
+        sleepers.add(sleeper)
+        try:
+            with self._counted():
+                yield sleeper
+        finally:
+            sleepers.discard(sleeper)
+            if not sleepers:
+                self._sleepers.pop(signal, None)
+
+
+POLL_INTERVAL = timedelta(seconds=1)  # between two reads, whose number a wait costs
+READS_PER_CHANGE = 2  # how often a change is followed up: an index may forget what it has shown
+
+
+class TableLongPoll(LongPoll):
+    """Long poll for matches in a table that other processes write: one small read a second.
+
+    The condition is checked only after the value that `read_topic` returns for the topic has
+    changed. It cannot be detected here that a client has disconnected.
+    """
+
+    def __init__(self, read_topic: Callable[[WaitTopic], object]) -> None:
+        super().__init__()
+        self._look = read_topic
+
+    async def wait(
+        self,
+        topic: WaitTopic,
+        is_ready: IsReady,
+        disconnected: WaitForDisconnect,
+        remaining_wait: RemainingWait,
+    ) -> None:
+        """Wait until `is_ready()` is True or the time is up.
+
+        The table is read once in `POLL_INTERVAL`. `is_ready()` is checked only after a change,
+        and `READS_PER_CHANGE` times, because an index may return an older state once more.
+        """
+        del disconnected
+        seen: object = None
+        looks = READS_PER_CHANGE
+        with self._counted():
+            while not self._closed:
+                current = self._look(topic)
+                if current != seen:
+                    seen, looks = current, READS_PER_CHANGE
+                if looks > 0 and is_ready():
+                    return
+                looks -= 1
+                rest = min(remaining_wait(), POLL_INTERVAL)
+                if rest <= timedelta(0):
+                    break
+                await asyncio.sleep(rest.total_seconds())
+
+    async def sleep(self, duration: timedelta, disconnected: WaitForDisconnect) -> None:
+        """Let time pass."""
+        del disconnected
+        with self._counted():
+            await asyncio.sleep(duration.total_seconds())

@@ -1,0 +1,255 @@
+"""The web pages: matches to look at, their statistics, and the API's documentation.
+
+They are made here, so that they are read without script.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from functools import cache, cached_property, partial
+from http import HTTPStatus
+from itertools import islice
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from jinja2 import FileSystemLoader
+from markupsafe import Markup, escape
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+
+from cardsharp.core.clock import TimeSource
+from cardsharp.core.time_zones import to_local
+from cardsharp.games.deadmansdraw.arena.access.request_guard import not_found, with_etag
+from cardsharp.games.deadmansdraw.arena.access.throttling import SPECTATOR_USER
+from cardsharp.games.deadmansdraw.arena.access.users import User, UserDirectory
+from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
+from cardsharp.games.deadmansdraw.arena.match_list import (
+    MatchFilter,
+    busy_days,
+    filter_matches,
+    query_flag,
+)
+from cardsharp.games.deadmansdraw.arena.referee import Referee
+from cardsharp.pages import assets as viewer
+from cardsharp.pages.match_pages import Column, Row, list_page
+from cardsharp.pages.templates import SiteInfo, template_environment
+from cardsharp.server.openapi_page import render_body
+
+FOLDER = Path(__file__).with_name("page")
+_DOCUMENT = Path(__file__).with_name("openapi.json")
+ASSETS = {"statistics.css": "text/css; charset=utf-8"}  # beside what all pages load
+MATCHES_PER_PAGE = 50  # matches that a list shows, and how many more each further click
+MAX_MATCHES = 500  # matches that the statistics of a tag show
+_MAX_ROWS = 5000
+_COLUMNS = (
+    Column("Points", "num"),
+    Column("Turn", "num spare"),
+    Column("Draw pile", "num spare"),
+    Column("To answer", "spare"),
+    Column("Tags", "spare"),
+    Column("Started", "spare when"),
+    Column("Last move", "spare when"),
+)
+_TAG = Markup('<a class="tag" href="/matches/statistics?tag={}">{}</a> ')
+_PLAYERS = Markup("{} v {}")
+
+
+class ListPages:
+    """The pages over one referee's matches."""
+
+    def __init__(self, site: SiteInfo, referee: Referee, clock: TimeSource) -> None:
+        self.site, self._referee, self._clock = site, referee, clock
+
+    async def root(self, _request: Request) -> Response:
+        """GET /."""
+        return _redirect("/matches")
+
+    async def login(self, request: Request, _user: User) -> Response:
+        """Serve GET /login: redirect to the page of this site that the browser came from."""
+        came_from = urlsplit(request.headers.get("referer", ""))
+        is_same_site = came_from.netloc in ("", request.headers.get("host"))
+        path = came_from.path if is_same_site and not came_from.path.startswith("//") else ""
+        query = f"?{came_from.query}" if path and came_from.query else ""
+        return _redirect((path or "/matches") + query)
+
+    async def logout(self, _request: Request) -> Response:
+        """GET /logout: a 401 that names no way in, at which browsers forget the password."""
+        return _redirect("/login", 401)
+
+    async def matches(self, request: Request, user: User) -> Response:
+        """Serve GET /matches: the newest matches, filtered by tag, day or turn on request."""
+        query, book = request.query_params, self._referee.book
+        match_filter, limit = _filter_from_form(query), query.get("limit", "")
+        max_rows = min(_MAX_ROWS, int(limit)) if limit.isdecimal() else MATCHES_PER_PAGE
+        selected = filter_matches(
+            self._referee.matches_for(user, active=match_filter.active), match_filter, self._clock()
+        )
+        days = busy_days(self._referee.matches_for(user), None)[::-1]
+        context = {"wanted": match_filter, "days": days, "user": user, "spectator": SPECTATOR_USER}
+        filters, rows = (
+            render_template("filters.jinja", **context),
+            [_row(match, book) for match in selected[:max_rows]],
+        )
+        more = QueryParams({**query, "limit": str(max_rows + MATCHES_PER_PAGE)})
+        older = f"?{more}" if len(selected) > max_rows else ""
+        return html_response(list_page(self.site, _COLUMNS, rows, filters, older))
+
+    async def statistics(self, request: Request, user: User) -> Response:
+        """GET /matches/statistics: of a tag; else all tags, each with its number of matches."""
+        tag, seen = request.query_params.get("tag"), self._referee.public_matches(user)
+        if tag:
+            return html_response(statistics_page(self.site, tag, seen, self._referee.book))
+        counts = sorted(
+            Counter(tag for match in seen for tag in set(match.params.tags or ())).items()
+        )
+        return html_response(
+            render_template("statistics.jinja", tag=None, counts=counts, site=self.site)
+        )
+
+    async def docs(self, _request: Request) -> Response:
+        """GET /docs."""
+        return self._docs
+
+    @cached_property
+    def _docs(self) -> Response:
+        """Documentation page, rendered once so that repeated requests take no time from players."""
+        document = Markup(render_body(json.loads(_DOCUMENT.read_bytes()), {"OpenAPI 3.0": "/api"}))  # noqa: S704
+        return html_response(render_template("docs.jinja", site=self.site, told=document))
+
+    async def openapi(self, _request: Request) -> Response:
+        """GET /api and GET /swagger.json."""
+        return _document()
+
+    async def app_engine_warmup(self, _request: Request) -> Response:
+        """GET /_ah/warmup, with which the original's host looks whether it is there."""
+        return with_etag(PlainTextResponse("OK"))
+
+    async def asset(self, request: Request) -> Response:
+        """Serve GET /page/{name}: a file that the pages load."""
+        return _asset(request.path_params["name"]) or not_found(request)
+
+
+def _redirect(path: str, status: int = 302) -> Response:
+    text = f"{HTTPStatus(status).phrase}. Redirecting to {path}"
+    return PlainTextResponse(text, status, headers={"Location": path})
+
+
+def html_response(text: str, status: int = 200) -> Response:
+    """An answer that shows a page."""
+    return with_etag(HTMLResponse(text, status, headers=viewer.HEADERS))
+
+
+@cache
+def _document() -> Response:
+    return with_etag(Response(_DOCUMENT.read_bytes(), media_type="application/json; charset=UTF-8"))
+
+
+@cache
+def _asset(name: str) -> Response | None:
+    if name in viewer.ASSETS:
+        text, kind = viewer.read_asset(name), viewer.ASSETS[name]
+    elif name in ASSETS:
+        text, kind = (FOLDER / name).read_text(encoding="utf-8"), ASSETS[name]
+    else:
+        return None
+    return with_etag(Response(text, headers=viewer.HEADERS, media_type=kind))
+
+
+# --- the list of matches -----------------------------------------------------------------------
+
+
+def _filter_from_form(query: QueryParams) -> MatchFilter:
+    """Return the filter of the page's form; unlike in the API, an empty field is no condition."""
+    tags = [tag for tag in query.get("tags", "").split(",") if tag]
+    day = query.get("at") or None
+    return MatchFilter(query_flag(query, "active"), frozenset(tags) if tags else None, day)
+
+
+def _row(match: ArenaMatch, book: UserDirectory) -> Row:
+    state = match.state
+    names = [_named(match, seat, book) for seat in range(len(match.pairing.players))]
+    return Row(
+        f"/matches/{match.id}",
+        not match.is_finished,
+        _PLAYERS.format(*names),
+        (
+            " : ".join(str(bank.score) for bank in state.banks),
+            str(match.turn),
+            str(len(state.draw_pile)),
+            "" if state.pending_effect is None else str(state.pending_effect.effect_type),
+            Markup("").join(
+                _TAG.format(quote(tag, safe=""), tag) for tag in match.params.tags or ()
+            ),
+            f"{to_local(match.started_at):%Y-%m-%d %H:%M}",
+            f"{to_local(match.last_move_at):%H:%M:%S}",
+        ),
+    )
+
+
+def _named(match: ArenaMatch, seat: int, book: UserDirectory) -> Markup:
+    """A player's name: a winner's bold, and of whom a turn waits with a line under it."""
+    name = Markup("<bdi>{}</bdi>").format(book.name_of(match.pairing.players[seat]))
+    outcome = match.state.outcome
+    if outcome is not None and outcome.winner == seat:
+        return Markup("<b>{}</b>").format(name)
+    if match.state.active_player == seat:
+        return Markup('<span class="mover">{}</span>').format(name)
+    return name
+
+
+# --- how the matches of a tag went --------------------------------------------------------------
+
+
+def statistics_page(
+    site: SiteInfo, tag: str, matches: Iterable[ArenaMatch], users: UserDirectory
+) -> str:
+    """Return the page of one tag: the result of each match, by pair of players."""
+    tagged = (match for match in matches if tag in (match.params.tags or ()))
+    selected = list(islice(tagged, MAX_MATCHES + 1))
+    rows: defaultdict[str, list[ArenaMatch]] = defaultdict(list)
+    for match in selected[:MAX_MATCHES]:
+        rows[next((other for other in match.params.tags or () if other != tag), "")].append(match)
+    return render_template(
+        "statistics.jinja",
+        tag=tag,
+        rows=[(further, _pairs(rows[further], users)) for further in sorted(rows)],
+        more=len(selected) > MAX_MATCHES,
+        most=MAX_MATCHES,
+        named=lambda player: _with_country(player, users),
+        site=site,
+    )
+
+
+def _pairs(
+    matches: list[ArenaMatch], book: UserDirectory
+) -> list[tuple[tuple[str, str], list[ArenaMatch]]]:
+    """The matches of each two players in this order of seats, the oldest first."""
+    pairs: defaultdict[tuple[str, str], list[ArenaMatch]] = defaultdict(list)
+    for match in sorted(matches, key=lambda match: match.started_at):
+        pairs[match.pairing.players].append(match)
+    return sorted(pairs.items(), key=lambda pair: [book.name_of(player) for player in pair[0]])
+
+
+def _with_country(player: str, book: UserDirectory) -> Markup:
+    account = book.players.get(player)
+    country = None if account is None else account.country
+    return Markup("<bdi>{}</bdi>{}").format(
+        book.name_of(player), f" ({country})" if country else ""
+    )
+
+
+# --- templates; what they show is escaped --------------------------------------------------------
+
+
+def render_template(name: str, **context: object) -> Markup:
+    """The page, or piece of one, of that name with this content."""
+    return Markup(_PAGES.get_template(name).render(context, alone=None))  # noqa: S704 - escaped there
+
+
+def _bold(text: object, when: bool) -> Markup:
+    return Markup("<b>{}</b>").format(text) if when else escape(text)
+
+
+_PAGES = template_environment(FileSystemLoader(FOLDER))
+_PAGES.globals |= {"quoted": partial(quote, safe=""), "bold": _bold}

@@ -1,0 +1,232 @@
+"""`/matches/{id}`: the page of a match, with the information of a spectator.
+
+The creator of a practice match plays all its seats there by hand, as in the original. The form
+works without script. With script, digits are keys, and the page follows the moves of programs.
+"""
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import wraps
+from itertools import accumulate
+
+from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from cardsharp.errors import InvalidInput, RulesError, WriteConflict
+from cardsharp.games.deadmansdraw.actions import action_json
+from cardsharp.games.deadmansdraw.arena.access.request_guard import (
+    client_ip,
+    json_response,
+    remaining_wait,
+    wait_for_disconnect,
+)
+from cardsharp.games.deadmansdraw.arena.access.throttling import SPECTATOR_USER
+from cardsharp.games.deadmansdraw.arena.access.users import DUMMY_ID, PLAYER, User
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaRuntime
+from cardsharp.games.deadmansdraw.arena.dto import Json
+from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
+from cardsharp.games.deadmansdraw.arena.pages.list_pages import (
+    ListPages,
+    html_response,
+    render_template,
+)
+from cardsharp.games.deadmansdraw.arena.referee import (
+    NOT_YOUR_TURN,
+    MatchEndedError,
+    Referee,
+)
+from cardsharp.games.deadmansdraw.arena.request_body import read_form
+from cardsharp.games.deadmansdraw.arena.storage.match_repository import MOVE_PLAYED, WaitTopic
+from cardsharp.games.deadmansdraw.arena.views import ViewOptions, full_view
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
+from cardsharp.games.deadmansdraw.board_renderer import BOARD_RENDERER
+from cardsharp.games.deadmansdraw.history.arena_import import match_from_view
+from cardsharp.games.deadmansdraw.rules import legal_actions
+from cardsharp.pages.assets import HEADERS
+from cardsharp.pages.match_pages import match_page, message_page, steps_json
+from cardsharp.pages.rendered_match import RenderedMatch, render_match
+from cardsharp.pages.templates import SiteInfo
+from cardsharp.server.routing import HttpError
+from cardsharp.store.match_log import MatchStatus
+
+_NONE = timedelta()
+_MAX_CACHED = 32  # matches that are kept as they were drawn last
+
+
+Handler = Callable[["ArenaSite", Request, User], Awaitable[Response]]
+
+
+def _explained(handler: Handler) -> Handler:
+    """Render an error as a page, because the client is a browser."""
+
+    @wraps(handler)
+    async def answer(self: "ArenaSite", request: Request, user: User) -> Response:
+        try:
+            return await handler(self, request, user)
+        except (InvalidInput, HttpError, RulesError, WriteConflict) as error:
+            status = error.status if isinstance(error, HttpError) else 400
+            return html_response(message_page(self.site, str(error)), status)
+
+    return answer
+
+
+class ArenaSite(ListPages):
+    """All pages of an arena: those of single matches beside the others."""
+
+    def __init__(
+        self, site: SiteInfo, referee: Referee, runtime: ArenaRuntime, config: ArenaConfig
+    ) -> None:
+        super().__init__(site, referee, config.clock)
+        self._place, self._config, self._watching = runtime, config, 0
+        self._renderings: OrderedDict[tuple[str, int, bool], RenderedMatch] = OrderedDict()
+
+    async def match_page(self, request: Request, user: User) -> Response:
+        """Serve GET /matches/{id}: the match at one step, with links to all steps.
+
+        As in the original it is open to all who have logged in, whoever plays, and an unknown
+        match gives a page, too, with status 200.
+        """
+        try:
+            match = self._referee.get_public_match(user, request.path_params["id"])
+        except (InvalidInput, HttpError) as error:
+            return html_response(message_page(self.site, str(error)))
+        step = request.query_params.get("step", "")
+        page = match_page(
+            self.site,
+            await self._cached_rendering(match),
+            int(step) if step.isdecimal() else None,
+            seat=self._seat(match, user),
+        )
+        return html_response(page)
+
+    async def steps(self, request: Request, user: User) -> Response:
+        """Serve GET /matches/{id}/steps: the steps from a number on; `wait` waits for some.
+
+        Spectators wait only while fewer than the maximum wait already.
+        """
+        query = request.query_params
+        match = self._referee.get_public_match(user, request.path_params["id"])
+        start = int(query["from"]) if query.get("from", "").isdecimal() else 0
+
+        def is_new() -> bool:
+            current_match = self._referee.get_match(match.id)
+            return current_match.moves > start or current_match.is_finished
+
+        if "wait" in query and (
+            user is not SPECTATOR_USER or self._watching < self._place.max_waiting_spectators
+        ):
+            signal, gone = WaitTopic(MOVE_PLAYED, match.id), lambda: wait_for_disconnect(request)
+            self._watching += user is SPECTATOR_USER
+            try:
+                remaining = remaining_wait(request, self._config.long_poll_timeout)
+                if self._visible_move_count(match) <= start:
+                    await self._place.long_poll.wait(signal, is_new, gone, remaining)
+                    if self._config.min_page_interval:
+                        await self._place.long_poll.sleep(
+                            min(self._due(match, start), remaining()), gone
+                        )
+            finally:
+                self._watching -= user is SPECTATOR_USER
+        rendered = await self._cached_rendering(self._referee.get_public_match(user, match.id))
+        return json_response(steps_json(rendered, start), headers=HEADERS)
+
+    @_explained
+    async def create_practice_match(self, request: Request, user: User) -> Response:
+        """POST /matches: a practice match, and its page."""
+        form = await read_form(request)
+        wish: Json = {"playerids": [user.id, DUMMY_ID if "dummy" in form else user.id]}
+        if form.get("seed"):
+            wish["randomSeed"] = form["seed"]
+        match = self._referee.create(user, wish, client_ip(request))
+        return RedirectResponse(f"/matches/{match.id}", 303, headers=HEADERS)
+
+    @_explained
+    async def play_action(self, request: Request, user: User) -> Response:
+        """POST /matches/{id}: the choice of that number, unless the match has gone on."""
+        form = await read_form(request)
+        match = self._referee.get_visible_match(user, request.path_params["id"])
+        if match.pairing.creator != user.id:
+            raise HttpError(403, NOT_YOUR_TURN)
+        choices = [*map(action_json, legal_actions(match.state))]
+        choice = form.get("choice", "")
+        in_time = form.get("number") == str(match.moves)
+        if in_time and choice.isdecimal() and int(choice) < len(choices):
+            mover = User(match.active_player or "", None, PLAYER)
+            with suppress(MatchEndedError):
+                self._referee.act(mover, match.id, choices[int(choice)], client_ip(request))
+        return RedirectResponse(f"/matches/{match.id}", 303, headers=HEADERS)
+
+    def _seat(self, match: ArenaMatch, user: User) -> Markup:
+        """Render the choices of the user who plays a practice match by hand, nothing for others."""
+        if match.is_finished or match.pairing.creator != user.id:
+            return Markup()
+        mover = match.active_player or ""
+        return render_template(
+            "seat.jinja",
+            match=match,
+            mover=self._place.users.name_of(mover),
+            dummy=mover == DUMMY_ID,
+            choices=legal_actions(match.state),
+            board=BOARD_RENDERER,
+        )
+
+    def _visible_times(self, match: ArenaMatch) -> list[datetime]:
+        """Return the time at which the page shows each move.
+
+        Two moves are at least `min_page_interval` apart.
+        """
+        times = (move.at for move in self._place.matches.history(match.id))
+        return [
+            *accumulate(
+                times, lambda previous, at: max(at, previous + self._config.min_page_interval)
+            )
+        ]
+
+    def _visible_move_count(self, match: ArenaMatch) -> int:
+        current_time = self._config.clock()
+        return (
+            sum(at <= current_time for at in self._visible_times(match))
+            if self._config.min_page_interval
+            else match.moves
+        )
+
+    def _due(self, match: ArenaMatch, number: int) -> timedelta:
+        """Return the time until the page shows move `number`; zero if it does or none exists."""
+        current_time = self._config.clock()
+        return max(
+            _NONE,
+            *(at - current_time for at in self._visible_times(match)[number : number + 1]),
+            _NONE,
+        )
+
+    async def _cached_rendering(self, match: ArenaMatch) -> RenderedMatch:
+        """Return the match as the page shows it now.
+
+        It is rendered in a thread, so that requests of players do not wait for it.
+        """
+        number = self._visible_move_count(match)
+        key = match.id, number, match.is_finished and number == match.moves
+        if key not in self._renderings:
+            history = self._place.matches.history(match.id)[:number]
+            view = full_view(
+                match, ViewOptions(SPECTATOR_USER, show_events=True), history, self._place.users
+            )
+            self._renderings[key] = await run_in_threadpool(_render, view, over=key[-1])
+        self._renderings.move_to_end(key)
+        while len(self._renderings) > _MAX_CACHED:
+            self._renderings.popitem(last=False)
+        return self._renderings[key]
+
+
+def _render(view: Json, *, over: bool) -> RenderedMatch:
+    record, moves = match_from_view(MatchView.model_validate(view))
+    if not over:  # it may be, and the page not yet be there
+        record = replace(record, status=MatchStatus.RUNNING, outcome=None)
+    rendered = render_match(record, moves, hide_private=True)
+    rendered.steps  # noqa: B018 - draws them, and keeps them
+    return rendered

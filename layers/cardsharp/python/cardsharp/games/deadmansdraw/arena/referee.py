@@ -1,0 +1,293 @@
+"""Permissions of requests, checked in the original's order (docs/spec/arena.md section 4)."""
+
+import logging
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from functools import wraps
+from itertools import count
+from secrets import randbelow, token_hex
+from typing import Any, ParamSpec, TypeVar
+
+from cardsharp.core.clock import TimeSource
+from cardsharp.errors import CardsharpError, InvalidInput, StoreError, WriteConflict
+from cardsharp.games.deadmansdraw.actions import Action
+from cardsharp.games.deadmansdraw.arena.access.users import DUMMY_ID, User, UserDirectory
+from cardsharp.games.deadmansdraw.arena.dto import Json
+from cardsharp.games.deadmansdraw.arena.match import (
+    ArenaMatch,
+    ArenaMove,
+    MatchPlayers,
+    RequestOrigin,
+    apply_player_action,
+    begin_match,
+    force_end_turn,
+    terminate_match,
+)
+from cardsharp.games.deadmansdraw.arena.match_creation import parse_create_request
+from cardsharp.games.deadmansdraw.arena.match_list import matches_tags
+from cardsharp.games.deadmansdraw.arena.randomness import Randomness, new_seed
+from cardsharp.games.deadmansdraw.arena.request_body import (
+    js_string,
+    js_truthy,
+    parse_id,
+    parse_response,
+    parse_verb,
+)
+from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
+from cardsharp.games.deadmansdraw.arena.views import ViewOptions, full_view
+from cardsharp.server.routing import HttpError
+
+NOT_VISIBLE = "Match is visible only to participating players."
+NOT_YOUR_TURN = "Authenticated user is not the current player."
+NO_SUCH_MATCH = "Match does not exist."
+MATCH_HIDDEN = "The organiser holds this match back, and shows it later."
+
+HiddenMatches = Callable[
+    [], Callable[[ArenaMatch], bool]
+]  # which matches only organiser and players see now
+
+
+class MatchEndedError(CardsharpError):
+    """A request that needs a running match: a 410 that shows how it ended."""
+
+    def __init__(self, match: ArenaMatch) -> None:
+        super().__init__("No action possible on finished matches.")
+        self.match = match
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+SEAT_COUNT = 2
+MAX_RETRIES = 5  # how often a request is decided whose match somebody else has changed meanwhile
+BEGINNING_OF_TIME = datetime.min.replace(
+    tzinfo=UTC
+)  # since when an arena looks at the clock that never stops
+MAX_COMMENT_LENGTH = 1000  # characters of what is said of a match's end
+_NONE = timedelta()
+_log = logging.getLogger(__name__)
+
+
+def _undisputed(decide: Callable[P, T]) -> Callable[P, T]:
+    """Repeat the decision if another request has moved meanwhile, as if this one came later."""
+
+    @wraps(decide)
+    def decided(*args: P.args, **kwargs: P.kwargs) -> T:
+        for _ in range(MAX_RETRIES - 1):
+            with suppress(WriteConflict):
+                return decide(*args, **kwargs)
+        return decide(*args, **kwargs)
+
+    return decided
+
+
+class Referee:
+    """Admits requests to the lobby's matches."""
+
+    def __init__(
+        self,
+        matches: MatchRepository,
+        users: UserDirectory,
+        randomness: Randomness,
+        clock: TimeSource,
+    ) -> None:
+        self.lobby = matches
+        self.book = users
+        self._randomness = randomness
+        self._clock = clock
+        self._process, self._count = token_hex(5), count(randbelow(1 << 23))
+        self._since = BEGINNING_OF_TIME
+        self.hidden_matches: HiddenMatches = lambda: lambda _match: False
+
+    def restart_turn_clocks(self, resumed_at: datetime) -> None:
+        """Restart the time limit of every turn at `resumed_at`, as nobody could move earlier."""
+        self._since = resumed_at
+
+    def current_time(self) -> datetime:
+        """Return the current time, to the millisecond that JSON shows."""
+        timestamp = self._clock()
+        return timestamp.replace(microsecond=timestamp.microsecond // 1000 * 1000)
+
+    def create(
+        self, user: User, body: dict[str, Any], ip: str | None, match_id: str | None = None
+    ) -> ArenaMatch:
+        """Create a match from a request's body; raise `WriteConflict` if its id is taken."""
+        params = parse_create_request(body, new_seed())
+        players = self._seated(user, body.get("playerids"))
+        pairing = MatchPlayers(players, None if user.is_admin else user.id)
+        origin = RequestOrigin(self.current_time(), ip)
+        new_id = match_id or self._new_id(origin.received_at)
+        match, move = begin_match(new_id, pairing, params, self._randomness, origin)
+        self.lobby.save_move(match, move)
+        return match
+
+    def _new_id(self, created_at: datetime) -> str:
+        """Return a new id in the form of the original's database: seconds, process and counter."""
+        number = next(self._count) & 0xFFFFFF
+        return f"{int(created_at.timestamp()) & 0xFFFFFFFF:08x}{self._process}{number:06x}"
+
+    def _seated(self, user: User, player_ids: object) -> tuple[str, str]:
+        if not isinstance(player_ids, list) and user.is_admin:
+            raise InvalidInput("Missing players from input parameters.")
+        ids = (
+            [js_string(player_id) for player_id in player_ids]
+            if isinstance(player_ids, list)
+            else [user.id] * SEAT_COUNT
+        )
+        if len(ids) != SEAT_COUNT:
+            raise InvalidInput("Invalid players specified, please check settings.")
+        first, second = ids[0].lower(), ids[1].lower()
+        practises = user.id != DUMMY_ID and {first, second} <= {user.id, DUMMY_ID}
+        if not user.is_admin and not practises:
+            raise InvalidInput(
+                "Start a match with your player id twice or your player and the dummy player "
+                "to start a practice match."
+            )
+        for player in (first, second):
+            if player not in self.book.players:
+                raise InvalidInput(f"Player {player} is not valid.")
+        return first, second
+
+    def get_match(self, match_id: str) -> ArenaMatch:
+        """The match with this id, or a 404."""
+        match = self.lobby.get(parse_id(match_id))
+        if match is None:
+            raise HttpError(404, NO_SUCH_MATCH)
+        return match
+
+    def get_visible_match(self, user: User, match_id: str) -> ArenaMatch:
+        """The match with this id if this user may look at it."""
+        match = self.get_match(match_id)
+        if user.is_player and user.id not in match.pairing.players:
+            raise HttpError(401, NOT_VISIBLE)
+        self._check_visible(user, match)
+        return match
+
+    def get_public_match(self, user: User, match_id: str) -> ArenaMatch:
+        """Return the match with this id, whoever plays it; raise a 404 if it is hidden."""
+        match = self.get_match(match_id)
+        self._check_visible(user, match)
+        return match
+
+    def view(self, match: ArenaMatch, options: ViewOptions) -> Json:
+        """Return the view of a match for the user of `options`, with all moves so far."""
+        return full_view(match, options, self.lobby.history(match.id), self.book)
+
+    def _check_visible(self, user: User, match: ArenaMatch) -> None:
+        knows = user.is_admin or user.id in match.pairing.players
+        if not knows and self.hidden_matches()(match):
+            raise HttpError(404, MATCH_HIDDEN)
+
+    def public_matches(self, user: User) -> Iterable[ArenaMatch]:
+        """Return every match, whoever plays it, except those hidden from this user."""
+        if user.is_admin:
+            return self.lobby.all_matches()
+        is_hidden = self.hidden_matches()
+        return (
+            match
+            for match in self.lobby.all_matches()
+            if user.id in match.pairing.players or not is_hidden(match)
+        )
+
+    def matches_for(self, user: User, *, active: bool = False) -> Iterable[ArenaMatch]:
+        """The matches that this user's list has: a player's own, else every one that is shown.
+
+        Those that are `active` wait for the player; the original ignores that for the admin.
+        """
+        if not user.is_player:
+            return self.public_matches(user)
+        return self.lobby.waiting_for(user.id) if active else self.lobby.matches_of(user.id)
+
+    @_undisputed
+    def act(self, user: User, match_id: str, body: dict[str, Any], ip: str | None) -> ArenaMove:
+        """Apply an action and return its move; if it comes too late, the turn is ended by force."""
+        response = parse_response(body)
+        match = self.get_visible_match(user, match_id)
+        if match.is_finished:
+            raise MatchEndedError(match)
+        if match.active_player != user.id:
+            raise HttpError(409, NOT_YOUR_TURN)
+        return self.apply_action(
+            match,
+            Action(
+                parse_verb(body), response, answers_pending_effects=js_truthy(body.get("autopick"))
+            ),
+            ip,
+        )
+
+    def apply_action(self, match: ArenaMatch, action: Action, ip: str | None) -> ArenaMove:
+        """Apply a permitted action; raise `WriteConflict` if another move came meanwhile."""
+        origin = RequestOrigin(self.current_time(), ip)
+        if self.is_overdue(match, origin.received_at):
+            next_match, move = force_end_turn(match, origin)
+        else:
+            next_match, move = apply_player_action(match, action, origin)
+        self.lobby.save_move(next_match, move)
+        return move
+
+    @_undisputed
+    def terminate(
+        self, user: User, match_id: str, body: dict[str, Any], ip: str | None
+    ) -> ArenaMatch:
+        """The match after it was ended by decision of the admin or, in practice, its creator."""
+        winner_id, comment = _text(body, "winnerId"), _text(body, "comment") or None
+        if comment is not None and len(comment) > MAX_COMMENT_LENGTH:
+            raise InvalidInput(f"The comment is longer than {MAX_COMMENT_LENGTH} characters.")
+        match = self.get_match(match_id)
+        if not user.is_admin and match.pairing.creator != user.id:
+            raise HttpError(401, "Not authorized to perform action.")
+        if match.is_finished:
+            raise InvalidInput("No action possible on finished matches.")
+        winner = None if winner_id is None else _seat_of(match, parse_id(winner_id))
+        next_match, move = terminate_match(
+            match, winner, comment, RequestOrigin(self.current_time(), ip)
+        )
+        self.lobby.save_move(next_match, move)
+        return next_match
+
+    def end_overdue_turns(
+        self, tags: frozenset[str] | None = None, ip: str | None = None, grace: timedelta = _NONE
+    ) -> list[ArenaMatch]:
+        """End the overdue turns of running matches by force, and return these matches.
+
+        Only matches with one of `tags` count. Until a turn is overdue by `grace`, the player's
+        own action ends it, as in the original.
+        """
+        origin, overdue_matches = RequestOrigin(self.current_time(), ip), []
+        for match in list(self.lobby.running_matches()):
+            if matches_tags(match, tags) and self.is_overdue(match, origin.received_at, grace):
+                next_match, move = force_end_turn(match, origin)
+                try:
+                    self.lobby.save_move(next_match, move)
+                except WriteConflict:
+                    _log.info("Match %s has gone on meanwhile", match.id)
+                except StoreError:
+                    _log.exception("The late turn of match %s could not be ended", match.id)
+                else:
+                    overdue_matches.append(next_match)
+        return overdue_matches
+
+    def is_overdue(
+        self, match: ArenaMatch, current_time: datetime, grace: timedelta = _NONE
+    ) -> bool:
+        """Return True if the player to move has exceeded the time limit by more than `grace`.
+
+        Nobody could move while the arena was down, so every turn has its full time again from
+        the start of the arena.
+        """
+        limit = match.params.turn_timeout()
+        begun = max(match.last_move_at, self._since)
+        return limit is not None and not match.is_finished and current_time - begun > limit + grace
+
+
+def _seat_of(match: ArenaMatch, player_id: str) -> int | None:
+    """Return the seat of a player, None for a user without a seat: the match is then a draw."""
+    players = match.pairing.players
+    return players.index(player_id) if player_id in players else None
+
+
+def _text(body: dict[str, Any], field: str) -> str | None:
+    """The text of a field; anything else is as good as nothing."""
+    value = body.get(field)
+    return value if isinstance(value, str) else None

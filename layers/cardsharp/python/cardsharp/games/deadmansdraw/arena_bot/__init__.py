@@ -1,0 +1,1 @@
+"""The bot that plays Dead Man's Draw at an arena."""

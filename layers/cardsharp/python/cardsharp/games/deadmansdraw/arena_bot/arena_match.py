@@ -1,0 +1,332 @@
+"""Match of Dead Man's Draw as the bot plays it; what all games share is in `cardsharp.bot`.
+
+The match is played from the arena's responses and nothing else. Our seats are determined from
+each view; if both are ours, the same worker plays both.
+"""
+
+import logging
+from collections.abc import Callable, Collection
+from contextlib import nullcontext, suppress
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from cardsharp.bot.bot_match import (
+    IN_FLIGHT_SECONDS,
+    BotTurn,
+    MoveFacts,
+    NextRead,
+    Observation,
+    OpenMatch,
+)
+from cardsharp.bot.error_policy import is_action_rejected
+from cardsharp.client.remote_clock import NEVER, RemoteClock, TimeBounds
+from cardsharp.client.request_budget import MAX_ACTION_WAIT_SHARE, RequestPriority
+from cardsharp.errors import NotFound, RequestRejected
+from cardsharp.games.deadmansdraw.actions import END_TURN, Action
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, SeatAssignment
+from cardsharp.games.deadmansdraw.arena_bot.position_from_view import (
+    events_from_view,
+    next_position,
+    past_move_from_view,
+    position_from_view,
+)
+from cardsharp.games.deadmansdraw.arena_bot.settings import MIN_UNWATCHED_TURN
+from cardsharp.games.deadmansdraw.arena_bot.wire import parse_timestamp
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import EventType, MatchView
+from cardsharp.games.deadmansdraw.cards import Card
+from cardsharp.games.deadmansdraw.events import Event
+from cardsharp.games.deadmansdraw.fallback import decide, unreadable_fallback
+from cardsharp.games.deadmansdraw.history.log_records import (
+    ends_turn,
+    header_body,
+    intent_body,
+    match_end_event,
+    missing_body,
+    new_facts,
+    outcome_body,
+    unreadable_intent_body,
+)
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.play.decision_runner import DecisionResult
+from cardsharp.play.strategy import Decision
+from cardsharp.store.match_log import Body, Clock
+
+_log = logging.getLogger("cardsharp.bot")
+
+MAX_BUDGET_WAIT = timedelta(seconds=5)  # so long at most the budget holds back a turn or a wait
+REREAD_DELAY = timedelta(seconds=2)  # a turn that may be over is looked at again by then
+NO_SUCH_MATCH = "Match does not exist."  # the arena's own words (docs/spec/arena.md section 4)
+
+
+def match_opener(players: SeatAssignment, clock: Clock, tags: Collection[str] = ()) -> OpenMatch:
+    """Return a function that opens a match for these players.
+
+    `tags` are the tags that the poller looks for; none means all.
+    """
+    return lambda match_id: nullcontext(ArenaBotMatch(match_id, players, clock, tags))
+
+
+class ArenaBotMatch:
+    """A match at an arena in which some of these players hold seats.
+
+    `acted` maps the sequence of an action of ours to the local seconds at which it was sent and
+    answered, and `answers` to the events of the response. `goes_on` holds a sequence and a
+    local second: there the arena refused to end a turn whose time seemed over. `action_timeout`
+    is how long the next action may be in flight, as its intent in the log says.
+    """
+
+    def __init__(
+        self, match_id: str, seats: SeatAssignment, clock: Clock, tags: Collection[str] = ()
+    ) -> None:
+        self.match_id, self.players, self.clock, self.tags = match_id, seats, clock, tags
+        self.action_timeout = timedelta.max
+        self.acted: dict[int, tuple[float, float]] = {}
+        self.answers: dict[int, tuple[Event, ...]] = {}
+        self.goes_on = (-1, 0.0)
+        self.patience = MAX_BUDGET_WAIT
+
+    @property
+    def header(self) -> None:
+        """Nothing is known of a match that was not looked at."""
+
+    def observe(self, recorded: MoveFacts) -> Observation[Action]:
+        """The match as it is now."""
+        return self._sight(self.players.own_seat.client.get_match(self.match_id), recorded)
+
+    def wait_for_change(self, recorded: MoveFacts) -> Observation[Action] | None:
+        """Return the match when we are to act or it has ended, None if that took too long."""
+        view = self.players.own_seat.client.wait_for_turn(self.match_id, self.patience)
+        return None if view is None else self._sight(view, recorded)
+
+    def outcome_if_missing(self, error: RequestRejected) -> Body | None:
+        """Return the outcome of a match that the arena says does not exist, None otherwise."""
+        missing = isinstance(error, NotFound) and error.message == NO_SUCH_MATCH
+        return missing_body() if missing else None
+
+    def reserve_action_time(self, seat: ArenaSeat) -> Body:
+        """Fix how long the next action may be in flight, and return that for its intent."""
+        self.action_timeout = seat.client.action_timeout
+        return {IN_FLIGHT_SECONDS: self.action_timeout.total_seconds()}
+
+    def _sight(self, view: MatchView, recorded: MoveFacts) -> Observation[Action]:
+        self._note_times(view)
+        params = view.creation_params
+        if params.timeout is not None:
+            self.patience = min(MAX_BUDGET_WAIT, params.timeout / 4)
+        seats = self.players.seats(view)
+        if not seats:
+            raise NotFound(404, "the match has no seat of ours; check the user's id")
+        moves = {move.sequence_id: past_move_from_view(move) for move in view.moves}
+        late = (
+            move.timed_out_player in seats
+            for number, move in moves.items()
+            if number not in recorded
+        )
+        names = {index: seat.strategy_name for index, seat in seats.items()}
+        # What opens the match, and what the arena ends for want of time, nobody has done.
+        done = (
+            number for number, move in moves.items() if number and move.timed_out_player is None
+        )
+        our_moves = {
+            number: moves[number].events for number in done if moves[number].player in seats
+        }
+        is_polled = not self.tags or not set(self.tags).isdisjoint(params.tags)
+        return Observation(
+            next_sequence=view.move_count,
+            facts=new_facts(view, recorded),
+            timeout_count=sum(late),
+            outcome=outcome_body(view, set(seats)) if view.finished else None,
+            turn=None if view.finished else self._turn(view, seats),
+            turn_began_at=parse_timestamp(view.last_move_at),
+            turn_timeout=params.timeout,
+            header=header_body(view, names),
+            # The poller asks for such a match, and no turn is over before it is told.
+            may_park=is_polled and (params.timeout is None or params.timeout >= MIN_UNWATCHED_TURN),
+            our_moves=frozenset(our_moves),
+            foreign_moves=frozenset(
+                n for n in our_moves if our_moves[n] != self.answers.get(n, our_moves[n])
+            ),
+            was_throttled=self.players.own_seat.client.session_state.is_throttled,
+        )
+
+    def _turn(self, view: MatchView, seats: dict[int, ArenaSeat]) -> BotTurn[Action] | None:
+        active = view.active_player_index
+        seat = None if active is None else seats.get(active)
+        if active is None or seat is None:
+            return None
+        try:
+            position = position_from_view(view, active)
+        except Exception as error:  # noqa: BLE001 - a newer arena's words must end no match
+            _log.exception("cannot read the match", extra={"match_id": self.match_id})
+            area = () if view.move_count_in_turn is None else view.state.play_area
+            return UnreadableTurn(self, seat, area, str(error))
+        ends = self._end_of_turn(view)
+        return ArenaTurn(self, seat, position, len(seats) == 1, view.creation_params.timeout, ends)
+
+    def _note_times(self, view: MatchView) -> None:
+        """Update the estimate of the arena's clock from a view that has just arrived."""
+        far, received_at = (
+            self.players.own_seat.client.session_state.remote_clock,
+            self.clock.monotonic(),
+        )
+        for move in view.moves:
+            acted, at = self.acted.pop(move.sequence_id, None), parse_timestamp(move.at)
+            if acted is not None and at is not None:
+                far.update_from_write(at, *acted)
+        moved = parse_timestamp(view.last_move_at)
+        if moved is not None:
+            far.update_from_timestamp(moved, received_at)
+
+    def _end_of_turn(self, view: MatchView) -> TimeBounds:
+        """Return bounds of the end of the arena's turn limit, in local monotonic seconds.
+
+        The limit runs from the last move, by the arena's clock. If the turn continues beyond
+        it, the arena was down: it gave the turn its full time again at its restart, shortly
+        before it was asked.
+        """
+        limit, moved = view.creation_params.timeout, parse_timestamp(view.last_move_at)
+        if limit is None or moved is None:
+            return NEVER
+        current, ends = self.clock.monotonic(), NEVER
+        with suppress(OverflowError):
+            ends = self.players.own_seat.client.session_state.remote_clock.to_local(
+                moved + limit, current
+            )
+        number, sent_at = self.goes_on
+        if number == view.move_count and ends.latest <= current:
+            seconds = limit.total_seconds()
+            return TimeBounds(sent_at + seconds / 2, sent_at + seconds)
+        return ends
+
+
+class ArenaTurn(NamedTuple):
+    """A turn with its position; `is_only_our_seat` is True if the other seat is not ours.
+
+    `turn_timeout` is the arena's time limit from one move to the next, and `ends_at` bounds its
+    end. An action that arrived later could open our next turn.
+    """
+
+    match: ArenaBotMatch
+    seat: ArenaSeat
+    position: Position
+    is_only_our_seat: bool
+    turn_timeout: timedelta | None
+    ends_at: TimeBounds
+
+    def decide(
+        self,
+        timeout: timedelta,
+        monotonic: Callable[[], float],
+        rejected_actions: frozenset[Action],
+    ) -> DecisionResult[Decision[Action]] | None:
+        """Return the decision of this seat's strategy; END_TURN if the time is over.
+
+        Only END_TURN is harmless when it is late: the arena ends the turn by force, or rejects
+        it. Returns None if the time may be over: then only a new view can tell.
+        """
+        self._await_budget()
+        over, remaining = self._until(self.ends_at.latest), self._until(self.ends_at.earliest)
+        if over <= timedelta(0):
+            reason = "the time of this turn is over"
+            return DecisionResult(Decision(END_TURN, f"Safe action: {reason}."), error=reason)
+        if remaining <= timedelta(0):
+            self.match.clock.sleep(min(over, REREAD_DELAY))
+            return None
+        return decide(
+            self.seat.strategy, self.position, min(timeout, remaining), monotonic, rejected_actions
+        )
+
+    def intent_body(
+        self, result: DecisionResult[Decision[Action]], decided_at: datetime, worker_id: str
+    ) -> Body:
+        """The decision, the position that it was made on, and how long the action may take."""
+        body = intent_body(self.position, result, decided_at, worker_id, self.seat.strategy_name)
+        return {**body, **self.match.reserve_action_time(self.seat)}
+
+    def send(self, action: Action) -> "ArenaTurn | NextRead":
+        """Send the action, if it arrives in this turn, and follow the events that it caused."""
+        sent, remaining = self.match.clock.monotonic(), self._until(self.ends_at.earliest)
+        over = sent >= self.ends_at.latest
+        action_timeout = self.match.action_timeout
+        within = action_timeout if action == END_TURN else min(remaining, action_timeout)
+        try:
+            answer = self.seat.client.act(self.match.match_id, action, within)
+        except RequestRejected as error:
+            # Nothing else says that the turn goes on: after a 409 it is over indeed.
+            if over and is_action_rejected(error):
+                self._clock.ignore_date_headers()
+                self.match.goes_on = len(self.position.history), sent
+            raise
+        if over and all(event.event_type != EventType.COMMENT for event in answer):
+            self._clock.ignore_date_headers()
+        answered = self.match.clock.monotonic()
+        self.match.acted[len(self.position.history)] = sent, answered
+        self.match.answers[len(self.position.history)] = events_from_view(answer)
+        if ends_turn(answer):
+            goes_on = match_end_event(answer) is None
+            return (
+                NextRead.WAIT_FOR_CHANGE
+                if goes_on and self.is_only_our_seat
+                else NextRead.READ_IMMEDIATELY
+            )
+        try:
+            position = next_position(self.position, action, answer)
+        except Exception:  # noqa: BLE001 - as above; a new look tells what is so
+            _log.exception("cannot follow the match", extra={"match_id": self.match.match_id})
+            position = None
+        if position is None:
+            return NextRead.READ_IMMEDIATELY
+        ends = NEVER
+        if self.turn_timeout is not None:
+            seconds = self.turn_timeout.total_seconds()
+            ends = TimeBounds(sent + seconds, answered + seconds)
+        return self._replace(position=position, ends_at=ends)
+
+    def _await_budget(self) -> None:
+        """Wait, while time allows, until the arena would not throttle another action."""
+        contact, started_at = self.seat.client.session_state, self.match.clock.monotonic()
+        latest = started_at + MAX_BUDGET_WAIT.total_seconds()
+        if self.turn_timeout is not None:
+            rest = (1 - MAX_ACTION_WAIT_SHARE) * self.turn_timeout.total_seconds()
+            latest = min(latest, self.ends_at.earliest - rest)
+        contact.wait_for_budget(RequestPriority.ACT, latest)
+
+    @property
+    def _clock(self) -> RemoteClock:
+        return self.match.players.own_seat.client.session_state.remote_clock
+
+    def _until(self, second: float) -> timedelta:
+        """Return the time until a local monotonic second, at most 1,000,000 s."""
+        return timedelta(seconds=min(second - self.match.clock.monotonic(), 1e6))
+
+
+class UnreadableTurn(NamedTuple):
+    """A turn in a match that cannot be read: an action that the arena completes itself."""
+
+    match: ArenaBotMatch
+    seat: ArenaSeat
+    play_area: tuple[Card, ...]
+    reason: str
+
+    def decide(
+        self,
+        timeout: timedelta,
+        monotonic: Callable[[], float],
+        rejected_actions: frozenset[Action],
+    ) -> DecisionResult[Decision[Action]]:
+        """The blind action, which takes no time."""
+        del timeout, monotonic
+        action = unreadable_fallback(self.play_area, rejected_actions)
+        return DecisionResult(Decision(action, self.reason), error=self.reason)
+
+    def intent_body(
+        self, result: DecisionResult[Decision[Action]], decided_at: datetime, worker_id: str
+    ) -> Body:
+        """The action, and why no strategy could decide."""
+        body = unreadable_intent_body(result.decision.action, self.reason, decided_at, worker_id)
+        return {**body, **self.match.reserve_action_time(self.seat)}
+
+    def send(self, action: Action) -> NextRead:
+        """Send the action."""
+        self.seat.client.act(self.match.match_id, action, self.match.action_timeout)
+        return NextRead.READ_IMMEDIATELY

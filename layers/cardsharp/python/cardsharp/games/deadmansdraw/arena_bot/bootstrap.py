@@ -1,0 +1,166 @@
+"""Composition of arena client, stores and poller from the settings."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from cardsharp.bot.bootstrap import build_dispatcher, build_poller_generations
+from cardsharp.bot.match_dispatcher import MatchDispatcher
+from cardsharp.bot.queueing.messages import PollMessage
+from cardsharp.client.config import Credentials
+from cardsharp.client.session_state import ClientSessionState
+from cardsharp.core.metrics import Metrics
+from cardsharp.errors import ConfigError, StoreError, Unauthorized
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
+from cardsharp.games.deadmansdraw.arena_bot.match_poller import (
+    MatchPoller,
+    PollerShift,
+    PollerTiming,
+)
+from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
+from cardsharp.games.deadmansdraw.game import GAME
+from cardsharp.play.game import InvocationContext
+from cardsharp.play.strategy_registry import registry_for
+from cardsharp.store.match_log import Clock, MatchLog, Queue
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaBotDependencies:
+    """Dependencies of an invocation, which creates and closes its own arena clients."""
+
+    settings: ArenaBotSettings
+    dispatcher: MatchDispatcher
+    session_states: dict[str, ClientSessionState] = field(
+        default_factory=dict
+    )  # of the arena, by user
+
+    @property
+    def clock(self) -> Clock:
+        """The time."""
+        return self.dispatcher.clock
+
+    @property
+    def match_log(self) -> MatchLog:
+        """The match log."""
+        return self.dispatcher.match_log
+
+    @property
+    def queue(self) -> Queue:
+        """The queue of matches."""
+        return self.dispatcher.queue
+
+    @contextmanager
+    def build_poller(self) -> Iterator[MatchPoller]:
+        """A scout that speaks to the arena as ourselves, by a new password as soon as there is one.
+
+        It is one of as many as the settings say.
+        """
+        settings = self.settings
+        timing = PollerTiming(
+            min_request_interval=settings.pace,
+            lease_check_interval=settings.lease_check_interval,
+            long_poll_timeout=settings.long_poll_timeout,
+        )
+        post = PollerShift(
+            build_poller_generations(settings.store),
+            settings.pollers,
+            is_quiet=settings.listening != "always",
+            has_scheduled_polls=settings.listening == "looks",
+            windows=settings.windows,
+        )
+        with self.build_client() as client:
+
+            def sign_in() -> None:
+                with suppress(StoreError, ConfigError):
+                    client.set_credentials(settings.credentials(force_fetch=True))
+
+            yield MatchPoller(client, self.dispatcher, settings.tags, timing, post, sign_in)
+
+    @contextmanager
+    def build_client(self) -> Iterator[ArenaClient]:
+        """A session at the arena as ourselves."""
+        with (
+            self.refresh_credentials_on_401(),
+            self.build_client_for(self.settings.credentials()) as client,
+        ):
+            yield client
+
+    @property
+    def player_id(self) -> str:
+        """Our user id at the arena."""
+        return self.settings.credentials().user
+
+    @property
+    def default_strategy(self) -> str:
+        """The name of the strategy for our seat without an operator's wish."""
+        return self.settings.strategy or GAME.default_strategy
+
+    def current_strategy(self) -> str:
+        """Return the name of the strategy to play, including the operator's override.
+
+        Raises `ConfigError` if there is no such strategy, or `StoreError`.
+        """
+        override = self.dispatcher.runtime_settings.read().strategy
+        if override is None:
+            return self.default_strategy
+        registry_for(GAME.strategy_package).factory(override)
+        return override
+
+    def current_tags(self) -> tuple[str, ...]:
+        """Return the tags of the matches to play: the operator's, else those of the settings.
+
+        Raises `StoreError`.
+        """
+        override = self.dispatcher.runtime_settings.read().tags
+        return self.settings.tags if override is None else override
+
+    @contextmanager
+    def refresh_credentials_on_401(self) -> Iterator[None]:
+        """Fetch the password again if the arena rejects it, so that the next try has a new one."""
+        try:
+            yield
+        except Unauthorized:
+            with suppress(StoreError, ConfigError):
+                self.settings.credentials(force_fetch=True)
+            raise
+
+    def session_state_of(self, user: str) -> ClientSessionState:
+        """Return the client state of that user, shared by all sessions of this process."""
+        return self.session_states.setdefault(user, ClientSessionState(self.clock))
+
+    def build_client_for(self, credentials: Credentials) -> ArenaClient:
+        """Return an arena client with other credentials than those of the settings."""
+        settings = self.settings
+        digest = settings.arena_auth == "digest"
+        contact = self.session_state_of(credentials.user)
+        return ArenaClient(settings.address, credentials, settings.limits, digest, contact)
+
+
+@lru_cache(maxsize=8)
+def build_dependencies(settings: ArenaBotSettings, metrics: Metrics) -> ArenaBotDependencies:
+    """Build the dependencies once a process, so that stores keep their connections.
+
+    Raises `ConfigError` if an unknown strategy is named. The poller and practice orders check
+    that as well, so that no match begins that cannot be played.
+    """
+    for name in filter(None, (settings.strategy, settings.dummy_strategy)):
+        registry_for(GAME.strategy_package).factory(name)
+    return ArenaBotDependencies(settings, build_dispatcher(settings, metrics))
+
+
+def dependencies_for(context: InvocationContext) -> ArenaBotDependencies:
+    """The assembly for the settings that an invocation was given; raises `ConfigError`."""
+    return build_dependencies(context.load_settings(ArenaBotSettings), context.metrics)
+
+
+def poll_once(message: PollMessage, context: InvocationContext) -> int:
+    """Look once at the arena, as the poller ordered; how many matches were offered."""
+    with dependencies_for(context).build_poller() as scout:
+        return scout.poll_once(message)
+
+
+def run_poller(context: InvocationContext) -> int:
+    """Listen at the arena until the time is nearly up; how many matches were offered."""
+    with dependencies_for(context).build_poller() as scout:
+        return scout.run(context.remaining_time)

@@ -1,0 +1,74 @@
+"""Play of a complete turn by a strategy, over the network or in the arena's process."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Protocol
+
+from cardsharp.errors import MatchOver, NotYourTurn, StrategyError
+from cardsharp.games.deadmansdraw.actions import Action
+from cardsharp.games.deadmansdraw.arena_bot.position_from_view import (
+    next_position,
+    position_from_view,
+)
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import EventView, MatchView
+from cardsharp.games.deadmansdraw.history.log_records import ends_turn
+from cardsharp.games.deadmansdraw.strategies import Strategy
+from cardsharp.play.guarded_call import call_guarded
+
+DECISION_TIMEOUT = timedelta(
+    seconds=10
+)  # a later decision is the end: the arena's limit is over too
+
+
+class TurnClient(Protocol):
+    """A player's place at an arena."""
+
+    def get_match(self, match_id: str) -> MatchView:
+        """The match as it is now, with all its moves."""
+
+    def act(self, match_id: str, action: Action) -> list[EventView]:
+        """Send an action and return its events; raise `MatchOver` or `NotYourTurn`."""
+
+
+def play_turn(
+    seat: TurnClient,
+    seat_index: str,
+    match_id: str,
+    strategy_for: Callable[[MatchView], Strategy],
+    limit: timedelta | None = DECISION_TIMEOUT,
+) -> None:
+    """Play until the turn has passed on; raise `StrategyError` or `ArenaError`.
+
+    `limit` is the time limit of one decision. Without one the strategy keeps its own time.
+    """
+    view = seat.get_match(match_id)
+    strategy = strategy_for(view)
+    try:
+        while (
+            view.active_player_index is not None
+            and view.player_ids[view.active_player_index] == seat_index
+            and not _act_until_unclear(seat, view, strategy, limit)
+        ):
+            view = seat.get_match(match_id)
+    except (MatchOver, NotYourTurn):
+        return
+
+
+def _act_until_unclear(
+    seat: TurnClient, view: MatchView, strategy: Strategy, limit: timedelta | None
+) -> bool:
+    """Play actions until the turn ends; return False if only a new view can tell whether it did."""
+    position = position_from_view(view, view.active_player_index or 0)
+    while True:
+        outcome = call_guarded(partial(strategy.decide, position), strategy, limit)
+        if outcome.result is None:
+            raise StrategyError(outcome.error)
+        action = outcome.result.action
+        answer = seat.act(view.id, action)
+        if ends_turn(answer):
+            return True
+        following = next_position(position, action, answer)
+        if following is None:
+            return False
+        position = following

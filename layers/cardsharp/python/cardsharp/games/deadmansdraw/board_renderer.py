@@ -1,0 +1,180 @@
+"""Rendering of the table of Dead Man's Draw: two banks, the piles and the play area."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from markupsafe import Markup
+
+from cardsharp.analysis.replay import Header, ReplayStep
+from cardsharp.games.deadmansdraw.actions import Action, ActionType
+from cardsharp.games.deadmansdraw.cards import SUIT_ORDER, Card
+from cardsharp.games.deadmansdraw.history.log_records import public_state_body
+from cardsharp.games.deadmansdraw.history.replay import parse_card
+from cardsharp.games.deadmansdraw.position import (
+    PastMove,
+    Position,
+    PublicInfoTracker,
+    TurnResult,
+)
+from cardsharp.games.deadmansdraw.strategies.position_features import busting_card_count
+from cardsharp.pages.board_renderer import (
+    NOTHING,
+    BoardParts,
+    BoardRenderer,
+    load_symbols,
+    render_card,
+    render_part,
+    render_row,
+    symbol,
+    text_list,
+)
+
+_SUITS = Path(__file__).with_name("suits.svg")
+
+_EFFECTS = {
+    "Oracle": "The Oracle shows the top card: take it or leave it.",
+    "Hook": "The Hook brings back a card of one's own bank.",
+    "Cannon": "The Cannon shoots a card of the other bank.",
+    "Sword": "The Sword steals a card of the other bank.",
+    "Map": "The Map offers cards of the discard pile.",
+    "Kraken": "The Kraken makes draw on.",
+}
+
+
+def _parts(header: Header, step: ReplayStep) -> BoardParts:
+    state = step.public_state
+    banks, scores = _lists(state.get("banks")), text_list(state.get("scores"))
+    first, second = (
+        render_part(header.name(seat), _bank(map(parse_card, bank)), f"{score} points")
+        for seat, (bank, score) in enumerate(zip(banks, scores, strict=True))
+    )
+    unseen = state.get("unseen")
+    has_unseen = isinstance(unseen, list | tuple)
+    return {
+        "seat0": first,
+        "middle": _middle(state),
+        "seat1": second,
+        "unseen": _pile("Draw pile, unseen", text_list(unseen)) if has_unseen else NOTHING,
+        "discard": _pile("Discard pile", text_list(state.get("discardPile"))),
+    }
+
+
+def _seen(names: Sequence[str], you: int, seen: Position) -> BoardParts:
+    """Render a position in the same way, the player's seat first, with the next card if known."""
+    state = public_state_body(seen, _turn_result(seen.history))
+    step = ReplayStep(
+        sequence=0, turn=seen.turn, seat=seen.seat, description="", public_state=state
+    )
+    parts = _parts(Header(players=tuple(names)), step)
+    player_part, opponent_part = (parts[f"seat{seat}"] for seat in (you, 1 - you))
+    middle = Markup("{}{}").format(parts["middle"], _next(seen))
+    return {**parts, "seat0": player_part, "seat1": opponent_part, "middle": middle}
+
+
+def _turn_result(history: Sequence[PastMove]) -> TurnResult | None:
+    watched = PublicInfoTracker()
+    for move in history:
+        if move.turn == history[-1].turn:
+            watched.apply_move(move)
+    return watched.last_turn_result
+
+
+def _next(seen: Position) -> Markup:
+    """Render the next card if it is known, else the number of unseen cards that would bust."""
+    line = Markup('<p class="quiet">{}</p>')
+    if seen.known_top is not None:
+        return line.format(f"The next card is {seen.known_top}.")
+    if not seen.play_area:
+        return NOTHING
+    remaining_count = len(seen.unseen)
+    return (
+        line.format(f"A draw busts with {busting_card_count(seen)} of {remaining_count} cards.")
+        if remaining_count
+        else NOTHING
+    )
+
+
+def _face(action: Action) -> Markup:
+    return NOTHING if action.card is None else _card_html(action.card, "small")
+
+
+def _place(action: Action) -> str:
+    """Return the place on the table where an action is offered.
+
+    That is the draw pile for drawing and for refusing an Oracle's card, and the play area for
+    ending the turn.
+    """
+    if action.response is None:
+        return "unseen" if action.type is ActionType.DRAW else "middle"
+    return "unseen" if action.card is None else ""
+
+
+def _lists(value: object) -> list[list[str]]:
+    return [text_list(item) for item in value] if isinstance(value, list | tuple) else [[], []]
+
+
+def _card_html(card: Card, kind: str = "") -> Markup:
+    is_standard = card.suit in SUIT_ORDER
+    return render_card(card.value, card.suit.lower() if is_standard else "other", card.suit, kind)
+
+
+def _bank(cards: Iterable[Card]) -> Markup:
+    """A place a suit: its highest card, which counts, and the others under it."""
+    stacks: dict[str, list[int]] = {suit: [] for suit in SUIT_ORDER}
+    for card in cards:
+        stacks.setdefault(card.suit, []).append(card.value)
+    return Markup('<div class="bank">{}</div>').format(
+        NOTHING.join(_stack(suit, tuple(sorted(values))) for suit, values in stacks.items())
+    )
+
+
+@lru_cache(maxsize=4096)
+def _stack(suit: str, values: tuple[int, ...]) -> Markup:
+    if not values:
+        return Markup('<span class="empty">{}</span>').format(symbol(suit.lower()))
+    *under, top = values
+    lower_values = (
+        Markup("<small>{}</small>").format(" ".join(map(str, under))) if under else NOTHING
+    )
+    return Markup("<span>{}{}</span>").format(_card_html(Card(suit, top)), lower_values)
+
+
+def _middle(state: Mapping[str, object]) -> Markup:
+    """Render the cards of this turn and its pending effect, or its result once it has ended."""
+    area, turn_result = text_list(state.get("playArea")), state.get("ended")
+    if isinstance(turn_result, Mapping):
+        saved = {name for bank in _lists(state.get("banks")) for name in bank}
+        marked_cards = (
+            (name, "" if name in saved else "lost") for name in text_list(turn_result.get("cards"))
+        )
+        cards = render_row(_card_html(parse_card(name), kind) for name, kind in marked_cards)
+        return render_part("Bust" if turn_result.get("bust") else "Banked", cards)
+    cards = render_row((_card_html(parse_card(name)) for name in area), "nothing drawn yet")
+    return render_part("Play area", cards) + _pending(state.get("pending"))
+
+
+def _pending(pending: object) -> Markup:
+    if not isinstance(pending, Mapping):
+        return NOTHING
+    effect_text = _EFFECTS.get(str(pending.get("effect")), str(pending.get("effect")))
+    offered = [_card_html(parse_card(name), "small") for name in text_list(pending.get("cards"))]
+    cards_html = render_row(offered) if offered else NOTHING
+    return Markup('<p class="pending">{}</p>{}').format(effect_text, cards_html)
+
+
+def _pile(title: str, names: list[str]) -> Markup:
+    """Render the cards of a pile, grouped by suit and in no particular order."""
+    values_by_suit: dict[str, list[str]] = {}
+    for card in map(parse_card, names):
+        values_by_suit.setdefault(card.suit, []).append(str(card.value))
+    lines = NOTHING.join(_line(suit, " ".join(values)) for suit, values in values_by_suit.items())
+    return render_part(title, Markup('<ul class="suits">{}</ul>').format(lines), len(names))
+
+
+@lru_cache(maxsize=4096)
+def _line(suit: str, values: str) -> Markup:
+    return Markup("<li>{}<span>{}</span></li>").format(symbol(suit.lower(), suit), values)
+
+
+BOARD_RENDERER = BoardRenderer(load_symbols(_SUITS), _parts, _seen, _face, _place)

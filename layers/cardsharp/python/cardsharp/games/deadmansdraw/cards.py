@@ -1,0 +1,145 @@
+"""The cards of Dead Man's Draw, the two decks it is played with, and a player's bank.
+
+The competition's rule book speaks of 9 suits and 54 cards; the server that was really played on
+has a tenth, the Mermaid, and 60 cards (docs/spec/arena.md section 7). Both are here.
+
+A bank is stacks of banked cards, one a suit. The order matters twice: the server's autopick and the
+recorded opponents take "the first suit", which is the suit that entered the bank first, and a suit
+whose last card leaves loses its place (docs/spec/arena.md sections 4 and 7).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from typing import NamedTuple
+
+
+class Suit(StrEnum):
+    """The ten suits, in the server's order (docs/spec/arena.md section 8)."""
+
+    ANCHOR = "Anchor"
+    HOOK = "Hook"
+    CANNON = "Cannon"
+    KEY = "Key"
+    CHEST = "Chest"
+    MAP = "Map"
+    ORACLE = "Oracle"
+    SWORD = "Sword"
+    KRAKEN = "Kraken"
+    MERMAID = "Mermaid"
+
+
+class Card(NamedTuple):
+    """One card.
+
+    `suit` is a `Suit` if it is known. A suit of a newer server stays a plain string, and the
+    card plays as one without an effect.
+    """
+
+    suit: str
+    value: int
+
+    def __str__(self) -> str:
+        return f"{self.suit}{self.value}"
+
+
+SUIT_ORDER: tuple[Suit, ...] = tuple(Suit)  # suits in the order in which the server lists them
+
+
+def values_of(suit: Suit) -> range:
+    """The six values of a suit: 2 to 7, and 4 to 9 for the Mermaid."""
+    return range(4, 10) if suit is Suit.MERMAID else range(2, 8)
+
+
+def _deck(suits: tuple[Suit, ...]) -> tuple[Card, ...]:
+    return tuple(Card(suit, value) for suit in suits for value in values_of(suit))
+
+
+SERVER_DECK: tuple[Card, ...] = _deck(SUIT_ORDER)  # 60 cards: ten suits, values ascending
+RULEBOOK_DECK: tuple[Card, ...] = _deck(tuple(s for s in Suit if s is not Suit.MERMAID))
+"""The 54 cards of the rule book: nine suits, values ascending."""
+
+_ORDER = {card: index for index, card in enumerate(SERVER_DECK)}
+
+
+def deck_sort_key(card: Card) -> tuple[int, str, int]:
+    """Return the sort key of a card: its place in the server's deck, unknown cards last."""
+    return _ORDER.get(card, len(_ORDER)), card.suit, card.value
+
+
+def lowest_of_each_suit(deck: tuple[Card, ...]) -> tuple[Card, ...]:
+    """The discard pile that a match starts with: the lowest card of each suit, in deck order."""
+    return tuple(min(cards) for _, cards in groupby(deck, key=lambda card: card.suit))
+
+
+def anchored_count(area: Sequence[Card]) -> int:
+    """Return how many cards of a play area survive a bust: those before the first Anchor."""
+    suits = [card.suit for card in area]
+    return suits.index(Suit.ANCHOR) if Suit.ANCHOR in suits else 0
+
+
+def cards_without(deck: tuple[Card, ...], removed: tuple[Card, ...]) -> tuple[Card, ...]:
+    """`deck` in order, without the cards in `removed`."""
+    gone = set(removed)
+    return tuple(card for card in deck if card not in gone)
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """Immutable stacks in order of entry: `(suit, values in the order they were banked)`."""
+
+    stacks: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+    def __iter__(self) -> Iterator[Card]:
+        """The cards, suit by suit in order of entry, then in the order they were banked."""
+        return (Card(suit, value) for suit, values in self.stacks for value in values)
+
+    def __len__(self) -> int:
+        """Number of cards."""
+        return sum(len(values) for _, values in self.stacks)
+
+    def __contains__(self, card: object) -> bool:
+        return any(card == banked_card for banked_card in self)
+
+    @property
+    def suits(self) -> tuple[str, ...]:
+        """The suits held, in order of entry."""
+        return tuple(suit for suit, _ in self.stacks)
+
+    @property
+    def score(self) -> int:
+        """Points: the sum of the highest card of each suit (docs/spec/arena.md section 5)."""
+        return sum(max(values) for _, values in self.stacks)
+
+    def top_cards(self) -> tuple[Card, ...]:
+        """Return the highest card of each suit, in order of entry: the targets of effects."""
+        return tuple(Card(suit, max(values)) for suit, values in self.stacks)
+
+    def top_value(self, suit: str) -> int:
+        """Return the value of the highest card of `suit`, 0 if the bank has none."""
+        return max(
+            (max(values) for stack_suit, values in self.stacks if stack_suit == suit), default=0
+        )
+
+    def with_cards(self, cards: Iterable[Card]) -> "Bank":
+        """This bank after `cards` were banked in their order."""
+        stacks = dict(self.stacks)
+        for suit, value in cards:
+            stacks[suit] = (*stacks.get(suit, ()), value)
+        return Bank(tuple(stacks.items()))
+
+    def without(self, card: Card) -> "Bank":
+        """This bank without `card`, and a suit left empty without a place; raises `KeyError`."""
+        if card not in self:
+            raise KeyError(card)
+        stacks = dict(self.stacks)
+        rest = list(stacks[card.suit])
+        rest.remove(card.value)
+        stacks[card.suit] = tuple(rest)
+        return Bank(tuple((suit, values) for suit, values in stacks.items() if values))
+
+
+def bank_from_cards(cards: Iterable[Card]) -> Bank:
+    """A bank into which `cards` were banked in their order."""
+    return Bank().with_cards(cards)

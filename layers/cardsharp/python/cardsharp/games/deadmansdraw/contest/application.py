@@ -1,0 +1,52 @@
+"""The arena in the cloud with the pages of its contests: the HTTP service of this game."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from starlette.types import ASGIApp
+
+from cardsharp.games.deadmansdraw.arena.bootstrap import (
+    PUBLIC_SETTING,
+    STORE_SETTING,
+    admin_password,
+    arena_table,
+    match_retention,
+)
+from cardsharp.server.asgi_service import AsgiService
+
+if TYPE_CHECKING:
+    from cardsharp.contest.repository import ContestRepository
+
+
+def application(environment: Mapping[str, str]) -> ASGIApp:
+    """The application that an environment describes; raises `ConfigError`."""
+    # Slow to import, and needed by nobody who only asks what there is.
+    from cardsharp.core.clock import SystemClock, utc_now  # noqa: PLC0415
+    from cardsharp.games.deadmansdraw.arena.access.dynamo_players import DynamoPlayers  # noqa: PLC0415
+    from cardsharp.games.deadmansdraw.arena.access.throttling import CLOUD_QUOTAS  # noqa: PLC0415
+    from cardsharp.games.deadmansdraw.arena.cloud_arena import CloudArena  # noqa: PLC0415
+    from cardsharp.games.deadmansdraw.arena.config import ArenaConfig  # noqa: PLC0415
+    from cardsharp.games.deadmansdraw.arena.director_ticks import move_notifier  # noqa: PLC0415
+    from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages  # noqa: PLC0415
+    from cardsharp.store.dynamodb_documents import DynamoDocumentStore  # noqa: PLC0415
+
+    table, life = arena_table(environment), match_retention(environment)
+    teams, keep = DynamoPlayers(table, utc_now), DynamoDocumentStore(table.name, SystemClock())
+    public = environment.get(PUBLIC_SETTING) == "yes"
+    config = ArenaConfig(throttle=True, is_public=public, quotas=CLOUD_QUOTAS, load_players=teams)
+    moved = move_notifier(table, teams.house_strategy, wake_director=True)
+    arena = CloudArena(
+        config, table, partial(admin_password, environment), retention=life, on_move=moved
+    )
+
+    def contests() -> "ContestRepository":
+        from cardsharp.contest.repository import ContestRepository  # noqa: PLC0415
+
+        return ContestRepository(keep)
+
+    arena.mount_pages(ContestPages(contests))
+    return arena.app
+
+
+SERVICE = AsgiService(store_setting=STORE_SETTING, build_application=application)

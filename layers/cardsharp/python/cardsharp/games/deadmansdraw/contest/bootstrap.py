@@ -1,0 +1,200 @@
+"""Composition of the director of a cloud arena from its environment.
+
+| variable            | means                                          |
+|---------------------|------------------------------------------------|
+| CARDSHARP_STORE     | dynamodb:TABLE, the arena's                    |
+| CARDSHARP_QUEUE     | the URL of the SQS queue of its ticks          |
+| CARDSHARP_KEEP_DAYS | as the arena has it                            |
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from datetime import timedelta
+from functools import cache
+from random import Random
+from time import monotonic
+from typing import NamedTuple
+
+from cardsharp.aws.sqs_queue import SqsQueue
+from cardsharp.bot.queueing.messages import MatchMessage, parse_match_message
+from cardsharp.contest.director import ContestRunner
+from cardsharp.contest.match_host import MatchHost
+from cardsharp.contest.repository import ContestRepository
+from cardsharp.contest.results import ContestRecords
+from cardsharp.core.clock import SystemClock, utc_now
+from cardsharp.errors import CardsharpError, InvalidInput
+from cardsharp.games.deadmansdraw.arena.access.dynamo_players import DynamoPlayers
+from cardsharp.games.deadmansdraw.arena.access.users import UserDirectory
+from cardsharp.games.deadmansdraw.arena.bootstrap import (
+    RETENTION_SETTING,
+    STORE_SETTING,
+    arena_table,
+    match_retention,
+)
+from cardsharp.games.deadmansdraw.arena.director_ticks import Tick, TickChain, move_notifier
+from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
+from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.arena.referee import Referee
+from cardsharp.games.deadmansdraw.arena.storage.dynamo_repository import (
+    DynamoMatchRepository,
+)
+from cardsharp.games.deadmansdraw.arena.storage.match_repository import ignore_move
+from cardsharp.games.deadmansdraw.arena_bot.turn_runner import play_turn
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
+from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost
+from cardsharp.games.deadmansdraw.contest.in_process_arena import (
+    InProcessArena,
+    InProcessTurnClient,
+)
+from cardsharp.games.deadmansdraw.strategies import Strategy, build
+from cardsharp.store.dynamodb_documents import DynamoDocumentStore
+
+REMINDER_DELAY = timedelta(seconds=15)  # the message of a turn may be lost; another does no harm
+_log = logging.getLogger(__name__)
+
+
+class TickHandler:
+    """Work of the ticks; `active_contests` returns the contests to direct.
+
+    It keeps the runners of the contests from one tick to the next. If another process took a
+    tick in between, it starts with new ones, as that process may have begun matches. For a
+    match without a move for some time it notifies the player to move again.
+    """
+
+    def __init__(
+        self,
+        ticks: TickChain,
+        referee: Referee,
+        match_host: MatchHost,
+        active_contests: Callable[[], Iterable[ContestRecords]],
+        notify_turn: Callable[[ArenaMatch], None] = ignore_move,
+    ) -> None:
+        self._ticks = ticks
+        self._referee = referee
+        self._tables = match_host
+        self._active_contests, self._remind = active_contests, notify_turn
+        self._next = 0
+        self._courses: dict[str, ContestRunner] = {}
+
+    def run(self, ticket: int, message_id: str) -> bool:
+        """Run the tick if the message holds its ticket; return True if another tick follows."""
+        if not self._ticks.claim(ticket, message_id):
+            return False
+        if ticket != self._next:
+            self._courses.clear()
+        self._next = ticket + 1
+        goes_on = self._work()
+        if goes_on:
+            self._ticks.schedule_next(ticket)
+        return goes_on
+
+    def restart_if_stalled(self, message_id: str) -> bool:
+        """Restart the chain if it is broken or missing; return True if another tick follows."""
+        ticket = self._ticks.stalled_ticket()
+        return ticket is not None and self.run(ticket, message_id)
+
+    def _work(self) -> bool:
+        """Run one tick; return True if a match runs or a contest is about to begin some."""
+        self._referee.end_overdue_turns()
+        # All of them, and matches are looked for after that: a contest may have begun one.
+        to_begin = [self._direct(records) for records in self._active_contests()]
+        running = list(self._referee.lobby.running_matches())
+        for match in running:
+            if self._referee.current_time() - match.last_move_at > REMINDER_DELAY:
+                self._remind(match)
+        return any(to_begin) or bool(running)
+
+    def _direct(self, records: ContestRecords) -> bool:
+        """Let a contest take a step; whether it may begin matches after it."""
+        name = records.settings.name
+        if name not in self._courses:
+            self._courses[name] = ContestRunner(records, self._tables, self._referee.current_time)
+        try:
+            goes_on = self._courses[name].step()
+        except CardsharpError:
+            _log.exception("The contest %s could not take a step", name)
+            del self._courses[name]
+            return True
+        return goes_on and not records.is_paused
+
+
+MAX_PLAY_DURATION = timedelta(seconds=10)  # that a match's turns are played at a time
+
+
+def run_director(environment: Mapping[str, str], body: str | None, message_id: str) -> bool:
+    """Handle a tick message, or the schedule's call; return True if more ticks follow.
+
+    A message may also name a match that waits for a team that the stack plays itself. Raises
+    `ConfigError` if the environment names no table, `InvalidInput` if the message is neither,
+    and `StoreError` if the table or the queue failed.
+    """
+    names = ("CARDSHARP_STORE", "CARDSHARP_QUEUE", RETENTION_SETTING)
+    work = build_director(*(environment.get(name, "") for name in names))
+    if body is None:
+        return work.tick_handler.restart_if_stalled(message_id)
+    with suppress(InvalidInput):
+        return work.tick_handler.run(Tick.parse(body).ticket, message_id)
+    work.play_house_turn(parse_match_message(body).match_id)
+    return False
+
+
+class DirectorDependencies(NamedTuple):
+    """Dependencies of a director; they may cache what cannot change.
+
+    `silent_referee` sends no notifications of moves.
+    """
+
+    tick_handler: TickHandler
+    silent_referee: Referee
+    players: DynamoPlayers
+    queue: SqsQueue
+
+    def play_house_turn(self, match_id: str) -> None:
+        """Play a match while it waits for teams of the stack.
+
+        If the time is up, another message for the match is queued.
+        """
+        end = monotonic() + MAX_PLAY_DURATION.total_seconds()
+        while (team := self._waited_for(match_id)) is not None:
+            if monotonic() > end:
+                self.queue.send(MatchMessage(match_id=match_id).to_json)
+                return
+            play_turn(
+                InProcessTurnClient(self.silent_referee, team), team, match_id, self._strategy
+            )
+
+    def _strategy(self, view: MatchView) -> Strategy:
+        team = view.player_ids[view.active_player_index or 0]
+        return build(self.players.house_strategy(team) or "", Random())
+
+    def _waited_for(self, match_id: str) -> str | None:
+        match = self.silent_referee.lobby.get(match_id)
+        team = None if match is None else match.active_player
+        return team if self.players.house_strategy(team) else None
+
+
+@cache
+def build_director(store: str, queue: str, keep_days: str) -> DirectorDependencies:
+    """Build the dependencies of an arena's director."""
+    environment = {STORE_SETTING: store, RETENTION_SETTING: keep_days}
+    table, life = arena_table(environment), match_retention(environment)
+    teams = DynamoPlayers(table, utc_now)
+    moved = move_notifier(table, teams.house_strategy, wake_director=False)
+    referee, quiet = (
+        Referee(
+            DynamoMatchRepository(table, life, on_move),
+            UserDirectory(teams),
+            Randomness.FAIR,
+            utc_now,
+        )
+        for on_move in (moved, ignore_move)
+    )
+    contests, messages = (
+        ContestRepository(DynamoDocumentStore(table.name, SystemClock())),
+        SqsQueue(queue),
+    )
+    tables = ArenaMatchHost(InProcessArena(referee, table, teams.house_strategy))
+    ticks = TickChain(table, messages, queue)
+    ticking = TickHandler(ticks, referee, tables, contests.active, notify_turn=moved)
+    return DirectorDependencies(ticking, quiet, teams, messages)

@@ -1,0 +1,130 @@
+"""An arena for its organiser in the cloud: in this process, over the arena's own table.
+
+The id of a match follows from its tags, seed and players, so creating it twice, or by two
+directors at once, gives one match. It is listed under its first tag before it is created; an
+entry whose match was never created appears nowhere else.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha256
+from http import HTTPStatus
+
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.errors import NotYourTurn, WriteConflict
+from cardsharp.games.deadmansdraw.actions import Action
+from cardsharp.games.deadmansdraw.arena.access.presence import DynamoPresence
+from cardsharp.games.deadmansdraw.arena.access.users import ADMIN_USER
+from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
+from cardsharp.games.deadmansdraw.arena.referee import NOT_YOUR_TURN, Referee
+from cardsharp.games.deadmansdraw.arena.views import ViewOptions, list_view
+from cardsharp.games.deadmansdraw.arena_bot import wire
+from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
+    EventView,
+    MatchCreatedView,
+    MatchView,
+    PlayerView,
+)
+from cardsharp.store.dynamodb_match_items import item_key
+
+_LOOK = ViewOptions(ADMIN_USER, show_events=True)
+
+
+class InProcessArena:
+    """An `ArenaAdmin` over a referee; a house player, played by the arena itself, is never idle."""
+
+    def __init__(
+        self,
+        referee: Referee,
+        table: DynamoTable,
+        is_house_player: Callable[[str], object] = lambda _player: False,
+    ) -> None:
+        self._referee, self._table, self._is_played = referee, table, is_house_player
+        self._presence = DynamoPresence(table)
+
+    def players(self) -> list[PlayerView]:
+        """Return all players, each with the seconds since its last activity."""
+        idle = self._presence.idle_seconds(self._referee.current_time())
+        accounts = self._referee.book.players.values()
+        return [
+            PlayerView(
+                id=account.id,
+                name=account.name,
+                idle_seconds=0.0 if self._is_played(account.id) else idle.get(account.id),
+            )
+            for account in accounts
+        ]
+
+    def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchView]:
+        """Return the matches with these ids and those created here whose first tag is in `tags`."""
+        entered = [
+            item["sk"]["S"] for tag in tags for item in self._table.query_prefix(_partition(tag))
+        ]
+        candidates = map(self._referee.lobby.get, (*ids, *entered))
+        return [_view(match) for match in candidates if match is not None]
+
+    def get_match(self, match_id: str, *, debug: bool = False) -> MatchView:
+        """Return a match with all its moves, with `debug` also the action of each."""
+        look = replace(_LOOK, show_debug=debug)
+        return wire.parse_view(self._referee.view(self._referee.get_match(match_id), look))
+
+    def create_match(self, params: MatchParams) -> MatchCreatedView:
+        """Create the match with these tags, seed and players, or return it if it exists already."""
+        # Its players as well: a ruling may bring others into a pairing.
+        id_parts = (*params.tags, params.random_seed or "", *(params.player_ids or ()))
+        match_id = sha256("\n".join(id_parts).encode()).hexdigest()[:24]
+        self._table.put(item_key(_partition(params.tags[0]), match_id))
+        with suppress(WriteConflict):  # it was created before
+            self._referee.create(ADMIN_USER, wire.match_params_json(params), None, match_id)
+        return MatchCreatedView(id=match_id)
+
+    def terminate(
+        self, match_id: str, winner_id: str | None = None, comment: str | None = None
+    ) -> MatchView:
+        """The match after it was ended by decision."""
+        fields = {"winnerId": winner_id, "comment": comment}
+        return _view(self._referee.terminate(ADMIN_USER, match_id, fields, None))
+
+
+class InProcessTurnClient:
+    """Seat of a house player; an action is rejected if the match has moved since it was read.
+
+    The seat sees what its player may see, and no more.
+    """
+
+    def __init__(self, referee: Referee, player: str) -> None:
+        self._referee, self._user = referee, referee.book.user(player)
+        self._seen = 0
+
+    def get_match(self, match_id: str) -> MatchView:
+        """The match as it is now, with all its moves."""
+        match = self._referee.get_visible_match(self._user, match_id)
+        self._seen = match.moves
+        return wire.parse_complete_view(
+            self._referee.view(match, ViewOptions(self._user, show_events=True))
+        )
+
+    def act(self, match_id: str, action: Action) -> list[EventView]:
+        """Apply an action and return its events.
+
+        Raises `NotYourTurn`, also if another request has played the turn meanwhile.
+        """
+        match = self._referee.get_match(match_id)
+        if match.active_player != self._user.id or match.moves != self._seen:
+            raise NotYourTurn(HTTPStatus.CONFLICT, NOT_YOUR_TURN)
+        try:
+            move = self._referee.apply_action(match, action, None)
+        except WriteConflict:
+            raise NotYourTurn(HTTPStatus.CONFLICT, NOT_YOUR_TURN) from None
+        self._seen += 1
+        return wire.parse_events(move.response_events())
+
+
+def _partition(tag: str) -> str:
+    return f"tagged#{tag}"
+
+
+def _view(match: ArenaMatch) -> MatchView:
+    return wire.parse_view(list_view(match, _LOOK))

@@ -1,0 +1,126 @@
+"""Routes of the contest pages at their arena, and the access to them."""
+
+from collections.abc import Callable
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from cardsharp.contest.match_host import LiveMatch
+from cardsharp.core.clock import TimeSource, utc_now
+from cardsharp.games.deadmansdraw.arena.access.request_guard import (
+    CaseInsensitiveRoute,
+    Endpoint,
+    RequestGuard,
+    not_found,
+    with_etag,
+)
+from cardsharp.games.deadmansdraw.arena.access.users import User
+from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
+from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
+from cardsharp.pages.assets import HEADERS
+
+if TYPE_CHECKING:
+    from cardsharp.contest.repository import ContestRepository
+    from cardsharp.pages.templates import SiteInfo
+
+ASSETS = {"contest.css": "text/css", "contest.js": "text/javascript"}
+
+
+class ContestPages:
+    """Contest pages, as additional pages of their arena; `?name=` selects the contest.
+
+    `contests` opens the contests for a page. If one is frozen, all but the organiser see its
+    state at the freeze.
+    """
+
+    title, path = "Contest", "/contest"
+
+    def __init__(
+        self, contests: "Callable[[], ContestRepository]", clock: TimeSource = utc_now
+    ) -> None:
+        self._contests, self._clock = contests, clock
+
+    def hidden_matches(self) -> Callable[[ArenaMatch], bool]:
+        """Return a filter for the matches that only the organiser and their players may see."""
+        # Slow to load, and needed by no player.
+        from cardsharp.contest.freeze import freeze_filter  # noqa: PLC0415
+
+        contests = self._contests()
+        freeze = freeze_filter(map(contests.get, contests.names()), self._clock())
+
+        def hidden(match: ArenaMatch) -> bool:
+            team = match.pairing.creator
+            if team is None:
+                return freeze.hides(match.params.tags or (), match.id)
+            # Which tags a team gives to its own matches is up to it.
+            return freeze.hides_team_match(team, match.last_move_at if match.is_finished else None)
+
+        return hidden
+
+    def routes(
+        self, site: "Callable[[], SiteInfo]", matches: MatchRepository, guard: RequestGuard
+    ) -> list[Route]:
+        """Return the routes of the pages and their assets."""
+
+        def contest_endpoint(*, whole: bool) -> Endpoint:
+            def respond(request: Request, user: User, running: list[LiveMatch]) -> Response:
+                contests = self._contests()
+                names = contests.names()
+                name = request.query_params.get("name", *names[:1])
+                if name not in names:
+                    return not_found(request)
+                other_names = [other for other in names if other != name]
+                # What draws is loaded for the first page: see the arena's page_routes.
+                from cardsharp.contest.freeze import spectator_records  # noqa: PLC0415
+                from cardsharp.contest.view.pages import contest_page, running_fragment  # noqa: PLC0415
+
+                records = contests.get(name)
+                if not user.is_admin:
+                    records = spectator_records(records, self._clock())
+                draw = contest_page if whole else running_fragment
+                text = draw(site(), records, () if records.frozen_at else running, other_names)
+                return with_etag(HTMLResponse(text, headers=HEADERS))
+
+            async def endpoint(request: Request, user: User) -> Response:
+                # Beside the loop, so that no player waits for it.
+                running = list(map(live_match, matches.running_matches()))
+                return await run_in_threadpool(respond, request, user, running)
+
+            return guard.authenticated_or_spectator(endpoint)
+
+        return [
+            CaseInsensitiveRoute("/contest", contest_endpoint(whole=True), "GET"),
+            CaseInsensitiveRoute("/contest/running", contest_endpoint(whole=False), "GET"),
+            *(
+                CaseInsensitiveRoute(f"/contest/{name}", guard.anonymous(_asset(name)), "GET")
+                for name in ASSETS
+            ),
+        ]
+
+
+def live_match(match: ArenaMatch) -> LiveMatch:
+    """A match as a spectator may see it."""
+    state = match.state
+    return LiveMatch(
+        id=match.id,
+        teams=match.pairing.players,
+        tags=match.params.tags or (),
+        points=state.scores,
+        team_to_act=match.active_player,
+        turn=match.turn,
+        note=f"{len(state.play_area)} in play · {len(state.draw_pile)} left to draw",
+        # Teams may give their own practice matches any tag.
+        is_foreign=match.pairing.creator is not None,
+    )
+
+
+def _asset(name: str) -> Endpoint:
+    async def endpoint(_request: Request) -> Response:
+        text = (files("cardsharp.contest.view") / "page" / name).read_bytes()
+        return with_etag(Response(text, headers=HEADERS, media_type=ASSETS[name]))
+
+    return endpoint

@@ -1,0 +1,1 @@
+"""Stored matches of Dead Man's Draw: log records, replay and decisions."""

@@ -1,0 +1,98 @@
+"""A match as its arena tells it (`GET /api/matches/ID?showevents=true`), as the log has matches."""
+
+import json
+from itertools import pairwise
+
+from pydantic import ValidationError
+
+from cardsharp.errors import InvalidInput
+from cardsharp.games.deadmansdraw.arena_bot.wire import parse_timestamp
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import CreationView, MatchView
+from cardsharp.games.deadmansdraw.cards import (
+    SERVER_DECK,
+    cards_without,
+    lowest_of_each_suit,
+)
+from cardsharp.games.deadmansdraw.history.log_records import (
+    facts_body,
+    header_body,
+    outcome_body,
+)
+from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
+from cardsharp.store.match_snapshots import MatchSnapshot
+
+DEFAULT_DISCARD_PILE = lowest_of_each_suit(
+    SERVER_DECK
+)  # the discard pile of a match that begins as all do
+_ASK = "GET /api/matches/ID?showevents=true"
+
+
+def import_match(text: bytes) -> MatchSnapshot:
+    """Return the match of an arena's response with its moves; raise `InvalidInput`."""
+    try:
+        body = json.loads(text)
+    except ValueError:
+        raise InvalidInput("It is no JSON.") from None
+    if isinstance(body, list):
+        raise InvalidInput(f"It is a list of matches; ask for one of them: {_ASK}.")
+    if isinstance(body, dict) and "playerdata" in body:
+        raise InvalidInput(f"It is the condensed answer about a match; ask without: {_ASK}.")
+    try:
+        view = MatchView.model_validate(_merged_view(body))
+    except ValidationError:
+        raise InvalidInput("It is no arena's answer about a match.") from None
+    if not view.moves or view.moves[0].sequence_id:
+        raise InvalidInput(f"It does not tell all moves; ask for them: {_ASK}.")
+    return match_from_view(view)
+
+
+def match_from_view(view: MatchView) -> MatchSnapshot:
+    """Return the match of a view with all events; raise `InvalidInput` for a bad start time."""
+    began = parse_timestamp(view.started_at)
+    if began is None:
+        raise InvalidInput("It does not tell when the match began.")
+    moves = [MoveRecord(move.sequence_id, None, facts_body(move)) for move in view.moves]
+    return MatchRecord(
+        view.id,
+        MatchStatus.FINISHED if view.finished else MatchStatus.RUNNING,
+        began,
+        header_body(view, {}) | _opening(view.creation_params),
+        lease_version=view.move_count,
+        outcome=outcome_body(view, set()) if view.finished else None,
+    ), moves
+
+
+def _opening(params: CreationView) -> dict[str, object]:
+    """Return the header entry of the cards at the start, empty if these were the default ones."""
+    if (params.play_area, params.draw_pile, params.discard_pile, params.banks) == (None,) * 4:
+        return {}
+    banks = params.banks or ((), ())
+    discard = params.discard_pile
+    open_cards = {
+        "playArea": params.play_area or (),
+        "discardPile": DEFAULT_DISCARD_PILE if discard is None else discard,
+        "drawPile": cards_without(SERVER_DECK, DEFAULT_DISCARD_PILE)
+        if params.draw_pile is None
+        else params.draw_pile,
+    }
+    named = {name: " ".join(map(str, cards)) for name, cards in open_cards.items()}
+    return {"opening": {"banks": [" ".join(map(str, bank)) for bank in banks], **named}}
+
+
+def _merged_view(body: object) -> object:
+    """Return the view; for a recorded match (tests/samples) the last view with all moves."""
+    if not isinstance(body, dict) or "steps" not in body:
+        return body
+    if "final" not in body:  # its creation was refused
+        return {}
+    looks = [*body["steps"], body["final"]["last_look"]]
+    seen = [look for look in looks if "new_moves" in look]
+    views = [look["view"] for look in seen if look["view"] != "same"]
+    moves = [move for look in seen for move in look["new_moves"]]
+    actions = {}  # the moves of a look are what the step before it asked for
+    for step, look in pairwise(looks):
+        for move in look.get("new_moves", ()):
+            actions[move["sequenceId"]] = step.get("action")
+    moves = [{**move, "userAction": actions.get(move["sequenceId"])} for move in moves]
+    began = "1970-01-01T00:00:00.000Z"
+    return {**views[-1], "_id": body["name"], "startedAt": began, "moves": moves} if views else {}

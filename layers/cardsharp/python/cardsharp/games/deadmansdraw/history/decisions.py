@@ -1,0 +1,86 @@
+"""Decisions of a stored match, as positions that can be decided again.
+
+They are derived from the moves alone, as a bot at the table does it. So the decisions of both
+players are found, also in a match that another program has recorded.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from cardsharp.analysis.replay import DecisionPoint, StoredDecision
+from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
+from cardsharp.games.deadmansdraw.events import (
+    CardDrawn,
+    EffectAnswered,
+    Event,
+    TurnEnded,
+    TurnStarted,
+)
+from cardsharp.games.deadmansdraw.history.log_records import position_body
+from cardsharp.games.deadmansdraw.history.replay import (
+    EventReplayStep,
+    group_into_turns,
+    stored_position,
+)
+from cardsharp.games.deadmansdraw.position import PastMove, Position, PublicInfoTracker
+from cardsharp.store.match_log import MatchRecord, MoveRecord
+
+StepLook = tuple[EventReplayStep, Position | None, Action | None]
+"""A step, the position of who made it, and the action; None for what is not known."""
+
+
+def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[DecisionPoint]:
+    """Return every decision of either player, in order.
+
+    A decision is left out if the log records another position for it, as for an unusual start.
+    Raises `ConfigError` if the match says so itself, and `StoreError` if a move cannot be read.
+    """
+    if "opening" in record.header:
+        raise ConfigError(
+            f"Match {record.match_id} began with cards of its own, not as all do: what its players "
+            "knew is not told."
+        )
+    for step, position, action in observed_steps(moves):
+        if position is None or action is None:
+            continue
+        seen = StoredDecision(
+            seat=step.seat, turn=step.turn, action=str(action), position=position_body(position)
+        )
+        thought = step.decision or seen
+        if stored_position(thought) == stored_position(seen):
+            yield decision_point(step, position, thought)
+
+
+def decision_point(
+    step: EventReplayStep, position: Position, decision: StoredDecision
+) -> DecisionPoint:
+    """Return the step with its recorded decision, the position and the legal actions."""
+    legal = {action: str(action) for action in position.legal_actions()}
+    return DecisionPoint(replace(step, decision=decision), position, legal)
+
+
+def observed_steps(moves: Sequence[MoveRecord]) -> Iterator[StepLook]:
+    """Return the steps of a match with the position at each, if known; raise `StoreError`."""
+    seen, history = PublicInfoTracker(), tuple[PastMove, ...]()
+    steps = (step for turn in group_into_turns(moves) for step in turn.steps)
+    for step, move in zip(steps, moves, strict=True):
+        if move.facts is None:
+            return
+        position = None if step.seat is None else seen.position_for(step.seat, step.turn, history)
+        yield step, position, action_from_events(step.events)
+        seen.apply_move(step.past_move)
+        history = (*history, step.past_move)
+
+
+def action_from_events(events: Iterable[Event]) -> Action | None:
+    """Return the player's action that caused these events, None if none did."""
+    first = next((event for event in events if not isinstance(event, TurnStarted)), None)
+    match first:
+        case CardDrawn():
+            return DRAW
+        case TurnEnded():
+            return END_TURN
+        case EffectAnswered(effect, card) if isinstance(effect, EffectType):
+            return respond(effect, card)
+    return None

@@ -1,0 +1,173 @@
+"""Entries of the match log for this game: header, intents, facts and outcome as JSON bodies.
+
+Facts are the arena's own moves, so the log is a copy of the arena's history with the reasons of
+our decisions. Seeds are not in the views and so cannot get here.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from cardsharp.games.deadmansdraw.actions import Action, action_json
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
+    EventType,
+    EventView,
+    MatchView,
+    MoveView,
+)
+from cardsharp.games.deadmansdraw.cards import Card, deck_sort_key
+from cardsharp.games.deadmansdraw.game import GAME
+from cardsharp.games.deadmansdraw.position import Position, TurnResult
+from cardsharp.play import decision_runner
+from cardsharp.play.decision_runner import DecisionResult
+from cardsharp.play.strategy import Decision
+from cardsharp.store.match_log import Body
+
+
+def header_body(view: MatchView, seats: dict[int, str]) -> dict[str, object]:
+    """Return the players of a match, and the strategies of the seats that we play."""
+    timeout = view.creation_params.timeout
+    return {
+        "game": GAME.name,
+        "players": list(view.player_ids),
+        "names": list(view.player_names),
+        "tags": list(view.creation_params.tags),
+        "seats": {str(index): strategy for index, strategy in seats.items()},
+        "startedAt": view.started_at,
+        "timeoutSeconds": None if timeout is None else timeout.total_seconds(),
+    }
+
+
+def intent_body(
+    position: Position,
+    result: DecisionResult[Decision[Action]],
+    decided_at: datetime,
+    worker: str,
+    strategy: str,
+) -> dict[str, object]:
+    """Return the action that we are about to send, with its reason and its position."""
+    return {
+        **decision_runner.intent_body(result, decided_at, worker, strategy),
+        "seat": position.seat,
+        "turn": position.turn,
+        "action": action_json(result.decision.action),
+        "position": position_body(position),
+    }
+
+
+def unreadable_intent_body(
+    action: Action, reason: str, decided_at: datetime, worker: str
+) -> dict[str, object]:
+    """The intent of an action that no strategy could decide, because the view is not understood."""
+    return {
+        "action": action_json(action),
+        "reason": reason,
+        "fault": reason,
+        "decidedAt": decided_at.isoformat(),
+        "worker": worker,
+    }
+
+
+def position_body(position: Position) -> dict[str, object]:
+    """A position as text: cards as "Key3 Map5", banks in order of entry.
+
+    Not as lists, whose quotes would make many an intent a unit dearer to write.
+    """
+    pending = position.pending
+    return {
+        "me": position.seat,
+        "banks": [_names(bank) for bank in position.banks],
+        "playArea": _names(position.play_area),
+        "pending": None
+        if pending is None
+        else {
+            "effect": pending.effect_type.value,
+            "cards": _names(pending.cards),
+            "krakenCount": pending.remaining_draws,
+        },
+        "discardPile": _names(position.discard_pile),
+        "unseen": _names(position.unseen),
+        "knownTop": None if position.known_top is None else str(position.known_top),
+    }
+
+
+def _names(cards: Iterable[Card]) -> str:
+    return " ".join(map(str, cards))
+
+
+def public_state_body(position: Position, turn_result: TurnResult | None) -> dict[str, object]:
+    """Return the public cards, and the result of a turn that ended with this move, as JSON."""
+    pending = position.pending
+    return {
+        "banks": [_listed(sorted(bank)) for bank in position.banks],
+        "scores": [bank.score for bank in position.banks],
+        "playArea": _listed(position.play_area),
+        "ended": turn_result and {"bust": turn_result.is_bust, "cards": _listed(turn_result.cards)},
+        "pending": pending
+        and {"effect": pending.effect_type.value, "cards": _listed(pending.cards)},
+        "discardPile": _listed(sorted(position.discard_pile, key=deck_sort_key)),
+        "unseen": _listed(sorted(position.unseen, key=deck_sort_key)),
+    }
+
+
+def _listed(cards: Iterable[Card]) -> list[str]:
+    return [str(card) for card in cards]
+
+
+def facts_body(move: MoveView) -> dict[str, object]:
+    """A move as the arena's history has it."""
+    return move.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def new_facts(view: MatchView, recorded: Mapping[int, Body]) -> dict[int, Body]:
+    """Return the facts of all moves of a view that are not `recorded`, or recorded differently.
+
+    A move differs if it was made at another time.
+    """
+    return {
+        move.sequence_id: facts_body(move)
+        for move in view.moves
+        if recorded.get(move.sequence_id, {}).get("at") != move.at
+    }
+
+
+def outcome_body(view: MatchView, seats: set[int]) -> dict[str, object]:
+    """Return the outcome of a finished match as JSON.
+
+    `result` is from our seat: won, lost or tied, or that we played both seats.
+    """
+    end_event = match_end_event(view.moves[-1].events if view.moves else ())
+    winner = view.state.winner_idx
+    return {
+        "scores": None if end_event is None else list(end_event.match_ended_scores or ()),
+        "winner": winner,
+        "result": _result(winner, seats),
+        "terminated": bool(end_event and end_event.match_ended_terminated),
+        "turns": view.turn_count,
+        "moves": view.move_count,
+        "timeouts": view.state.timeout_count,
+        "endedAt": view.last_move_at,
+    }
+
+
+def missing_body() -> dict[str, object]:
+    """The outcome of a match that the arena no longer has."""
+    fields = ("scores", "winner", "result", "terminated", "turns", "moves", "timeouts", "endedAt")
+    return {**dict.fromkeys(fields), "result": "unknown", "terminated": False}
+
+
+def _result(winner: int | None, seats: set[int]) -> str:
+    if len(seats) != 1:
+        return "both seats"
+    if winner is None:
+        return "tied"
+    return "won" if winner in seats else "lost"
+
+
+def match_end_event(events: Iterable[EventView]) -> EventView | None:
+    """Return the event that ended the match, None if there is none."""
+    return next((e for e in events if e.event_type == EventType.MATCH_ENDED), None)
+
+
+def ends_turn(events: Iterable[EventView]) -> bool:
+    """Return True if the events say that the turn, or the match with it, is over."""
+    return any(e.event_type in (EventType.TURN_ENDED, EventType.MATCH_ENDED) for e in events)

@@ -1,0 +1,299 @@
+"""Replay of a stored match of Dead Man's Draw: actions, reasons and results turn by turn."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, groupby
+from typing import Annotated
+
+from pydantic import BeforeValidator, PlainValidator, ValidationError
+
+from cardsharp.analysis.replay import ReplayStep, StoredDecision, StoredModel, parse
+from cardsharp.errors import StoreError
+from cardsharp.games.deadmansdraw.actions import ActionType
+from cardsharp.games.deadmansdraw.arena_bot.position_from_view import past_move_from_view
+from cardsharp.games.deadmansdraw.arena_bot.wire import parse_timestamp
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import MoveView
+from cardsharp.games.deadmansdraw.cards import Bank, Card, bank_from_cards, deck_sort_key
+from cardsharp.games.deadmansdraw.events import (
+    Event,
+    MatchEnded,
+    StackDelta,
+    TurnDelta,
+    TurnEnded,
+    describe_events,
+)
+from cardsharp.games.deadmansdraw.history.log_records import public_state_body
+from cardsharp.games.deadmansdraw.position import PastMove, PublicInfoTracker
+from cardsharp.store.match_log import Body, MatchRecord, MoveRecord
+
+Banks = tuple[Bank, Bank]
+
+
+def parse_card(text: str) -> Card:
+    """The card that "Key3" names."""
+    suit = text.rstrip("0123456789")
+    return Card(suit, int(text[len(suit) :] or 0))
+
+
+def _listed(cards: object) -> object:
+    return tuple(cards.split()) if isinstance(cards, str) else cards
+
+
+def _named(card: object) -> Card:
+    if isinstance(card, str):
+        return parse_card(card)
+    raise ValueError("a card has a name, such as Key3")
+
+
+NamedCard = Annotated[Card, PlainValidator(_named)]
+Cards = Annotated[tuple[NamedCard, ...], BeforeValidator(_listed)]  # "Key3 Map5"; a list up to 0.2
+
+
+class StoredEffect(StoredModel):
+    """An effect that waits for an answer."""
+
+    effect: str
+    cards: Cards = ()
+    kraken_count: int = 0
+
+
+class StoredPosition(StoredModel):
+    """The position on which a decision was made."""
+
+    me: int
+    banks: tuple[Cards, Cards]
+    play_area: Cards = ()
+    pending: StoredEffect | None = None
+    discard_pile: Cards = ()
+    unseen: Cards = ()
+    known_top: NamedCard | None = None
+
+
+class StoredOpening(StoredModel):
+    """The cards with which a match began that did not begin as all do."""
+
+    banks: tuple[Cards, Cards] = ((), ())
+    play_area: Cards = ()
+    discard_pile: Cards = ()
+    draw_pile: Cards = ()  # its set of cards, in no order that means anything
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventReplayStep(ReplayStep):
+    """One move with its events, as far as the arena has sent them."""
+
+    events: tuple[Event, ...] = ()
+
+    @property
+    def past_move(self) -> PastMove:
+        """The same as both players remember it."""
+        return PastMove(self.turn, self.seat, self.events)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayTurn:
+    """Moves of one turn, and the banks at its start and at its end."""
+
+    number: int
+    steps: tuple[EventReplayStep, ...]
+    initial_banks: Banks
+    final_banks: Banks
+
+    @property
+    def player(self) -> int | None:
+        """Index of the player whose turn it is."""
+        return next((step.seat for step in self.steps if step.seat is not None), None)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All that happened in the turn."""
+        return tuple(event for step in self.steps for event in step.events)
+
+    @property
+    def result(self) -> TurnEnded | None:
+        """End of the turn; None while it runs, and if the match was terminated in it."""
+        return next((e for e in reversed(self.events) if isinstance(e, TurnEnded)), None)
+
+    @property
+    def is_over(self) -> bool:
+        """True if nothing more can happen in the turn."""
+        return any(isinstance(event, TurnEnded | MatchEnded) for event in self.events)
+
+    @property
+    def is_last(self) -> bool:
+        """True if the match ended in this turn."""
+        return any(isinstance(event, MatchEnded) for event in self.events)
+
+    @property
+    def decisions(self) -> tuple[EventReplayStep, ...]:
+        """The moves that we decided."""
+        return tuple(step for step in self.steps if step.decision is not None)
+
+    def score_gain(self, player: int) -> int:
+        """Return the change of a player's score in this turn."""
+        return self.final_banks[player].score - self.initial_banks[player].score
+
+
+def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[EventReplayStep]:
+    """Return the steps of a match; raise `StoreError` if the log cannot be read."""
+    return chain.from_iterable(
+        turn.steps for turn in group_into_turns(moves, _recorded_opening(record))
+    )
+
+
+def opening_state(
+    record: MatchRecord, move_records: Sequence[MoveRecord]
+) -> tuple[PublicInfoTracker, list[EventReplayStep]]:
+    """Return the public information at the start of a match, and its recorded moves.
+
+    Raises `StoreError` if the header or a move of the log cannot be read.
+    """
+    groups = _groups(move_records)
+    seen = _begun(groups, _recorded_opening(record))
+    return seen, [step for group in groups for step in group if step.events]
+
+
+def _recorded_opening(record: MatchRecord) -> StoredOpening | None:
+    opening = record.header.get("opening")
+    return parse(StoredOpening, opening) if isinstance(opening, Mapping) else None
+
+
+def _groups(moves: Sequence[MoveRecord]) -> list[tuple[EventReplayStep, ...]]:
+    steps = [_as_read(move) for move in moves]
+    return [tuple(group) for _, group in groupby(steps, key=lambda step: step.turn)]
+
+
+def group_into_turns(
+    moves: Sequence[MoveRecord], opening: StoredOpening | None = None
+) -> list[ReplayTurn]:
+    """Return the turns of a match in order; the last one may still run.
+
+    `opening` holds the initial cards if the header records them. Raises `StoreError` if a move
+    of the log cannot be read.
+    """
+    groups, turns = _groups(moves), []
+    seen = _begun(groups, opening)
+    for group in groups:
+        initial_banks = _banks(seen)
+        steps = tuple(_steps(group, seen, tells_pile=opening is None))
+        turns.append(ReplayTurn(group[0].turn, steps, initial_banks, _banks(seen)))
+    return turns
+
+
+def _banks(seen: PublicInfoTracker) -> Banks:
+    first, second = (bank_from_cards(sorted(bank)) for bank in seen.banks)
+    return first, second
+
+
+def _as_read(move: MoveRecord) -> EventReplayStep:
+    """Return a move of the log as a step; its public state is filled in later."""
+    decision = None if move.intent is None else stored_decision(move.intent)
+    if move.facts is None:
+        turn = 0 if decision is None or decision.turn is None else decision.turn
+        seat, at, events = decision.seat if decision else None, None, tuple[Event, ...]()
+    else:
+        view = move_view(move)
+        past_move = past_move_from_view(view)
+        turn, seat, at, events = (
+            past_move.turn,
+            past_move.player,
+            parse_timestamp(view.at),
+            past_move.events,
+        )
+    return EventReplayStep(
+        sequence=move.sequence,
+        turn=turn,
+        seat=seat,
+        description=describe_events(events),
+        public_state={},
+        decision=decision,
+        played_at=at,
+        events=events,
+    )
+
+
+def move_view(move: MoveRecord) -> MoveView:
+    """Return a move in the arena's form; raise `StoreError` if it cannot be read."""
+    try:
+        return MoveView.model_validate(move.facts)
+    except ValidationError as error:
+        raise StoreError(f"Move {move.sequence} of the match log cannot be read.") from error
+
+
+def stored_decision(intent: Body) -> StoredDecision:
+    """A decision of the log, its action named as options name it."""
+    named = {"action": _action_text(intent["action"])} if "action" in intent else {}
+    return parse(StoredDecision, {**intent, **named})
+
+
+def _action_text(body: object) -> object:
+    if not isinstance(body, dict):
+        return body
+    effect = body.get("effect")
+    if body.get("etype") != ActionType.RESPOND or not isinstance(effect, dict):
+        return f"{body.get('etype')}{' (autopick)' if body.get('autopick') else ''}"
+    card = effect.get("card")
+    named = f"{card['suit']}{card['value']}" if isinstance(card, dict) else "not taken"
+    return f"{effect.get('effectType')}: {named}"
+
+
+def _steps(
+    group: Iterable[EventReplayStep], seen: PublicInfoTracker, *, tells_pile: bool
+) -> Iterator[EventReplayStep]:
+    seen.last_turn_result = None
+    for step in group:
+        seen.apply_move(step.past_move)
+        state = public_state_body(seen.position_for(0, step.turn, ()), seen.last_turn_result)
+        yield replace(step, public_state=state if tells_pile else {**state, "unseen": None})
+
+
+def _delta(group: Iterable[EventReplayStep]) -> TurnDelta | None:
+    """Return the changes of a turn; a forced end can report them twice, both times the same."""
+    ends = [event for step in group for event in step.events if isinstance(event, TurnEnded)]
+    return ends[-1].delta if ends else None
+
+
+def _begun(
+    groups: Sequence[Sequence[EventReplayStep]], opening: StoredOpening | None
+) -> PublicInfoTracker:
+    """Return the public information at the start of a match.
+
+    That is the recorded opening, or else the usual start. If a match without a recorded opening
+    is logged from the middle on, our first decision at the beginning of a turn shows the table,
+    and the changes of the earlier turns are undone.
+    """
+    if opening is not None:
+        first, second = map(bank_from_cards, opening.banks)
+        banks = first, second
+        return PublicInfoTracker(opening.draw_pile, opening.discard_pile, opening.play_area, banks)
+    for index, group in enumerate(groups):
+        looks = (stored_position(step.decision) for step in group if step.decision is not None)
+        openings = (
+            candidate
+            for candidate in looks
+            if candidate and not candidate.play_area and candidate.pending is None
+        )
+        position = next(openings, None)
+        if position is None:
+            continue
+        deltas = [delta for earlier in groups[:index] if (delta := _delta(earlier)) is not None]
+
+        def began(cards: Iterable[Card], changes: Iterable[StackDelta]) -> list[Card]:
+            pile = set(cards)
+            for change in changes:
+                pile = pile - set(change.added) | set(change.removed)
+            return sorted(pile, key=deck_sort_key)
+
+        first, second = (
+            bank_from_cards(began(bank, [delta.banks[seat] for delta in reversed(deltas)]))
+            for seat, bank in enumerate(position.banks)
+        )
+        unseen = began(position.unseen, [delta.draw_pile for delta in reversed(deltas)])
+        discard = began(position.discard_pile, [delta.discard_pile for delta in reversed(deltas)])
+        return PublicInfoTracker(unseen, discard, (), (first, second))
+    return PublicInfoTracker()
+
+
+def stored_position(decision: StoredDecision) -> StoredPosition | None:
+    """Return the position of a recorded decision, None if the log has none."""
+    return None if decision.position is None else parse(StoredPosition, decision.position)

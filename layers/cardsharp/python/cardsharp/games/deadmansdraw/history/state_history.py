@@ -1,0 +1,111 @@
+"""A stored match of Dead Man's Draw as the states that it went through, for branches of it.
+
+Every move is made again by the rules, with the cards and the picks that its events tell; one that
+does not lead to the same events is refused.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from random import Random
+
+from cardsharp.analysis.replay import RestoredState
+from cardsharp.errors import RulesError, StoreError
+from cardsharp.games.deadmansdraw.actions import (
+    DRAW,
+    END_TURN,
+    Action,
+    ActionType,
+    EffectType,
+    PendingEffect,
+)
+from cardsharp.games.deadmansdraw.cards import Card
+from cardsharp.games.deadmansdraw.events import (
+    CardDrawn,
+    Comment,
+    EffectPending,
+    Event,
+    MatchEnded,
+    TurnEnded,
+)
+from cardsharp.games.deadmansdraw.history.decisions import action_from_events
+from cardsharp.games.deadmansdraw.history.replay import EventReplayStep, opening_state
+from cardsharp.games.deadmansdraw.position import PublicInfoTracker
+from cardsharp.games.deadmansdraw.rules import apply, force_turn_end, start, terminate
+from cardsharp.games.deadmansdraw.simulation import SimulatedMatch, match_from_state
+from cardsharp.games.deadmansdraw.state import CardPicker, State
+from cardsharp.store.match_log import MatchRecord, MoveRecord
+
+_Attempt = Callable[[], tuple[State, tuple[Event, ...]]]  # how a move may have come about
+_SPELLINGS = (DRAW, END_TURN, *(Action(verb, answers_pending_effects=True) for verb in ActionType))
+
+
+def restore_states(
+    record: MatchRecord, moves: Sequence[MoveRecord], rng: Random
+) -> Iterator[RestoredState]:
+    """Yield the match before each of its recorded moves.
+
+    Cards that nobody saw are shuffled by `rng`, below a top card that an Oracle showed. Raises
+    `StoreError` if a move cannot be read, or is impossible by the rules.
+    """
+    seen, steps = opening_state(record, moves)
+    if not steps:
+        return
+    match = match_from_state(_dealt(seen, steps, rng))
+    match = replace(match, history=(steps[0].past_move,))
+    for move in steps[1:]:
+        action, next_match = _replay_move(match, move)
+        yield RestoredState(move.sequence, match, action)
+        match = next_match
+
+
+def _dealt(seen: PublicInfoTracker, steps: Sequence[EventReplayStep], dice: Random) -> State:
+    """Return the initial state, with a draw pile that leads to the recorded draws."""
+    discard, area, banks = seen.discard_pile[:], seen.play_area[:], (seen.banks[0], seen.banks[1])
+    draws = [event.card for move in steps for event in move.events if isinstance(event, CardDrawn)]
+    for step in steps:
+        seen.apply_move(step.past_move)
+    top_cards = [] if seen.known_top is None else [seen.known_top]
+    hidden = [card for card in seen.unseen if card not in top_cards]
+    pile = (*draws, *top_cards, *dice.sample(hidden, len(hidden)))
+    return start(pile, tuple(discard), steps[0].seat or 0, banks, tuple(area))
+
+
+def _replay_move(
+    match: SimulatedMatch, step: EventReplayStep
+) -> tuple[Action | None, SimulatedMatch]:
+    """Return the action of a move, None for the arena's own, and the match after it."""
+    for action, attempt in _attempts(match.state, step.events):
+        try:
+            state, events = attempt()
+        except (RulesError, ValueError):
+            continue
+        if events == step.events:
+            return action, match.with_move(state, step.past_move)
+    raise StoreError(f"Move {step.sequence} of the match cannot have come about by the rules.")
+
+
+def _attempts(state: State, events: Sequence[Event]) -> Iterator[tuple[Action | None, _Attempt]]:
+    texts = [event.text for event in events if isinstance(event, Comment)]
+    likely = action_from_events(events)
+    for action in (*([] if likely is None else [likely]), *_SPELLINGS):
+        yield action, partial(apply, state, action, _chance(events))
+    if texts:
+        yield None, partial(force_turn_end, state, texts[0], texts[-1], _chance(events))
+    for end_event in (event for event in events if isinstance(event, MatchEnded)):
+        yield None, partial(terminate, state, end_event.winner, next(iter(texts), None))
+
+
+def _chance(events: Sequence[Event]) -> CardPicker:
+    picks = _picks(events)
+    return lambda _pile, _number: next(picks, ())
+
+
+def _picks(events: Sequence[Event]) -> Iterator[tuple[Card, ...]]:
+    """Yield the cards picked from the discard pile, in the order of the picks."""
+    for event in events:
+        match event:
+            case EffectPending(PendingEffect(EffectType.MAP, cards)):
+                yield cards
+            case TurnEnded(bonus=tuple(cards)):
+                yield cards

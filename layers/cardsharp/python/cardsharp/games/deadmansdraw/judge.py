@@ -1,0 +1,96 @@
+"""`captain` as the judge of Dead Man's Draw: win probabilities by its search."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from cardsharp.analysis.judge import TIMED_OUT, Judge
+from cardsharp.analysis.replay import DecisionPoint, StoredDecision
+from cardsharp.games.deadmansdraw.actions import Action
+from cardsharp.games.deadmansdraw.arena_bot.position_from_view import match_counts
+from cardsharp.games.deadmansdraw.events import MatchEnded
+from cardsharp.games.deadmansdraw.history.decisions import decision_point, observed_steps
+from cardsharp.games.deadmansdraw.history.replay import group_into_turns, move_view
+from cardsharp.games.deadmansdraw.luck import luck_of
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.rules import apply
+from cardsharp.games.deadmansdraw.strategies import Decision, ProbabilityOption
+from cardsharp.games.deadmansdraw.strategies.captain import (
+    REFUSE_ORACLE,
+    WEIGHT_FILE,
+    Captain,
+    is_standard_deck,
+)
+from cardsharp.games.deadmansdraw.strategies.position_features import (
+    busting_card_count,
+    suits_in_play,
+)
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
+from cardsharp.store.match_log import MatchRecord, MoveRecord
+
+
+class CaptainJudge(Judge):
+    """Evaluation of a position by `captain`, which expects both players to play as it does."""
+
+    name = WEIGHT_FILE
+
+    def evaluate(self, position: Position, extra_actions: Sequence[Action] = ()) -> Decision | None:
+        """Return the captain's decision; None for a table that the usual start cannot lead to."""
+        if not is_standard_deck(position):
+            return None
+        decision = Captain(load_model(WEIGHT_FILE)).decide(position)
+        if REFUSE_ORACLE not in extra_actions:
+            return decision
+        refused = ProbabilityOption(
+            REFUSE_ORACLE, _refusing(position), "leaves the card, to stop or to draw it"
+        )
+        return Decision(decision.action, decision.reason, (*decision.options, refused))
+
+    def result(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+        """1 for the first player's win, 0.5 for a tie."""
+        events = (event for turn in group_into_turns(moves) for event in turn.events)
+        end_event = next((event for event in events if isinstance(event, MatchEnded)), None)
+        if end_event is None:
+            return None
+        return 0.5 if end_event.winner is None else float(end_event.winner == 0)
+
+    def timeouts(self, moves: Sequence[MoveRecord]) -> Iterator[DecisionPoint]:
+        """The positions in which the arena ended a turn for want of time."""
+        for step, position, _ in observed_steps(moves):
+            if position is not None and step.past_move.timed_out_player is not None:
+                thought = StoredDecision(seat=step.seat, turn=step.turn, action=TIMED_OUT)
+                yield decision_point(step, position, thought)
+
+    def luck(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float:
+        """The worth of each card that came, less the mean of all that could have come."""
+        brought = 0.0
+        for step, position, _ in observed_steps(moves):
+            if position is not None:
+                luck = luck_of(position, step.past_move.events) or 0.0
+                brought += luck if position.seat == 0 else -luck
+        return brought
+
+    def match_counts(self, moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
+        """Turns that lost their cards, ran out of time or were banked, moves and autopicks."""
+        return match_counts(move_view(move) for move in moves if move.facts is not None)
+
+    def bust_risk(self, position: Position) -> float | None:
+        """Return the probability that the next card busts, None if an effect is pending."""
+        if position.pending is not None or not position.unseen:
+            return None
+        if position.known_top is not None:
+            return float(position.known_top.suit in suits_in_play(position))
+        return busting_card_count(position) / len(position.unseen)
+
+
+def _refusing(position: Position) -> float:
+    """Return the win probability after leaving the Oracle's card, which `captain` never does."""
+    state, _ = apply(position.to_state(), REFUSE_ORACLE, lambda pile, number: pile[:number])
+    next_position = replace(
+        position, pending=state.pending_effect, refused_oracle_card=position.known_top
+    )
+    return max(
+        option.value for option in Captain(load_model(WEIGHT_FILE)).decide(next_position).options
+    )
+
+
+JUDGE = CaptainJudge()

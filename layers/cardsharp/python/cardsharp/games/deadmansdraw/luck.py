@@ -1,0 +1,159 @@
+"""Luck of the draw: value of the cards that came, less the mean value of the possible cards.
+
+The mean of that difference is 0 whatever the judge's evaluation, as long as the order of the
+draw pile and the server's picks are fair. A wrong evaluation removes less of the luck, but adds
+no bias. Twin: `cardsharp_tools/research/deadmansdraw/native/luck.c`.
+"""
+
+from collections.abc import Callable, Iterable
+from math import comb
+
+from cardsharp.games.deadmansdraw.actions import EffectType, PendingEffect
+from cardsharp.games.deadmansdraw.cards import Card
+from cardsharp.games.deadmansdraw.events import (
+    CardDrawn,
+    CardPlaced,
+    EffectAnswered,
+    EffectPending,
+    Event,
+    TurnEnded,
+)
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies.captain import (
+    WEIGHT_FILE,
+    is_standard_deck,
+    search_turn,
+)
+from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
+    CARD_NUMBER,
+    NO_CARD,
+    SUIT_BITS,
+    SUIT_OF,
+    card_set,
+    cards_in,
+)
+from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
+    SHORT_LIMITS,
+    keys_with_cards,
+)
+from cardsharp.games.deadmansdraw.strategies.search.simulated_turn import SimulatedTurn
+from cardsharp.games.deadmansdraw.strategies.search.turn_search import (
+    TurnSearch,
+    expected_best_of_three,
+    group_all_suits,
+)
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
+
+
+def luck_of(position: Position, events: Iterable[Event]) -> float | None:
+    """Return the luck of the acting player in these events, as a change of the win probability.
+
+    A short search removes nearly as much luck as the full one of `captain`. Returns None for a
+    table that cannot occur in a match with the usual start.
+    """
+    if not is_standard_deck(position):
+        return None
+    telling = _Telling(position)
+    return sum(map(telling.luck, events), 0.0)
+
+
+class _Telling:
+    """Luck of one action, followed event by event."""
+
+    def __init__(self, position: Position) -> None:
+        pending = position.pending
+        self.search = TurnSearch(load_model(WEIGHT_FILE), SHORT_LIMITS)
+        self.turn = search_turn(position)
+        self.owed = 0
+        self.duty = 0 if pending is None else max(0, pending.remaining_draws - 1)
+        self.falling = 0
+        """The card that has left its place, as a set: it is thrown away where it busts."""
+
+    def luck(self, event: Event) -> float:
+        """Follow an event and return its luck."""
+        match event:
+            case CardDrawn(card):
+                return self._draw_luck(CARD_NUMBER[card])
+            case EffectAnswered(effect, Card() as card):
+                self._answered(effect, CARD_NUMBER[card])
+            case CardPlaced(card):
+                self.turn = self.turn.copy()
+                self.turn.place_card(CARD_NUMBER[card])
+            case EffectPending(PendingEffect(EffectType.MAP, cards)):
+                return self._offered(card_set(cards))
+            case EffectPending(PendingEffect(EffectType.ORACLE, (card,))):
+                return self._oracle_luck(CARD_NUMBER[card])
+            case TurnEnded(successful, bonus) if bonus:
+                return self._brought(card_set(bonus), banked=successful)
+        return 0.0
+
+    def _draw_luck(self, card: int) -> float:
+        turn, self.owed = self.turn, self.duty
+        values = {} if turn.known_top >= 0 else self._draws(turn, self.owed)
+        self.turn, self.falling = turn.without_pile_card(card), 1 << card
+        return values[card] - _mean(values) if values else 0.0
+
+    def _answered(self, effect: EffectType | str, card: int) -> None:
+        match effect:
+            case EffectType.HOOK:
+                self.turn = self.turn.without_bank_card(card)
+            case EffectType.SWORD | EffectType.CANNON:
+                self.turn = self.turn.without_opponent_card(card)
+                if effect is EffectType.CANNON:
+                    self.turn.discard |= 1 << card
+            case EffectType.MAP:
+                self.turn = self.turn.without_discard_card(card)
+        self.falling = 1 << card
+
+    def _offered(self, cards: int) -> float:
+        turn, search = self.turn, self.search
+        values = _values(turn, turn.discard, lambda card: search.map(turn, card, 0))
+        best = max(values[card] for card in cards_in(cards))
+        return best - expected_best_of_three(list(values.values()))
+
+    def _oracle_luck(self, card: int) -> float:
+        turn = self.turn.copy()
+        turn.known_top = NO_CARD
+        values = self._draws(turn, max(0, self.owed - 1))
+        for next_card, value in values.items():
+            turn.known_top = next_card
+            values[next_card] = max(value, self.search.value_of_stopping(turn))
+        return values[card] - _mean(values)
+
+    def _brought(self, got: int, *, banked: bool) -> float:
+        """Only the highest card of each suit counts, as if it came alone."""
+        turn, search = self.turn, self.search
+        thrown = 0 if banked else turn.area & ~turn.saved | self.falling
+        keys = turn.stop if banked else turn.bust
+        cards, none = turn.discard | thrown, search.value_of_end(turn, keys)
+        every, taken, luck = cards.bit_count(), got.bit_count(), 0.0
+        for card in cards_in(cards):
+            higher = cards & SUIT_BITS[SUIT_OF[card]] & ~(2 * (1 << card) - 1)
+            chance = comb(every - 1 - higher.bit_count(), taken - 1) / comb(every, taken)
+            highest = got >> card & 1 and not got & higher
+            alone = search.value_of_end(turn, keys_with_cards(keys, [card]))
+            luck += (bool(highest) - chance) * (alone - none)
+        return luck
+
+    def _draws(self, turn: SimulatedTurn, owed: int) -> dict[int, float]:
+        place = self.search.place
+        return _values(
+            turn, turn.pile, lambda card: place(turn.without_pile_card(card), card, owed, 0)
+        )
+
+
+def _values(turn: SimulatedTurn, cards: int, value_of: Callable[[int], float]) -> dict[int, float]:
+    """Return the value of each of the cards, equal within a group of equivalent cards."""
+    values, numbers = dict[int, float](), cards_in(cards)
+    for card, number in group_all_suits(cards, turn.own_bank, turn.barred, is_fine=True):
+        values |= dict.fromkeys(numbers[:number], value_of(card))
+        del numbers[:number]
+    return values
+
+
+def _mean(values: dict[int, float]) -> float:
+    """The mean, added up in order as the twin does."""
+    total = 0.0
+    for value in values.values():
+        total += value
+    return total / len(values)

@@ -1,0 +1,261 @@
+"""A player's knowledge of a match: the only thing that a strategy sees.
+
+Everything here comes from public facts: the table and the events that both players are shown
+(docs/spec/arena.md section 6). The draw pile is the set of the cards not seen elsewhere, apart
+from a top card that an Oracle showed and that is still there. The random seed of the match
+cannot get here: the wire models do not read it.
+"""
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from cardsharp.games.deadmansdraw.actions import Action, EffectType, PendingEffect
+from cardsharp.games.deadmansdraw.cards import (
+    SERVER_DECK,
+    Bank,
+    Card,
+    anchored_count,
+    cards_without,
+    deck_sort_key,
+    lowest_of_each_suit,
+)
+from cardsharp.games.deadmansdraw.events import (
+    CardDrawn,
+    CardPlaced,
+    CardRemoved,
+    Comment,
+    EffectAnswered,
+    EffectPending,
+    Event,
+    TurnEnded,
+)
+from cardsharp.games.deadmansdraw.rules import legal_actions
+from cardsharp.games.deadmansdraw.state import State, TurnStartPiles
+
+KRAKEN_CARRYING_EFFECTS = (
+    EffectType.CANNON,
+    EffectType.ORACLE,
+)  # they carry on what a Kraken still demands
+
+
+@dataclass(frozen=True, slots=True)
+class PastMove:
+    """One recorded move: the events that a player's action, or the server, caused."""
+
+    turn: int
+    player: int | None
+    events: tuple[Event, ...]
+
+    @property
+    def timed_out_player(self) -> int | None:
+        """The player whose turn the arena ended with this move for want of time, None for none.
+
+        Only then does an event of a player's own carry a comment (docs/spec/arena.md section 5).
+        """
+        return self.player if any(isinstance(event, Comment) for event in self.events) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A decision to make: the table as the player at `seat`, who is to act, may know it.
+
+    `unseen` holds the cards that can be in the draw pile, in deck order, whatever their order
+    in the pile. `known_top` is the next card if an Oracle has shown it. `refused_oracle_card`
+    is the Oracle's card that the player left lying with the previous action of this turn.
+    """
+
+    seat: int
+    banks: tuple[Bank, Bank]
+    play_area: tuple[Card, ...]
+    pending: PendingEffect | None
+    discard_pile: tuple[Card, ...]
+    unseen: tuple[Card, ...]
+    known_top: Card | None = None
+    refused_oracle_card: Card | None = None
+    turn: int = 1
+    history: tuple[PastMove, ...] = field(default=(), repr=False)
+
+    def __str__(self) -> str:
+        """Return the public information in a line or two, by the names of the fields."""
+        effect = self.pending
+        seen: dict[str, Iterable[object]] = {
+            "own": self.own_bank,
+            "other": self.opponent_bank,
+            "play_area": self.play_area,
+            "pending": () if effect is None else (effect.effect_type, *effect.cards),
+            "known_top": () if self.known_top is None else (self.known_top,),
+        }
+        parts = (f", {name}={' '.join(map(str, cards)) or None}" for name, cards in seen.items())
+        return f"Position(turn={self.turn}{''.join(parts)})"
+
+    @property
+    def own_bank(self) -> Bank:
+        """The bank of the player to act."""
+        return self.banks[self.seat]
+
+    @property
+    def opponent_bank(self) -> Bank:
+        """The opponent's bank."""
+        return self.banks[1 - self.seat]
+
+    def to_state(self, draw_pile: Sequence[Card] | None = None) -> State:
+        """The table as the rules see it, with `draw_pile` as a guess of the order, next first.
+
+        Without a guess the pile is the unseen cards in deck order behind the known top card.
+        """
+        if draw_pile is None:
+            top = (self.known_top,) if self.known_top else ()
+            draw_pile = (*top, *(card for card in self.unseen if card != self.known_top))
+        pile = tuple(draw_pile)
+        return State(
+            banks=self.banks,
+            draw_pile=pile,
+            discard_pile=self.discard_pile,
+            turn_player=self.seat,
+            turn_start=TurnStartPiles(pile, self.discard_pile, self.banks),
+            play_area=self.play_area,
+            pending_effect=self.pending,
+        )
+
+    def legal_actions(self) -> tuple[Action, ...]:
+        """The actions that the rules allow here."""
+        return legal_actions(self.to_state())
+
+
+class TurnResult(NamedTuple):
+    """The end of a turn: whether it busted, and the cards that were drawn in it."""
+
+    is_bust: bool
+    cards: tuple[Card, ...]
+
+
+def remaining_kraken_draws(effect: PendingEffect, draws: int) -> int:
+    """Draws that a Kraken demands once an effect is pending (docs/spec/arena.md section 7)."""
+    if effect.effect_type is EffectType.KRAKEN:
+        return effect.remaining_draws
+    return draws if effect.effect_type in KRAKEN_CARRYING_EFFECTS else 0
+
+
+class PublicInfoTracker:
+    """Public information of a match, updated event by event.
+
+    `last_turn_result` is the result of the last turn that ended, and its cards: a card that
+    busted it comes last. `draw_set` are the cards that the draw pile began with, in any order,
+    and `discard_pile` the cards of the discard pile in order.
+    """
+
+    def __init__(
+        self,
+        draw_set: Iterable[Card] | None = None,
+        discard_pile: Sequence[Card] = lowest_of_each_suit(SERVER_DECK),
+        play_area: Sequence[Card] = (),
+        banks: tuple[Bank, Bank] = (Bank(), Bank()),
+    ) -> None:
+        if draw_set is None:
+            draw_set = cards_without(SERVER_DECK, tuple(discard_pile))
+        self.unseen = dict.fromkeys(sorted(draw_set, key=deck_sort_key))
+        self.discard_pile = list(discard_pile)
+        self.play_area = list(play_area)
+        self.banks = list(banks)
+        self.pending: PendingEffect | None = None
+        self.known_top: Card | None = None
+        self.refused: Card | None = None
+        self.last_turn_result: TurnResult | None = None
+        self._owed = 0
+        self._coming: Card | None = None
+        self._offer: tuple[Card, ...] = ()
+
+    def copy(self) -> "PublicInfoTracker":
+        """Return an independent tracker with the same information."""
+        other = copy(self)
+        other.unseen, other.discard_pile = self.unseen.copy(), self.discard_pile.copy()
+        other.play_area, other.banks = self.play_area.copy(), self.banks.copy()
+        return other
+
+    def position_for(self, me: int, turn: int, history: tuple[PastMove, ...]) -> Position:
+        """Return the position of player `me`, from the public information so far."""
+        return Position(
+            seat=me,
+            banks=(self.banks[0], self.banks[1]),
+            play_area=tuple(self.play_area),
+            pending=self.pending,
+            discard_pile=tuple(self.discard_pile),
+            unseen=tuple(self.unseen),
+            known_top=self.known_top,
+            refused_oracle_card=self.refused,
+            turn=turn,
+            history=history,
+        )
+
+    def apply_move(self, move: PastMove) -> None:
+        """Take in the events of one move, in their order."""
+        self.refused = None
+        for event in move.events:
+            self.apply_event(event, move.player)
+
+    def apply_event(self, event: Event, player: int | None) -> None:
+        """Take in one event of a move of that player."""
+        match event:
+            case CardDrawn(card):
+                self._coming = card
+                self.unseen.pop(card, None)
+                self.known_top = self.refused = None
+                self._owed = max(0, self._owed - 1)
+                self.pending = None
+            case CardPlaced(card):
+                self.play_area.append(card)
+                self._coming = None
+                self.pending = self._duty()
+            case CardRemoved(card, owner):
+                if card in self.banks[owner]:
+                    self.banks[owner] = self.banks[owner].without(card)
+            case EffectPending(effect):
+                self._see_effect(effect)
+            case EffectAnswered():
+                self._see_answer(event)
+            case TurnEnded():
+                self._see_turn_end(event, player)
+
+    def _duty(self) -> PendingEffect | None:
+        return PendingEffect(EffectType.KRAKEN, (), self._owed) if self._owed else None
+
+    def _see_effect(self, effect: PendingEffect) -> None:
+        if effect.effect_type is EffectType.ORACLE:
+            self.known_top = next(iter(effect.cards), None)
+        elif effect.effect_type is EffectType.MAP:
+            self._offer = effect.cards
+            self._discard_without(effect.cards)
+        self._owed = remaining_kraken_draws(effect, self._owed)
+        self.pending = PendingEffect(effect.effect_type, effect.cards, self._owed)
+
+    def _see_answer(self, answer: EffectAnswered) -> None:
+        if answer.effect_type == EffectType.ORACLE and answer.card is not None:
+            return  # it waits until that card is drawn, which comes next
+        if answer.effect_type == EffectType.MAP:
+            self.discard_pile += [card for card in self._offer if card != answer.card]
+        elif answer.effect_type == EffectType.CANNON and answer.card is not None:
+            self.discard_pile.append(answer.card)
+        elif answer.effect_type == EffectType.ORACLE:
+            self.refused = self.known_top
+        if answer.effect_type not in KRAKEN_CARRYING_EFFECTS:
+            self._owed, self._coming = 0, answer.card
+        self.pending = self._duty()
+
+    def _see_turn_end(self, event: TurnEnded, player: int | None) -> None:
+        area, bonus = self.play_area, event.bonus or ()
+        fallen = [] if self._coming is None else [self._coming]
+        self.last_turn_result = TurnResult(not event.is_banked, (*area, *fallen))
+        saved = len(area) if event.is_banked else anchored_count(area)
+        if not event.is_banked and self._coming is not None:
+            self.discard_pile += [self._coming, *area[saved:]]
+        if player is not None:
+            self.banks[player] = self.banks[player].with_cards((*area[:saved], *bonus))
+        self._discard_without(bonus)
+        self.play_area = []
+        self.pending = self._coming = self.refused = None
+        self._owed = 0
+
+    def _discard_without(self, taken: tuple[Card, ...]) -> None:
+        self.discard_pile = [card for card in self.discard_pile if card not in taken]

@@ -1,0 +1,97 @@
+"""Rules of Dead Man's Draw as the running server plays them: pure functions over `State`.
+
+Source: docs/spec/arena.md section 7, checked against every recorded match. If the rule book and
+the server differ (docs/rules.md), the server wins. Random picks, the only thing that the rules
+do not decide, are an argument of type `CardPicker`. The same functions serve the arena, which
+knows the draw pile, and the strategies, which put a guess in its place.
+"""
+
+from dataclasses import replace
+
+from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
+from cardsharp.games.deadmansdraw.cards import Bank, Card
+from cardsharp.games.deadmansdraw.events import Comment, Event, MatchEnded
+from cardsharp.games.deadmansdraw.state import CardPicker, State, TurnStartPiles
+from cardsharp.games.deadmansdraw.transitions import StateBuilder, effect_targets
+
+MAX_TIMEOUTS = 5  # the fifth ends the match (docs/spec/arena.md section 5)
+
+
+def start(
+    draw_pile: tuple[Card, ...],
+    discard_pile: tuple[Card, ...],
+    player: int,
+    banks: tuple[Bank, Bank] = (Bank(), Bank()),
+    play_area: tuple[Card, ...] = (),
+) -> State:
+    """The state in which `player` is to begin; the initial play area triggers no effects."""
+    opening = TurnStartPiles(draw_pile, discard_pile, banks)
+    return State(banks, draw_pile, discard_pile, player, opening, play_area=play_area)
+
+
+def apply(state: State, action: Action, pick_cards: CardPicker) -> tuple[State, tuple[Event, ...]]:
+    """Return the state after `action` of the active player, and its events in order.
+
+    Raises `IllegalAction` if the action is not allowed here, or if the answer to an effect
+    names no card; the text is the server's.
+    """
+    draft = StateBuilder(state, pick_cards)
+    draft.open_turn()
+    if action.answers_pending_effects:
+        draft.autopick_pending()
+    if not draft.between_turns:
+        draft.apply_action(action)
+    return draft.finish()
+
+
+def force_turn_end(
+    state: State, turn_comment: str, match_comment: str, pick_cards: CardPicker
+) -> tuple[State, tuple[Event, ...]]:
+    """Return the state after the active player's time ran out.
+
+    See docs/spec/arena.md section 5, "Timeout". Pending effects are answered by autopick, the
+    play area is banked, and the fifth timeout of a match ends it by points. If an autopick
+    busts, a second, successful `TurnEnded` follows, as on the server.
+    """
+    draft = StateBuilder(state, pick_cards)
+    draft.open_turn()
+    draft.events.append(Comment(turn_comment))
+    draft.timeouts += 1
+    draft.autopick_pending()
+    draft.bank_turn()
+    if draft.timeouts >= MAX_TIMEOUTS:
+        draft.events.append(Comment(match_comment))
+        draft.end_match(terminated=True)
+    return draft.finish()
+
+
+def terminate(
+    state: State, winner: int | None, comment: str | None
+) -> tuple[State, tuple[Event, ...]]:
+    """Return the state after a termination; `winner` None is a tie, not a decision "by points"."""
+    outcome = MatchEnded(state.scores, winner, was_terminated=True)
+    events: tuple[Event, ...] = (outcome,) if comment is None else (Comment(comment), outcome)
+    return replace(state, outcome=outcome), events
+
+
+def legal_actions(state: State) -> tuple[Action, ...]:
+    """Return the actions that differ in their effect, none once the match has ended.
+
+    The server accepts more forms of the same action, such as Draw for taking the Oracle's card
+    or for answering the Kraken; they are left out.
+    """
+    if state.outcome is not None:
+        return ()
+    pending = state.pending_effect
+    if pending is None:
+        return (DRAW, END_TURN) if state.play_area else (DRAW,)
+    match pending.effect_type:
+        case EffectType.KRAKEN:
+            return (DRAW,)
+        case EffectType.ORACLE:
+            oracle = EffectType.ORACLE
+            return (respond(oracle, pending.cards[0]), respond(oracle), END_TURN)
+    cards = effect_targets(
+        pending, state.banks[state.turn_player], state.banks[1 - state.turn_player]
+    )
+    return tuple(respond(pending.effect_type, card) for card in cards)

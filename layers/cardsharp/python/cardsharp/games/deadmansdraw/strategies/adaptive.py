@@ -1,0 +1,200 @@
+"""`adaptive`: the captain's search with weights that were trained against this opponent's kind."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from functools import lru_cache
+from random import Random
+
+from cardsharp.games.deadmansdraw.actions import Action
+from cardsharp.games.deadmansdraw.cards import Card
+from cardsharp.games.deadmansdraw.position import PastMove, Position
+from cardsharp.games.deadmansdraw.strategies import (
+    Decision,
+    IsLate,
+    PastMatch,
+    Strategy,
+    strategy,
+)
+from cardsharp.games.deadmansdraw.strategies.captain import (
+    WEIGHT_FILE,
+    Captain,
+    OptionEvaluator,
+    is_standard_deck,
+)
+from cardsharp.games.deadmansdraw.strategies.observed_decisions import (
+    DecisionTracker,
+    ObservedDecision,
+    cards_from_draw_pile,
+    opponent_decisions,
+)
+from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
+    GENERAL_WEIGHTS,
+    OpponentBelief,
+    load_opponent_profiles,
+    parse_opponent_profiles,
+)
+from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
+    SHORT_LIMITS,
+    never_late,
+)
+from cardsharp.games.deadmansdraw.strategies.search.turn_search import TurnSearch
+from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, read_weights
+
+MAX_LOSS_PER_DECISION = 0.05  # the most that one choice may cost, as a chance to win
+INITIAL_CREDIT = (
+    0.005  # what may be spent before the opponent has given anything: half a point in 100
+)
+
+
+def value_loss(position: Position, action: Action) -> float:
+    """Return how much win probability `action` loses against the best option.
+
+    Returns 0 if that cannot be evaluated: for a table that cannot occur in a match, and for the
+    refusal of an Oracle's card.
+    """
+    return _loss_of(replace(position, turn=0, history=(), refused_oracle_card=None), action)
+
+
+@lru_cache(maxsize=1024)  # strategies are made anew each turn
+def _loss_of(position: Position, action: Action) -> float:
+    if not is_standard_deck(position):
+        return 0.0
+    options = OptionEvaluator(position, TurnSearch(load_model(WEIGHT_FILE), SHORT_LIMITS)).options()
+    chosen = [option.value for option in options if option.action == action]
+    return max(option.value for option in options) - chosen[0] if chosen else 0.0
+
+
+class ExploitBudget:
+    """Win probability that playing against one opponent's weaknesses may cost in a match.
+
+    A player that deviates from `captain` because of its opponent model can be deceived by an
+    opponent that only pretends. So every decision of a match is compared with the captain's
+    best by a short search. Losses of the opponent are added to the budget, the player's own are
+    taken from it (Ganzfried and Sandholm, Safe opponent exploitation, 2012). Twin:
+    `cardsharp_tools/research/deadmansdraw/native/belief.c`.
+    """
+
+    def __init__(self) -> None:
+        self._balance = INITIAL_CREDIT
+        self._waiting: list[tuple[ObservedDecision, bool]] = []
+
+    def record_decisions(self, decisions: Iterable[ObservedDecision], *, is_self: bool) -> None:
+        """Add decisions of the match, in order; they are evaluated when the budget is read."""
+        self._waiting += ((seen, is_self) for seen in decisions)
+
+    def can_afford(self, decision: ObservedDecision) -> bool:
+        """Return True if the decision stays within the limit per decision and within the budget."""
+        cost = value_loss(decision.position, decision.action)
+        return cost <= 0 or cost <= min(MAX_LOSS_PER_DECISION, self._judged())
+
+    def _judged(self) -> float:
+        for seen, is_self in self._waiting:
+            loss = value_loss(seen.position, seen.action)
+            self._balance += -loss if is_self else loss
+        self._waiting.clear()
+        return self._balance
+
+
+@strategy("adaptive")
+class Adaptive:
+    """Plays like `captain`, but against a recognised opponent with weights trained for it.
+
+    The opponent is identified from its decisions in this match and in past ones. The captain's
+    weights are used against an unknown opponent, against one that does not decide as predicted,
+    and while the cost of deviating exceeds the opponent's losses so far (`ExploitBudget`).
+    """
+
+    def __init__(
+        self,
+        _rng: Random,
+        belief: OpponentBelief | None = None,
+        is_late: IsLate = never_late,
+        models: Mapping[str, ValueModel] | None = None,
+    ) -> None:
+        self._past = belief or OpponentBelief(load_opponent_profiles())
+        self._watched = _Watched(self._past)
+        self._late = is_late
+        self._learned = models or {}
+
+    def with_past_matches(self, matches: Sequence[PastMatch]) -> "Adaptive":
+        """This strategy with an opponent's past matches in mind, the oldest first."""
+        belief = self._past.copy()
+        for match in matches:
+            belief.update_all(opponent_decisions(match))
+        return Adaptive(Random(0), belief, self._late, self._learned)
+
+    def with_deadline(self, is_late: IsLate) -> "Adaptive":
+        """Return this strategy with a function that returns True once time is short."""
+        hurried = copy(self)  # what was seen of the match so far stays shared
+        hurried._late = is_late  # noqa: SLF001 - its own
+        return hurried
+
+    def decide(self, position: Position) -> Decision:
+        """Return the captain's decision, with the weights for the most likely opponent."""
+        self._watched.watch(position)
+        weights = self._watched.belief.weights()
+        if weights != GENERAL_WEIGHTS:
+            decision = self._by(weights, position)
+            if self._watched.gifts.can_afford(ObservedDecision(position, decision.action)):
+                return replace(decision, reason=f"{decision.reason[:-1]}, as against {weights}.")
+        return self._by(GENERAL_WEIGHTS, position)
+
+    def _by(self, weights: str, position: Position) -> Decision:
+        numbers = self._learned.get(weights) or load_model(weight_file_name(weights))
+        return Captain(numbers, is_late=self._late).decide(position)
+
+
+def load_trained(text: str) -> Strategy:
+    """Return the strategy of a file: `adaptive` for opponent profiles, `captain` for weights.
+
+    Raises `ValueError` for any other file.
+    """
+    document = json.loads(text)
+    if not isinstance(document, dict) or "opponents" not in document:
+        return Captain(read_weights(text))
+    entries = (*load_opponent_profiles(), *parse_opponent_profiles(text))
+    return Adaptive(Random(0), OpponentBelief(entries), models=load_models(text))
+
+
+def load_models(text: str) -> dict[str, ValueModel]:
+    """The models in a file of opponents, by the names that its entries have for them."""
+    packed = json.loads(text)["weights"]
+    return {name: read_weights(json.dumps(weights)) for name, weights in packed.items()}
+
+
+def weight_file_name(weights: str) -> str:
+    """The name of the weight file for a kind of opponent."""
+    return WEIGHT_FILE if weights == GENERAL_WEIGHTS else f"adaptive-{weights}"
+
+
+class _Watched:
+    """Belief about the opponent during a match, and the budget that it has given.
+
+    It continues from the last position if that belongs to the same match, else it starts again.
+    """
+
+    def __init__(self, past: OpponentBelief) -> None:
+        self._past = past
+        self._table: tuple[int, frozenset[Card]] = 0, frozenset()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._seen: tuple[PastMove, ...] = ()
+        self._witness = DecisionTracker(self._table[1])
+        self.belief, self.gifts = self._past.copy(), ExploitBudget()
+
+    def watch(self, position: Position) -> None:
+        """Take in all moves before `position`."""
+        table = position.seat, frozenset(position.unseen) | cards_from_draw_pile(position.history)
+        if table != self._table or position.history[: len(self._seen)] != self._seen:
+            self._table = table
+            self._begin()
+        for move in position.history[len(self._seen) :]:
+            decisions = self._witness.decisions_in(move)
+            self.gifts.record_decisions(decisions, is_self=move.player == position.seat)
+            if move.player != position.seat:
+                self.belief.update_all(decisions)
+        self._seen = position.history

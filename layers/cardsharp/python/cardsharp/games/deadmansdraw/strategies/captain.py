@@ -1,0 +1,307 @@
+"""`captain`: the player for tournaments. Chances to win by search and learned values."""
+
+import logging
+from collections.abc import Sequence
+from functools import lru_cache
+from random import Random
+from typing import Protocol, TypeVar
+
+from cardsharp.games.deadmansdraw.actions import (
+    DRAW,
+    END_TURN,
+    Action,
+    EffectType,
+    PendingEffect,
+    respond,
+)
+from cardsharp.games.deadmansdraw.cards import SERVER_DECK, Card, Suit, anchored_count
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies import (
+    Decision,
+    IsLate,
+    PointsOption,
+    ProbabilityOption,
+    strategy,
+)
+from cardsharp.games.deadmansdraw.strategies.position_features import (
+    bank_gain,
+    busting_card_count,
+    suits_in_play,
+    total_bank_gain,
+    value_loss,
+    would_bust,
+)
+from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
+    CARD_NUMBER,
+    NO_CARD,
+    card_set,
+)
+from cardsharp.games.deadmansdraw.strategies.search.endgame import (
+    EndgameSolver,
+    EndgameTurn,
+    NodeLimitExceeded,
+)
+from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
+    SearchLimits,
+    never_late,
+)
+from cardsharp.games.deadmansdraw.strategies.search.simulated_turn import (
+    SimulatedTurn,
+    TableSets,
+)
+from cardsharp.games.deadmansdraw.strategies.search.turn_search import TurnSearch
+from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
+from cardsharp.games.deadmansdraw.strategies.steady import Steady
+from cardsharp.play.strategy import format_percent
+
+WEIGHT_FILE = "captain"
+REFUSE_ORACLE = respond(EffectType.ORACLE)  # leaving the card that an Oracle showed, and going on
+
+_log = logging.getLogger(__name__)
+
+
+class Captain:
+    """Plays the option with the highest probability to win the match.
+
+    A table that cannot occur in a match, with a card twice or of an unknown suit, is left to
+    `steady`. The work is limited in nodes, so a decision does not depend on the clock. Only as
+    a last resort, if the deadline says that time is short, the options evaluated so far must
+    do.
+    """
+
+    def __init__(
+        self, model: ValueModel, limits: SearchLimits | None = None, is_late: IsLate | None = None
+    ) -> None:
+        self._model = model
+        self._limits = limits or SearchLimits()
+        self._late = is_late or never_late
+
+    def with_deadline(self, is_late: IsLate) -> "Captain":
+        """Return this captain with a function that returns True once time is short."""
+        return Captain(self._model, self._limits, is_late)
+
+    def decide(self, position: Position) -> Decision:
+        """The action of the highest chance; of equal ones the first."""
+        if not is_standard_deck(position):
+            return Steady(Random(0)).decide(position)
+        search = TurnSearch(self._model, self._limits)
+        weighing = OptionEvaluator(position, search, self._late)
+        options = weighing.options()
+        best = max(options, key=lambda option: option.value)
+        return Decision(best.action, _reason(best, options), options)
+
+
+@strategy("captain")
+def captain(_rng: Random) -> Captain:
+    """The captain with the weights that are shipped."""
+    return Captain(load_model(WEIGHT_FILE))
+
+
+def is_standard_deck(position: Position) -> bool:
+    """Return True if every card is of the server's deck, and in one place only."""
+    cards = [
+        *position.own_bank,
+        *position.opponent_bank,
+        *position.play_area,
+        *position.discard_pile,
+    ]
+    cards += position.unseen
+    if position.pending is not None and position.pending.effect_type is EffectType.MAP:
+        cards += position.pending.cards
+    return len(set(cards)) == len(cards) and all(card in CARD_NUMBER for card in cards)
+
+
+def search_turn(position: Position) -> SimulatedTurn:
+    """The turn as the search sees it; the cards that a Map offers count as discarded."""
+    pending, known_top = position.pending, position.known_top
+    discard = card_set(position.discard_pile)
+    if pending is not None and pending.effect_type is EffectType.MAP:
+        discard |= card_set(pending.cards)
+    table = TableSets(
+        own_bank=card_set(position.own_bank),
+        opponent_bank=card_set(position.opponent_bank),
+        draw_pile=card_set(position.unseen),
+        discard_pile=discard,
+        known_top=NO_CARD if known_top is None else CARD_NUMBER[known_top],
+    )
+    return SimulatedTurn(table, (CARD_NUMBER[card] for card in position.play_area))
+
+
+_Turn = TypeVar("_Turn", contravariant=True)  # noqa: PLC0105 (one letter more says nothing)
+
+
+class _Values(Protocol[_Turn]):
+    """Evaluator of options: the limited search, or the endgame solver."""
+
+    def end_turn(self, turn: _Turn) -> float: ...
+    def draw(self, turn: _Turn) -> float: ...
+    def hook(self, turn: _Turn, card: int) -> float: ...
+    def sword(self, turn: _Turn, card: int) -> float: ...
+    def cannon(self, turn: _Turn, card: int, kraken_draws: int) -> float: ...
+    def map(self, turn: _Turn, card: int) -> float: ...
+    def take_oracle_card(self, turn: _Turn, card: int, kraken_draws: int) -> float: ...
+
+
+class OptionEvaluator:
+    """Options of one position with their win probabilities."""
+
+    def __init__(
+        self, position: Position, search: TurnSearch, is_late: IsLate = never_late
+    ) -> None:
+        self.position = position
+        self.search = search
+        self.late = is_late
+        self.turn = search_turn(position)
+        self._ends = 0
+
+    @property
+    def node_count(self) -> int:
+        """The ends of turns that were valued."""
+        return self.search.nodes + self._ends
+
+    def options(self) -> tuple[PointsOption, ...]:
+        """The legal actions, in a fixed order: cards as in the deck, then Draw, then EndTurn.
+
+        Refusing an Oracle's card is left out: stopping and taking it are never worse.
+        """
+        actions = self.position.legal_actions()
+        if actions == (DRAW,):
+            return (self._rated_option(DRAW, self._forced()),)
+        chosen = sorted((action for action in actions if action != REFUSE_ORACLE), key=_order)
+        return self._to_the_end(chosen) or self._looked_ahead(chosen)
+
+    def _to_the_end(self, actions: Sequence[Action]) -> tuple[PointsOption, ...]:
+        """Return the options searched to the end of the match; none if that is too much."""
+        limits = self.search.limits
+        if not limits.endgame_cards or self.turn.pile_count > limits.endgame_cards:
+            return ()
+        values, self._ends = _endgame_values(
+            self.position, tuple(actions), limits.max_leaves, self.late
+        )
+        return tuple(map(self._rated_option, actions, values))
+
+    def _looked_ahead(self, actions: Sequence[Action]) -> tuple[PointsOption, ...]:
+        weighed: list[PointsOption] = []
+        for action in actions:
+            if weighed and self.late():
+                _log.warning("Time is short: %d of %d weighed.", len(weighed), len(actions))
+                break
+            value = _value(self.position, action, self.search, self.turn)
+            weighed.append(self._rated_option(action, value))
+        return tuple(weighed)
+
+    def _forced(self) -> float:
+        search, turn = self.search, self.turn
+        if not turn.pile_count:
+            return search.value_of_stopping(turn)
+        if turn.lying:
+            return search.continuation_values(turn)[0]
+        # The learned chance of the player whose turn begins here.
+        swapped = TableSets(
+            turn.opponent_bank, turn.own_bank, turn.pile, turn.discard, turn.known_top
+        )
+        return 1.0 - search.value_of_stopping(SimulatedTurn(swapped))
+
+    def _rated_option(self, action: Action, value: float) -> PointsOption:
+        return ProbabilityOption(action, value, _note(self.position, action))
+
+
+@lru_cache(maxsize=1)  # `adaptive` asks again with other numbers, which say nothing of the end
+def _endgame_values(
+    position: Position, actions: tuple[Action, ...], max_nodes: int, late: IsLate
+) -> tuple[tuple[float, ...], int]:
+    """Return the value of each action and the number of leaves; no values if that is too much.
+
+    That is so if the solver reaches `max_nodes` or the time is up.
+    """
+    endgame, root = EndgameSolver(max_nodes, late), search_turn(position)
+    sets = root.own_bank, root.opponent_bank, root.pile, root.discard
+    turn = EndgameTurn(*sets, root.area, root.saved, root.known_top)
+    try:
+        values = [_value(position, action, endgame, turn) for action in actions]
+    except NodeLimitExceeded:
+        values = []
+    return tuple(values), endgame.ends
+
+
+def _value(position: Position, action: Action, values: _Values[_Turn], turn: _Turn) -> float:
+    if action == END_TURN:
+        return values.end_turn(turn)
+    if position.pending is None or action.card is None:
+        return values.draw(turn)
+    return _answered(position.pending, CARD_NUMBER[action.card], values, turn)
+
+
+def _answered(pending: PendingEffect, card: int, values: _Values[_Turn], turn: _Turn) -> float:
+    owed = pending.remaining_draws
+    match pending.effect_type:
+        case EffectType.HOOK:
+            return values.hook(turn, card)
+        case EffectType.SWORD:
+            return values.sword(turn, card)
+        case EffectType.CANNON:
+            return values.cannon(turn, card, owed)
+        case EffectType.MAP:
+            return values.map(turn, card)
+        case _:
+            return values.take_oracle_card(turn, card, owed)
+
+
+def _order(action: Action) -> int:
+    if action.card is None:
+        return len(SERVER_DECK) + (action == END_TURN)
+    return CARD_NUMBER[action.card]
+
+
+# --- words -----------------------------------------------------------------------------------
+
+
+def _note(position: Position, action: Action) -> str:
+    """Return a note on the gain or the risk of an option."""
+    pending, area = position.pending, position.play_area
+    if action == END_TURN:
+        treasure = {Suit.CHEST, Suit.KEY} <= suits_in_play(position)
+        bonus = f" and up to {len(area)} bonus cards" if treasure else ""
+        return f"banks {total_bank_gain(position.own_bank, area)}{bonus}"
+    if pending is not None and action.card is not None:
+        note = _effect(position, pending, action.card)
+        return f"{note}, busts" if would_bust(position, action.card) else note
+    known_top, unseen = position.known_top, position.unseen
+    if known_top is not None:
+        return (
+            f"{known_top} is next and "
+            f"{'busts' if known_top.suit in suits_in_play(position) else 'is safe'}"
+        )
+    saved = total_bank_gain(position.own_bank, area[: anchored_count(area)])
+    anchor_note = f", the Anchor saves {saved}" if saved else ""
+    risk = busting_card_count(position) / len(unseen) if unseen else 0.0
+    return f"busts {format_percent(risk)}{anchor_note}"
+
+
+def _effect(position: Position, pending: PendingEffect, card: Card) -> str:
+    match pending.effect_type:
+        case EffectType.CANNON | EffectType.SWORD:
+            return f"costs the opponent {value_loss(position.opponent_bank, card)}"
+        case EffectType.HOOK:
+            return f"puts {value_loss(position.own_bank, card)} at stake again"
+        case EffectType.ORACLE:
+            return "is the next card"
+        case _:
+            return f"would bank {bank_gain(position.own_bank, card)}"
+
+
+def _reason(best: PointsOption, options: Sequence[PointsOption]) -> str:
+    """Return one sentence on the reason for playing `best`."""
+    verb = {DRAW: "Draw", END_TURN: "Stop"}.get(best.action, str(best.action))
+    alternatives = sorted(
+        (o for o in options if o is not best), key=lambda o: o.value, reverse=True
+    )
+    chance = f"{format_percent(best.value)} to win"
+    if not alternatives:
+        return f"{verb}: there is no choice; {chance}, {best.note}."
+    second = {DRAW: "drawing", END_TURN: "stopping"}.get(alternatives[0].action)
+    against = (
+        f"against {format_percent(alternatives[0].value)} for {second or alternatives[0].action}"
+    )
+    return f"{verb}: {chance} {against}; {best.note}."

@@ -1,0 +1,131 @@
+"""`champion`: how the winner of the 2023 tournament decided (docs/spec/arena.md section 9)."""
+
+from random import Random
+
+from cardsharp.games.deadmansdraw.actions import (
+    DRAW,
+    END_TURN,
+    EffectType,
+    PendingEffect,
+    respond,
+)
+from cardsharp.games.deadmansdraw.cards import Card, Suit
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies import Decision, strategy
+from cardsharp.games.deadmansdraw.strategies.position_features import (
+    bank_gain,
+    chest_key_partner,
+    costliest,
+    first_by_suit,
+    suits_in_play,
+)
+from cardsharp.games.deadmansdraw.transitions import sword_targets
+
+STOP_AT_CARDS = 3
+KRAKEN_LIMIT = 1  # a Kraken is not taken by choice when more cards than this lie in the play area
+HOOK_ORDER = (
+    Suit.SWORD,
+    Suit.CANNON,
+    Suit.ORACLE,
+    Suit.MAP,
+    Suit.ANCHOR,
+    Suit.KEY,
+    Suit.CHEST,
+    Suit.MERMAID,
+    Suit.KRAKEN,
+)
+SWORD_ORDER = (Suit.HOOK, Suit.ORACLE, Suit.CANNON, Suit.MAP, Suit.ANCHOR)
+MAP_ORDER = (Suit.SWORD, Suit.HOOK, Suit.CANNON, Suit.ORACLE, Suit.MAP)
+
+
+@strategy("champion")
+class Champion:
+    """Stops at three cards with a gain, or with Chest and Key."""
+
+    name = "champion"
+
+    def __init__(self, _rng: Random, stop_at_cards: int = STOP_AT_CARDS) -> None:
+        self.enough = stop_at_cards
+
+    def decide(self, position: Position) -> Decision:
+        """The player's action, and the rule that led to it."""
+        pending = position.pending
+        if pending is None:
+            return self._draw_or_end(position)
+        match pending.effect_type:
+            case EffectType.KRAKEN:
+                return Decision(DRAW, "The Kraken makes us draw.")
+            case EffectType.ORACLE:
+                return self._oracle(position, pending)
+            case EffectType.HOOK:
+                card = self._hook(position)
+            case EffectType.CANNON:
+                card = costliest(position.opponent_bank, position.opponent_bank.top_cards())
+            case EffectType.SWORD:
+                card = self._sword(position)
+            case EffectType.MAP:
+                card = self._map(position, pending)
+        return Decision(respond(pending.effect_type, card), f"{card} by the {self.name}'s order.")
+
+    def _draw_or_end(self, position: Position) -> Decision:
+        area = position.play_area
+        if position.refused_oracle_card is not None and area:
+            return Decision(END_TURN, "The Oracle's card was refused.")
+        if {Suit.CHEST, Suit.KEY} <= suits_in_play(position):
+            return Decision(END_TURN, "Chest and Key lie in the play area.")
+        if (
+            len(area) >= self.enough
+            and sum(bank_gain(position.own_bank, card) for card in area) > 0
+        ):
+            return Decision(END_TURN, f"{len(area)} cards with a gain lie in the play area.")
+        return Decision(DRAW, "Too little lies in the play area.")
+
+    def _oracle(self, position: Position, pending: PendingEffect) -> Decision:
+        card, area = pending.cards[0], position.play_area
+        welcome = card.suit != Suit.KRAKEN or len(area) <= KRAKEN_LIMIT
+        if pending.remaining_draws or (card.suit not in suits_in_play(position) and welcome):
+            return Decision(respond(EffectType.ORACLE, card), f"{card} is safe, or must be drawn.")
+        return Decision(respond(EffectType.ORACLE), f"{card} is not wanted.")
+
+    def _hook(self, position: Position) -> Card:
+        area, tops = suits_in_play(position), position.own_bank.top_cards()
+        safe = tuple(card for card in tops if _safe(position, card.suit, area))
+        return chest_key_partner(safe, area) or first_by_suit(safe, HOOK_ORDER) or tops[0]
+
+    def _sword(self, position: Position) -> Card:
+        area, targets = (
+            suits_in_play(position),
+            sword_targets(position.own_bank, position.opponent_bank),
+        )
+        safe = tuple(card for card in targets if _safe(position, card.suit, area))
+        if not safe:
+            return targets[-1]
+        preferred = chest_key_partner(safe, area) or first_by_suit(safe, SWORD_ORDER)
+        return preferred or max(safe, key=lambda card: card.value)
+
+    def _map(self, position: Position, pending: PendingEffect) -> Card:
+        area, offered = suits_in_play(position), pending.cards
+        shunned = len(position.play_area) > KRAKEN_LIMIT
+        krakens = tuple(card for card in offered if shunned and card.suit == Suit.KRAKEN)
+        rest = (card for card in offered if card not in krakens)
+        safe = tuple(card for card in rest if _safe(position, card.suit, area))
+        return max(safe or krakens or offered, key=_map_rank)
+
+
+def _safe(position: Position, suit: str, area: frozenset[str]) -> bool:
+    """Return True if a card of `suit` can join `area` without a bust, by itself or its effect."""
+    if suit in area:
+        return False
+    if suit == Suit.HOOK:
+        return any(
+            _safe(position, bank_suit, area | {suit}) for bank_suit in position.own_bank.suits
+        )
+    if suit == Suit.SWORD:
+        targets = sword_targets(position.own_bank, position.opponent_bank)
+        return not targets or any(_safe(position, card.suit, area | {suit}) for card in targets)
+    return True
+
+
+def _map_rank(card: Card) -> tuple[int, int]:
+    rank = next((i for i, suit in enumerate(MAP_ORDER) if suit == card.suit), len(MAP_ORDER))
+    return -rank, card.value

@@ -1,0 +1,61 @@
+"""`example-node`, `example-java`: the organisers' clients (docs/spec/arena.md section 9)."""
+
+from random import Random
+
+from cardsharp.games.deadmansdraw.actions import (
+    DRAW,
+    END_TURN,
+    Action,
+    EffectType,
+    PendingEffect,
+    respond,
+)
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies import Decision, strategy
+from cardsharp.games.deadmansdraw.strategies.position_features import (
+    autopick,
+    effect_targets,
+)
+from cardsharp.play.strategy import format_percent
+
+STOP_PROBABILITY = 0.3  # the chance with which both end a turn, and one refuses an Oracle's card
+
+
+@strategy("example-node")
+class ExampleNode:
+    """The Node client.
+
+    The original sends Draw and EndTurn with autopick, which answers what is pending before the
+    verb; the same cards are named here one by one.
+    """
+
+    def __init__(self, rng: Random) -> None:
+        self.rng = rng
+
+    def decide(self, position: Position) -> Decision:
+        """Draw on an empty play area or by chance; answer what is pending."""
+        pending = position.pending
+        if pending is not None and pending.effect_type is not EffectType.KRAKEN:
+            return Decision(self.choose_answer(position, pending), "The example client's answer.")
+        if pending is not None or not position.play_area:
+            return Decision(DRAW, "A card must be drawn.")
+        action = END_TURN if self.rng.random() < STOP_PROBABILITY else DRAW
+        return Decision(
+            action, f"The turn ends by chance, {format_percent(STOP_PROBABILITY)} after each card."
+        )
+
+    def choose_answer(self, position: Position, _pending: PendingEffect) -> Action:
+        """The server's own pick; no Kraken is asked about."""
+        return autopick(position)
+
+
+@strategy("example-java")
+class ExampleJava(ExampleNode):
+    """The Java client: the first card of any choice."""
+
+    def choose_answer(self, position: Position, pending: PendingEffect) -> Action:
+        """The first card; an Oracle's is refused by chance."""
+        if pending.effect_type is EffectType.ORACLE:
+            card = None if self.rng.random() < STOP_PROBABILITY else pending.cards[0]
+            return respond(EffectType.ORACLE, card)
+        return respond(pending.effect_type, effect_targets(position)[0])

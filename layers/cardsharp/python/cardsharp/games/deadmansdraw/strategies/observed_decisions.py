@@ -1,0 +1,114 @@
+"""Observed decisions of a player, each with the position that it was made in.
+
+They are derived from the public events: every draw, answer and end of a turn is in them. Moves
+without a choice are left out (the first draw of a turn, a Kraken's draws, a single answer), and
+so are the server's own moves when a player's time had run out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
+from cardsharp.games.deadmansdraw.cards import SERVER_DECK, Card, lowest_of_each_suit
+from cardsharp.games.deadmansdraw.events import (
+    CardDrawn,
+    CardRemoved,
+    EffectAnswered,
+    Event,
+    TurnEnded,
+    TurnStarted,
+)
+from cardsharp.games.deadmansdraw.position import PastMove, Position, PublicInfoTracker
+from cardsharp.games.deadmansdraw.strategies import PastMatch
+from cardsharp.games.deadmansdraw.strategies.position_features import effect_targets
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedDecision:
+    """A decision that a player has shown: the position as the player knew it, and the action."""
+
+    position: Position
+    action: Action
+
+
+class DecisionTracker:
+    """Follows a match from its beginning, move by move.
+
+    `draw_pile` are the cards that the draw pile began with, in any order.
+    """
+
+    def __init__(self, draw_pile: frozenset[Card]) -> None:
+        suits = {card.suit for card in draw_pile}
+        lowest = (card for card in lowest_of_each_suit(SERVER_DECK) if card.suit in suits)
+        self._seen = PublicInfoTracker(
+            draw_pile, tuple(card for card in lowest if card not in draw_pile)
+        )
+        self._turn: list[Event] = []
+        self._lost = False
+
+    def decisions_in(self, move: PastMove) -> list[ObservedDecision]:
+        """Return the decisions in a move; none once the match has become inconsistent.
+
+        It is inconsistent if it began with cards that no event has named (a debug start state).
+        """
+        decisions: list[ObservedDecision] = []
+        is_player_move = move.player is not None and move.timed_out_player is None
+        for event in move.events:
+            if isinstance(event, CardRemoved):
+                self._lost |= event.card not in self._seen.banks[event.bank_index]
+            if self._lost:
+                return []
+            if is_player_move:
+                decisions += self._decided(move, event)
+            self._turn = [event] if isinstance(event, TurnStarted) else [*self._turn, event]
+            self._seen.apply_event(event, move.player)
+        if not isinstance(move.events[-1] if move.events else None, EffectAnswered):
+            self._seen.refused = None
+        return decisions
+
+    def _decided(self, move: PastMove, event: Event) -> Iterator[ObservedDecision]:
+        action = self._action(event)
+        if action is not None:
+            turn = PastMove(move.turn, move.player, tuple(self._turn))
+            position = self._seen.position_for(move.player or 0, move.turn, (turn,))
+            if _leaves_a_choice(position):
+                yield ObservedDecision(position, action)
+
+    def _action(self, event: Event) -> Action | None:
+        """Return the action that `event` begins, None if the event only follows from an action."""
+        pending = self._seen.pending
+        match event:
+            case EffectAnswered(_, card) if pending is not None:
+                return respond(pending.effect_type, card)
+            case CardDrawn() if pending is None:
+                return DRAW
+            case CardDrawn(card) if (
+                pending is not None and pending.effect_type is EffectType.ORACLE
+            ):
+                is_answered = isinstance(self._turn[-1], EffectAnswered)
+                return None if is_answered else respond(EffectType.ORACLE, card)
+            case TurnEnded(is_banked=True) if self._seen.unseen:
+                return END_TURN
+            case _:
+                return None
+
+
+def _leaves_a_choice(position: Position) -> bool:
+    if position.pending is None:
+        return bool(position.play_area)
+    return position.pending.effect_type is EffectType.ORACLE or len(effect_targets(position)) > 1
+
+
+def cards_from_draw_pile(history: tuple[PastMove, ...]) -> frozenset[Card]:
+    """Return all cards that were drawn from the draw pile."""
+    events = (event for move in history for event in move.events)
+    return frozenset(event.card for event in events if isinstance(event, CardDrawn))
+
+
+def opponent_decisions(match: PastMatch) -> Iterator[ObservedDecision]:
+    """Yield the opponent's decisions in a past match."""
+    witness = DecisionTracker(cards_from_draw_pile(match.history))
+    for move in match.history:
+        decisions = witness.decisions_in(move)
+        if move.player == match.opponent_seat:
+            yield from decisions

@@ -1,0 +1,298 @@
+"""Identification of the opponent: naive Bayes over its observed decisions.
+
+Each entry of `adaptive_opponents.json` describes how one opponent, or a kind of opponent,
+decides and which weights play best against it. The unknown opponent, the stranger, is an entry
+as well: its stopping habits are learned during the match, and its answers to effects are taken
+to be uniform.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from math import exp, log, prod
+from random import Random
+
+from cardsharp.games.deadmansdraw.actions import END_TURN, EffectType
+from cardsharp.games.deadmansdraw.cards import Card
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies import Strategy, build
+from cardsharp.games.deadmansdraw.strategies.observed_decisions import ObservedDecision
+from cardsharp.games.deadmansdraw.strategies.position_features import (
+    bank_gain,
+    busting_card_count,
+    effect_targets,
+    suits_in_play,
+    total_bank_gain,
+    would_bust,
+)
+
+GENERAL_WEIGHTS = "general"  # the weights that know nothing of the opponent
+SLIP_PROBABILITY = (
+    0.02  # how often a player decides otherwise than its entry says: errors, late answers
+)
+MISS_PROBABILITY = (
+    0.05  # a decision that an entry thought less likely than this speaks against the entry
+)
+MAX_MISS_SHARE = 0.05  # the share of decisions from which on an entry is given up
+MIN_CONFIDENCE = 0.9  # that the opponent is no stranger, to play otherwise than in general
+UNKNOWN_OPPONENT_PRIOR = (
+    0.5  # the chance, before anything is seen, that the opponent is nobody known
+)
+MAX_TRACKED_CARDS = 7  # stopping habits are the same from so many cards in the play area on
+STOP_FEATURES = ("cards", "points", "risk")
+"""By what habits of stopping go: the cards in the play area, three points that they would bring
+the bank, a tenth of the unseen cards that would bust; each in `MOST_LYING` classes."""
+
+BUST = "bust"
+
+VALUE_ORDERS = ("dearest", "cheapest", "between")  # what an answer is among those that do not bust
+DEFAULT_PREFERENCE = 0.5  # the taste for what was never seen
+StopProbabilities = tuple[
+    tuple[float, float], ...
+]  # by class: the chance to stop without and with a gain
+AnswerPreferences = dict[str, dict[str, float]]
+"""By effect and kind: how often a card of that suit, or order, was chosen where it could be; a card
+that busts is of that kind alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpponentProfile:
+    """Decision model of an opponent; None stands for unknown habits or preferences.
+
+    `stop_model` and `answer_model` each name a strategy of ours that decides likewise, or hold
+    numbers: the probability to stop, and the preference for suits.
+    """
+
+    name: str
+    weights: str
+    stop_model: str | float | StopProbabilities | None
+    answer_model: str | AnswerPreferences | None
+    stop_feature: str = STOP_FEATURES[0]
+
+
+@dataclass(slots=True)
+class _Evidence:
+    """Evidence for a profile: its log-likelihood, and its number of wrong predictions."""
+
+    likelihood: float = 0.0
+    misses: int = 0
+
+
+@dataclass(slots=True)
+class OpponentBelief:
+    """Belief about the opponent after `decision_count` of its decisions."""
+
+    profiles: tuple[OpponentProfile, ...]
+    decision_count: int = 0
+    evidence: list[_Evidence] = field(default_factory=list)
+    habits: list[list[int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.evidence = self.evidence or [_Evidence() for _ in self.profiles]
+        self.habits = self.habits or [[0, 0] for _ in range(MAX_TRACKED_CARDS)]
+
+    def copy(self) -> "OpponentBelief":
+        """Return an independent belief with the same evidence."""
+        evidence = [_Evidence(entry.likelihood, entry.misses) for entry in self.evidence]
+        return OpponentBelief(
+            self.profiles, self.decision_count, evidence, [list(pair) for pair in self.habits]
+        )
+
+    def update_all(self, decisions: Iterable[ObservedDecision]) -> None:
+        """Take in decisions in their order."""
+        for seen in decisions:
+            self.update(seen)
+
+    def update(self, decision: ObservedDecision) -> None:
+        """Take in one decision."""
+        agreements: dict[str, bool] = {}
+        for entry, evidence in zip(self.profiles, self.evidence, strict=True):
+            if decision.position.pending is None:
+                chance = self._chance_of_stopping(entry, decision, agreements)
+            else:
+                chance = _chance_of_answer(entry, decision, agreements)
+            evidence.likelihood += log(chance)
+            evidence.misses += chance < MISS_PROBABILITY
+        self.decision_count += 1
+        if decision.position.pending is None:
+            self.habits[capped_card_count(decision.position) - 1][decision.action == END_TURN] += 1
+
+    def weights(self) -> str:
+        """The weights to play with: the likeliest kind's, once it is hardly a stranger."""
+        by_weights = {entry.weights: 0.0 for entry in self.profiles}
+        for entry, chance in self.probabilities():
+            by_weights[entry.weights] += chance
+        if by_weights.pop(GENERAL_WEIGHTS) > 1 - MIN_CONFIDENCE:
+            return GENERAL_WEIGHTS
+        return max(by_weights, key=by_weights.__getitem__)
+
+    def probabilities(self) -> list[tuple[OpponentProfile, float]]:
+        """Return each profile that is not excluded, with its probability to be the opponent.
+
+        A profile is excluded once it has predicted too many decisions wrongly.
+        """
+        max_misses = max(1.0, MAX_MISS_SHARE * self.decision_count)
+        profile_count = len(self.profiles) - 1
+        log_scores = [
+            (
+                entry,
+                evidence.likelihood
+                + log(
+                    UNKNOWN_OPPONENT_PRIOR
+                    if _is_stranger(entry)
+                    else UNKNOWN_OPPONENT_PRIOR / profile_count
+                ),
+            )
+            for entry, evidence in zip(self.profiles, self.evidence, strict=True)
+            if evidence.misses <= max_misses or _is_stranger(entry)
+        ]
+        top = max(likelihood for _, likelihood in log_scores)
+        shares = [(entry, exp(likelihood - top)) for entry, likelihood in log_scores]
+        total = sum(share for _, share in shares)
+        return [(entry, share / total) for entry, share in shares]
+
+    # --- how likely an entry thought a decision ------------------------------------------------
+
+    def _chance_of_stopping(
+        self, entry: OpponentProfile, seen: ObservedDecision, agreements: dict[str, bool]
+    ) -> float:
+        stops, position = entry.stop_model, seen.position
+        if isinstance(stops, str):
+            return _by_strategy(stops, seen, agreements, 2)
+        if stops is None:
+            on, off = self.habits[capped_card_count(position) - 1]
+            chance = (off + 0.5) / (on + off + 1)
+        elif isinstance(stops, float):
+            chance = stops
+        else:
+            chance = stops[stop_class(position, entry.stop_feature)][stopping_gains(position)]
+        return chance if seen.action == END_TURN else 1 - chance
+
+
+def _is_stranger(entry: OpponentProfile) -> bool:
+    return (
+        entry.weights == GENERAL_WEIGHTS and entry.stop_model is None and entry.answer_model is None
+    )
+
+
+def capped_card_count(position: Position) -> int:
+    """The cards in the play area, as far as habits tell them apart."""
+    return min(len(position.play_area), MAX_TRACKED_CARDS)
+
+
+def stop_class(position: Position, feature: str) -> int:
+    """Return the class of a position by one of `STOP_FEATURES`."""
+    if feature == "points":
+        return min(
+            total_bank_gain(position.own_bank, position.play_area) // 3, MAX_TRACKED_CARDS - 1
+        )
+    if feature == "risk":
+        return min(
+            10 * busting_card_count(position) // max(1, len(position.unseen)), MAX_TRACKED_CARDS - 1
+        )
+    return capped_card_count(position) - 1
+
+
+def answer_kinds(position: Position) -> dict[Card, tuple[str, ...]]:
+    """As which kinds each answer is liked: its suit and its order, or that it busts."""
+    cards = effect_targets(position)
+    safe = [card for card in cards if not would_bust(position, card)]
+    values = [card.value for card in safe]
+    return {
+        card: (card.suit, _order(card.value, values)) if card in safe else (BUST,) for card in cards
+    }
+
+
+def _order(value: int, among: list[int]) -> str:
+    dearest, cheapest, between = VALUE_ORDERS
+    return dearest if value == max(among) else cheapest if value == min(among) else between
+
+
+def stopping_gains(position: Position) -> bool:
+    """Return True if the bank would gain by stopping now."""
+    return any(bank_gain(position.own_bank, card) for card in position.play_area)
+
+
+def _by_strategy(
+    name: str, seen: ObservedDecision, agreements: dict[str, bool], options: int
+) -> float:
+    """Return the probability of the action if the opponent decides as the strategy `name` does."""
+    if name not in agreements:
+        agreements[name] = _strategy(name).decide(seen.position).action == seen.action
+    return 1 - SLIP_PROBABILITY if agreements[name] else SLIP_PROBABILITY / (options - 1)
+
+
+@cache
+def _strategy(name: str) -> Strategy:
+    return build(name, Random(0))
+
+
+def _chance_of_answer(
+    entry: OpponentProfile, seen: ObservedDecision, agreements: dict[str, bool]
+) -> float:
+    pending = seen.position.pending
+    oracle = pending is not None and pending.effect_type is EffectType.ORACLE
+    # An Oracle can be taken, refused, or answered by the end of the turn.
+    options = 3 if oracle else len(effect_targets(seen.position))
+    if isinstance(entry.answer_model, str):
+        return _by_strategy(entry.answer_model, seen, agreements, options)
+    if entry.answer_model is None:
+        return 1 / options
+    return SLIP_PROBABILITY / options + (1 - SLIP_PROBABILITY) * _share_of_taste(
+        entry.answer_model, seen
+    )
+
+
+def _share_of_taste(tastes: AnswerPreferences, seen: ObservedDecision) -> float:
+    position, action = seen.position, seen.action
+    pending = position.pending
+    if pending is None:
+        return 0.0
+    taste = tastes.get(pending.effect_type, {})
+    if pending.effect_type is EffectType.ORACLE:
+        busts = pending.cards[0].suit in suits_in_play(position)
+        takes = taste.get(BUST if busts else "safe", DEFAULT_PREFERENCE)
+        refuses = (1 - takes) * (1 - taste.get("end", DEFAULT_PREFERENCE))
+        if action == END_TURN:
+            return 1 - takes - refuses
+        return takes if action.card else refuses
+    weight = {
+        card: prod(taste.get(kind, DEFAULT_PREFERENCE) for kind in kinds)
+        for card, kinds in answer_kinds(position).items()
+    }
+    return weight.get(action.card, 0.0) / (sum(weight.values()) or 1.0) if action.card else 0.0
+
+
+# --- the file of known opponents ---------------------------------------------------------------
+
+
+@cache
+def load_opponent_profiles() -> tuple[OpponentProfile, ...]:
+    """The shipped entries, the stranger among them; raises `ValueError` for another version's."""
+    text = files(__package__).joinpath("adaptive_opponents.json").read_text(encoding="utf-8")
+    return parse_opponent_profiles(text)
+
+
+def parse_opponent_profiles(text: str) -> tuple[OpponentProfile, ...]:
+    """Return the profiles of a file of opponents; raise `ValueError` for another version's."""
+    document = json.loads(text)
+    if not isinstance(document, dict) or document.get("version") != 1:
+        raise ValueError("This is no file of known opponents of version 1.")
+    return tuple(_entry(fields) for fields in document["opponents"])
+
+
+def _entry(fields: dict[str, object]) -> OpponentProfile:
+    name, weights = str(fields["name"]), str(fields["weights"])
+    match fields.get("stops"), fields.get("answers"):
+        case (str() | float() | None) as stops, (str() | dict() | None) as answers:
+            return OpponentProfile(name, weights, stops, answers)
+        case list() as habits, (str() | dict() | None) as answers if (
+            len(habits) == MAX_TRACKED_CARDS
+        ):
+            pairs = tuple((float(without), float(gaining)) for without, gaining in habits)
+            return OpponentProfile(
+                name, weights, pairs, answers, str(fields.get("by", STOP_FEATURES[0]))
+            )
+    raise ValueError(f"The opponent '{name}' decides in a way that this program cannot read.")

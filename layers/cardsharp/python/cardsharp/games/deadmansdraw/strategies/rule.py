@@ -1,0 +1,123 @@
+"""`rule`: five lines that a person can play by (docs/rules.md).
+
+  cardsharp lab duel rule.py champion   # how strong is it?
+  cardsharp ladder rule.py              # who is the next to beat?
+
+`cardsharp research rule` finds the numbers. Twin:
+`cardsharp_tools/research/deadmansdraw/native/rule.c`.
+"""
+
+from collections.abc import Sequence
+from random import Random
+
+from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, EffectType, respond
+from cardsharp.games.deadmansdraw.cards import Card, Suit, anchored_count, deck_sort_key
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies import Decision, strategy
+from cardsharp.games.deadmansdraw.strategies.position_features import (
+    bank_gain,
+    busting_card_count,
+    effect_targets,
+    suits_in_play,
+    value_loss,
+)
+from cardsharp.games.deadmansdraw.transitions import sword_targets
+
+DRAW_POINTS = 5  # points that a draw is taken to bring; try other numbers
+TREASURE_BONUS = 8  # points that Chest and Key count where they lie side by side
+SWORD_BONUS = (
+    4  # points that a Sword counts more than it shows: it robs again when a Hook brings it
+)
+
+
+@strategy("rule")
+class FiveLines:
+    """Stops once the points at stake times the bad cards make five times the good ones."""
+
+    def __init__(self, _rng: Random) -> None:
+        pass
+
+    def decide(self, position: Position) -> Decision:
+        """One of `position.legal_actions()`, by the rule alone."""
+        pending = position.pending
+        if pending is None or pending.effect_type is EffectType.KRAKEN:
+            return stop_or_draw(position)
+        if pending.effect_type is EffectType.ORACLE:
+            card = pending.cards[0]
+            if card.suit in suits_in_play(position):
+                return Decision(END_TURN, f"{card} would bust.")
+            return Decision(respond(EffectType.ORACLE, card), f"{card} does not bust.")
+        points = cannon_value if pending.effect_type is EffectType.CANNON else placement_value
+        cards = sorted(effect_targets(position), key=deck_sort_key)
+        best = max(cards, key=lambda card: points(position, card))
+        return Decision(respond(pending.effect_type, best), "It changes the score most.")
+
+
+def stop_or_draw(position: Position) -> Decision:
+    """Decide by the points that a bust would lose, and by the number of cards that bust."""
+    if END_TURN not in position.legal_actions():
+        return Decision(DRAW, "There is no choice.")
+    area = position.play_area
+    lost = points_at_stake(position, area) - points_at_stake(position, area[: anchored_count(area)])
+    bad = busting_card_count(position)
+    good = len(position.unseen) - bad
+    stops = lost * bad >= DRAW_POINTS * good
+    reason = (
+        f"{lost} points x {bad} bad cards {'>=' if stops else '<'} {DRAW_POINTS} x "
+        f"{good} good ones."
+    )
+    return Decision(END_TURN if stops else DRAW, reason)
+
+
+def points_at_stake(position: Position, cards: Sequence[Card]) -> int:
+    """Return the points that these cards bring once they are banked."""
+    points = sum(bank_gain(position.own_bank, card) + suit_bonus(card) for card in cards)
+    return points + TREASURE_BONUS * ({Suit.CHEST, Suit.KEY} <= {card.suit for card in cards})
+
+
+def suit_bonus(card: Card) -> int:
+    """Return the extra value of a card, beyond its points."""
+    return SWORD_BONUS * (card.suit == Suit.SWORD)
+
+
+def cannon_value(position: Position, card: Card) -> int:
+    """Return the value of a Cannon that discards this card."""
+    return opponent_loss(position, card) + suit_bonus(card)
+
+
+def opponent_loss(position: Position, card: Card) -> int:
+    """Return the points that the opponent loses with a card."""
+    return value_loss(position.opponent_bank, card) if card in position.opponent_bank else 0
+
+
+def placement_value(position: Position, card: Card) -> int:
+    """Return the effect on the score of placing a card in the play area."""
+    if card.suit in suits_in_play(position):
+        return -100 - card.value
+    return (
+        bank_gain(position.own_bank, card)
+        + opponent_loss(position, card)
+        + effect_value(position, card.suit)
+    )
+
+
+def effect_value(position: Position, suit: str) -> int:
+    """Return the effect on the score of a suit's effect."""
+    own_bank, opponent_bank, area = (
+        position.own_bank,
+        position.opponent_bank,
+        suits_in_play(position),
+    )
+    match suit:
+        case Suit.CHEST | Suit.KEY:
+            return TREASURE_BONUS * ((Suit.KEY if suit == Suit.CHEST else Suit.CHEST) in area)
+        case Suit.CANNON:
+            return max(
+                (value_loss(opponent_bank, card) for card in opponent_bank.top_cards()), default=0
+            )
+        case Suit.SWORD:
+            robbed = (
+                card for card in sword_targets(own_bank, opponent_bank) if card.suit not in area
+            )
+            return max((card.value + value_loss(opponent_bank, card) for card in robbed), default=0)
+    return 0

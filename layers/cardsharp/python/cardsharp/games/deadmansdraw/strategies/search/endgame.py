@@ -1,0 +1,243 @@
+"""Search of the last cards to the end of the match: value of each option if both play best.
+
+Nothing is learned here. Two things are approximated, as the exact search would take too long:
+of the cards of a suit that a Map may offer, one represents all that gain something; and only a
+sample of the possible bonuses is tried. Twin:
+`cardsharp_tools/research/deadmansdraw/native/exact.c`, which can do without either.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from cardsharp.games.deadmansdraw.strategies import IsLate
+from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
+    ANCHOR,
+    CANNON,
+    HOOK,
+    KRAKEN,
+    MAP,
+    NO_CARD,
+    ORACLE,
+    SUIT_BITS,
+    SUIT_OF,
+    SUITS_WITHOUT_EFFECT,
+    SWORD,
+    SplitMix64,
+    bank_points,
+    cards_in,
+    holds_treasure,
+    suits_of,
+    sword_targets,
+    top_cards,
+)
+from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import never_late
+from cardsharp.games.deadmansdraw.strategies.search.turn_search import (
+    expected_best_of_three,
+    group_all_suits,
+)
+from cardsharp.games.deadmansdraw.transitions import KRAKEN_DRAWS
+
+BONUS_SAMPLES = 8  # of a bonus that may turn out in several ways, so many are tried
+_BEGINS, _FREE, _OWED = range(3)  # before a draw: a turn begins; one may stop; a Kraken demands
+_QUIET = frozenset(
+    1 << card
+    for card, suit in enumerate(SUIT_OF)
+    if suit in SUITS_WITHOUT_EFFECT | {ORACLE, KRAKEN}
+)
+"""Piles of a last card which, drawn, leaves nothing to choose."""
+
+
+class NodeLimitExceeded(Exception):
+    """The rest of the match takes more than is allowed, or time is short."""
+
+
+class EndgameTurn(NamedTuple):
+    """A turn in progress, as sets of cards, for the player whose turn it is.
+
+    `anchored` holds the cards before the Anchor, `known_top` the next card if an Oracle has
+    shown it.
+    """
+
+    own_bank: int
+    opponent_bank: int
+    draw_pile: int
+    discard_pile: int
+    play_area: int = 0
+    anchored: int = 0
+    known_top: int = NO_CARD
+
+    def without_pile_card(self, card: int) -> "EndgameTurn":
+        """This turn without a card of the draw pile."""
+        own_bank, other, pile, discard, area, saved, _ = self
+        return EndgameTurn(own_bank, other, pile ^ 1 << card, discard, area, saved)
+
+    def with_card(self, card: int) -> "EndgameTurn":
+        """This turn with a card, taken from its place, in the play area."""
+        own_bank, other, pile, discard, area, saved, known_top = self
+        if SUIT_OF[card] == ANCHOR:
+            saved = area
+        return EndgameTurn(own_bank, other, pile, discard, area | 1 << card, saved, known_top)
+
+
+class EndgameSolver:
+    """Search to the end of the match; all values are win probabilities.
+
+    It raises `NodeLimitExceeded` once it has met more than `max_nodes` ends of turns, or when
+    it is late.
+    """
+
+    def __init__(self, max_nodes: int, is_late: IsLate = never_late) -> None:
+        self._max_nodes, self._late = max_nodes, is_late
+        self.ends = 0
+        self._values: dict[tuple[EndgameTurn, int], float] = {}
+
+    # --- the end of a turn -------------------------------------------------------------------
+
+    def end_turn(self, turn: EndgameTurn) -> float:
+        """The value of banking the play area now."""
+        return self._collect(turn, turn.play_area, turn.discard_pile)
+
+    def _collect(self, turn: EndgameTurn, got: int, discard: int) -> float:
+        """Return the value after `got` was banked, with the bonus if it has a Chest and a Key."""
+        banked, bonus_count = turn.own_bank | got, got.bit_count()
+        if not discard or not holds_treasure(got):
+            return self._next_turn(turn, banked, discard)
+        if discard.bit_count() <= bonus_count:
+            return self._next_turn(turn, banked | discard, 0)
+        dice, total = SplitMix64(discard + bonus_count), 0.0
+        for _ in range(BONUS_SAMPLES):
+            rest = cards_in(discard)
+            bonus = sum(1 << rest.pop(dice.below(len(rest))) for _ in range(bonus_count))
+            total += self._next_turn(turn, banked | bonus, discard & ~bonus)
+        return total / BONUS_SAMPLES
+
+    def _next_turn(self, turn: EndgameTurn, banked: int, discard: int) -> float:
+        self.ends += 1
+        if self.ends > self._max_nodes or self._late():
+            raise NodeLimitExceeded
+        if not turn.draw_pile:
+            lead = bank_points(banked) - bank_points(turn.opponent_bank)
+            return 1.0 if lead > 0 else 0.0 if lead else 0.5
+        begins = EndgameTurn(turn.opponent_bank, banked, turn.draw_pile, discard)
+        if turn.known_top != NO_CARD:
+            return 1.0 - self.place(begins.without_pile_card(turn.known_top), turn.known_top)
+        return 1.0 - self._cached_draw_value(begins, _BEGINS)
+
+    # --- drawing -----------------------------------------------------------------------------
+
+    def draw(self, turn: EndgameTurn, kraken_draws: int = 0) -> float:
+        """The mean over the next card; the Kraken demands `owed` more after it."""
+        if turn.known_top != NO_CARD:
+            return self.place(turn.without_pile_card(turn.known_top), turn.known_top, kraken_draws)
+        total = 0.0
+        for card in cards_in(turn.draw_pile):
+            total += self.place(turn.without_pile_card(card), card, kraken_draws)
+        return total / turn.draw_pile.bit_count()
+
+    def _cached_draw_value(self, turn: EndgameTurn, moment: int) -> float:
+        if turn.draw_pile in _QUIET:
+            return self._draw_value(turn, moment)
+        value = self._values.get((turn, moment))
+        if value is None:
+            value = self._values[turn, moment] = self._draw_value(turn, moment)
+        return value
+
+    def _draw_value(self, turn: EndgameTurn, moment: int) -> float:
+        if moment == _FREE:
+            return self._stop_or_draw(turn)
+        return self.draw(turn, max(0, moment - _OWED - 1))
+
+    def _stop_or_draw(self, turn: EndgameTurn) -> float:
+        """The better of the two; drawing is looked at until it cannot be the better one."""
+        stop, number, total = self.end_turn(turn), turn.draw_pile.bit_count(), 0.0
+        leeway = number * (1.0 - stop)
+        busting = turn.draw_pile & suits_of(turn.play_area)
+        for card in (*cards_in(busting), *cards_in(turn.draw_pile & ~busting)):
+            if leeway <= 0:
+                return stop
+            value = self.place(turn.without_pile_card(card), card)
+            total += value
+            leeway -= 1.0 - value
+        return max(stop, total / number)
+
+    def _continuation_value(self, turn: EndgameTurn, owed: int) -> float:
+        if not turn.draw_pile:
+            return self.end_turn(turn)
+        draws = min(owed, turn.draw_pile.bit_count())
+        return self._cached_draw_value(turn, _OWED + draws if draws else _FREE)
+
+    # --- effects -----------------------------------------------------------------------------
+
+    def place(self, turn: EndgameTurn, card: int, kraken_draws: int = 0) -> float:
+        """After `card`, already taken from its place, has come to the play area."""
+        suit = SUIT_OF[card]
+        if turn.play_area & SUIT_BITS[suit]:
+            thrown = turn.play_area & ~turn.anchored | 1 << card
+            return self._collect(turn, turn.anchored, turn.discard_pile | thrown)
+        turn = turn.with_card(card)
+        answers = self._answers(turn, suit, kraken_draws)
+        if answers is not None:
+            return _best(answers)
+        if suit == MAP and turn.discard_pile:
+            return self._map_to_come(turn)
+        if suit == ORACLE and turn.draw_pile:
+            return self._oracle_to_come(turn, kraken_draws)
+        return self._continuation_value(turn, KRAKEN_DRAWS if suit == KRAKEN else kraken_draws)
+
+    def _answers(self, turn: EndgameTurn, suit: int, owed: int) -> Iterator[float] | None:
+        """Return the value of each answer to a Hook, Sword or Cannon; None if there is none."""
+        if suit == HOOK and turn.own_bank:
+            return (self.hook(turn, target) for target in top_cards(turn.own_bank))
+        if suit == SWORD and (targets := sword_targets(turn.own_bank, turn.opponent_bank)):
+            return (self.sword(turn, target) for target in targets)
+        if suit == CANNON and turn.opponent_bank:
+            return (self.cannon(turn, target, owed) for target in top_cards(turn.opponent_bank))
+        return None
+
+    def take_oracle_card(self, turn: EndgameTurn, card: int, kraken_draws: int) -> float:
+        """The value of taking the card that an Oracle has shown."""
+        return self.place(turn.without_pile_card(card), card, max(0, kraken_draws - 1))
+
+    def hook(self, turn: EndgameTurn, card: int) -> float:
+        """The value of answering a Hook with `card`."""
+        return self.place(turn._replace(own_bank=turn.own_bank ^ 1 << card), card)
+
+    def sword(self, turn: EndgameTurn, card: int) -> float:
+        """The value of answering a Sword with `card`."""
+        return self.place(turn._replace(opponent_bank=turn.opponent_bank ^ 1 << card), card)
+
+    def cannon(self, turn: EndgameTurn, card: int, kraken_draws: int) -> float:
+        """The value of answering a Cannon with `card`."""
+        shot = turn._replace(
+            opponent_bank=turn.opponent_bank ^ 1 << card, discard_pile=turn.discard_pile | 1 << card
+        )
+        return self._continuation_value(shot, kraken_draws)
+
+    def map(self, turn: EndgameTurn, card: int) -> float:
+        """The value of taking `card` out of the discard pile for a Map."""
+        return self.place(turn._replace(discard_pile=turn.discard_pile ^ 1 << card), card)
+
+    def _map_to_come(self, turn: EndgameTurn) -> float:
+        values: list[float] = []
+        for card, number in group_all_suits(
+            turn.discard_pile, turn.own_bank, suits_of(turn.play_area), is_fine=False
+        ):
+            values += [self.map(turn, card)] * number
+        return expected_best_of_three(values)
+
+    def _oracle_to_come(self, turn: EndgameTurn, owed: int) -> float:
+        total = 0.0
+        for card in cards_in(turn.draw_pile):
+            stopped = self.end_turn(turn._replace(known_top=card))
+            total += max(stopped, self.take_oracle_card(turn, card, owed))
+        return total / turn.draw_pile.bit_count()
+
+
+def _best(values: Iterable[float]) -> float:
+    """The greatest; none is looked at after one that wins for sure."""
+    best = 0.0
+    for value in values:
+        best = max(best, value)
+        if best >= 1.0:
+            break
+    return best

@@ -1,0 +1,196 @@
+"""Value of a simulated turn at its end, and the learned value of continuing it."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
+    NO_CARD,
+    RANKS,
+    SUIT_OF,
+    SplitMix64,
+    cards_in,
+    holds_treasure,
+)
+from cardsharp.games.deadmansdraw.strategies.search.simulated_turn import SimulatedTurn
+from cardsharp.games.deadmansdraw.strategies.search.value_model import (
+    PART_OFFSETS,
+    PART_SIZES,
+    Sums,
+    ValueModel,
+    win_probability,
+)
+from cardsharp.games.deadmansdraw.strategies.search.weight_layout import (
+    CARD_COUNTS,
+    FIXED_POINT_ONE,
+    KNOT_STEPS,
+    OTHER,
+    PLACE_DIGIT,
+)
+
+CONTINUATION_SHIFT = 20  # a step of `hope` is half a unit of log-odds
+_SIZE, _PILE_COUNT, _RISK, _HOPE = (PART_OFFSETS[part] for part in ("size", "left", "risk", "hope"))
+_SIZES, _HOPES = PART_SIZES["size"], PART_SIZES["hope"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLimits:
+    """Limits of a search; all are counts, so that a machine's speed does not change the result.
+
+    `max_depth` limits the nesting of effects that are searched. Down to the level
+    `max_second_draws` a second draw is searched; below it the learned value is used. `samples`
+    is the number of sampled bonus picks at the leaves, `root_samples` that for stopping at
+    once. With at most `endgame_cards` cards in the draw pile the match is searched to its end,
+    unless that takes more than `max_leaves` ends of turns.
+    """
+
+    max_depth: int = 2
+    max_second_draws: int = 1
+    samples: int = 4
+    root_samples: int = 16
+    endgame_cards: int = 5
+    max_leaves: int = 15_000
+
+
+SHORT_LIMITS = SearchLimits(
+    max_depth=1, max_second_draws=-1, endgame_cards=0
+)  # for who weighs many decisions
+
+
+def never_late() -> bool:
+    """There is time enough."""
+    return False
+
+
+class LeafValue(NamedTuple):
+    """Value at the end of a turn: win probability of its player, log-odds and sums of the next."""
+
+    win_probability: float
+    log_odds: int
+    sums: Sums
+
+
+def keys_with_cards(keys: list[int], cards: list[int]) -> list[int]:
+    """The keys of a turn's end once `cards` of the discard pile were banked too."""
+    keys = keys.copy()
+    for card in cards:
+        keys[SUIT_OF[card]] += OTHER * PLACE_DIGIT[card % RANKS]
+    return keys
+
+
+class LeafEvaluator:
+    """Values by the learned numbers of a model; `nodes` are the ends valued so far."""
+
+    def __init__(self, model: ValueModel, limits: SearchLimits | None = None) -> None:
+        self.model, self.network = model, model.network
+        self.limits = limits or SearchLimits()
+        self.nodes = 0
+
+    # --- the end of a turn -------------------------------------------------------------------
+
+    def value_of_stopping(self, turn: SimulatedTurn, samples: int = 0) -> float:
+        """The value of banking the play area now."""
+        return self._stopped(turn, samples or self.limits.samples).win_probability
+
+    def value_of_bust(self, turn: SimulatedTurn, card: int) -> float:
+        """The value after `card`, already taken from its place, has busted the turn."""
+        if not holds_treasure(turn.saved):
+            return self._worth(turn, turn.bust).win_probability
+        thrown = turn.area & ~turn.saved | 1 << card
+        discard, samples = cards_in(turn.discard | thrown), self.limits.samples
+        return self._with_bonus(turn, turn.bust, discard, turn.rescued, samples).win_probability
+
+    def value_of_busting_draw(self, turn: SimulatedTurn, card: int) -> float:
+        """Return the value after a draw of `card` that busts the turn."""
+        return self.value_of_bust(turn.without_pile_card(card), card)
+
+    def value_of_end(self, turn: SimulatedTurn, keys: list[int]) -> float:
+        """The value of a turn that has ended with these keys."""
+        return self._worth(turn, keys).win_probability
+
+    def _stopped(self, turn: SimulatedTurn, samples: int) -> LeafValue:
+        if not holds_treasure(turn.area):
+            return self._worth(turn, turn.stop)
+        discard = cards_in(turn.discard)
+        return self._with_bonus(turn, turn.stop, discard, turn.lying, samples)
+
+    def _worth(self, turn: SimulatedTurn, keys: list[int]) -> LeafValue:
+        pile_count = turn.pile_count
+        sums = self.model.sums(keys, pile_count)
+        self.nodes += 1
+        if not pile_count:
+            lead = sums[1]
+            return LeafValue(
+                0.0 if lead > 0 else 1.0 if lead else 0.5, lead * FIXED_POINT_ONE, sums
+            )
+        next_card = turn.known_top
+        log_odds = self.model.log_odds(
+            sums, pile_count, NO_CARD if next_card < 0 else SUIT_OF[next_card]
+        )
+        if self.network is not None:
+            log_odds += self.network.begins.log_odds_correction(
+                keys, pile_count, sums[1], log_odds, next_card
+            )
+        return LeafValue(win_probability(-log_odds), log_odds, sums)
+
+    def _with_bonus(
+        self,
+        turn: SimulatedTurn,
+        keys: list[int],
+        discard: list[int],
+        bonus_count: int,
+        samples: int,
+    ) -> LeafValue:
+        """Return the mean over sampled picks of `bonus_count` cards; exact without a choice."""
+        if len(discard) <= bonus_count:
+            return self._worth(turn, keys_with_cards(keys, discard))
+        dice = SplitMix64(sum(1 << card for card in discard) + bonus_count)
+        chance, log_odds = 0.0, 0
+        for _ in range(samples):
+            sample_to_front(dice, discard, bonus_count)
+            worth = self._worth(turn, keys_with_cards(keys, discard[:bonus_count]))
+            chance += worth.win_probability
+            log_odds += worth.log_odds
+        return LeafValue(chance / samples, _quotient(log_odds, samples), worth.sums)
+
+    # --- drawing on, as it is learned --------------------------------------------------------
+
+    def continuation_values(self, turn: SimulatedTurn) -> tuple[float, float]:
+        """Return the learned values of drawing on and of stopping; the pile must not be empty."""
+        stopped = self._stopped(turn, self.limits.samples)
+        busting = turn.pile & turn.barred
+        risk = busting.bit_count() / turn.pile_count
+        lowest = (busting & -busting).bit_length() - 1
+        bust = self.value_of_busting_draw(turn, lowest) if busting else 0.0
+        on = stopped.sums[2] + self._on(turn, busting.bit_count(), stopped.log_odds)
+        log_odds = on * KNOT_STEPS - stopped.log_odds
+        if self.network is not None:
+            lead = stopped.sums[1]
+            log_odds += self.network.goes_on.log_odds_correction(
+                turn.stop, turn.pile_count, lead, log_odds, NO_CARD
+            )
+        safe = win_probability(log_odds)
+        return (1.0 - risk) * safe + risk * bust, stopped.win_probability
+
+    def _on(self, turn: SimulatedTurn, busting: int, log_odds: int) -> int:
+        """Return the part of D (drawing on over stopping) that does not belong to one suit."""
+        numbers = self.model.numbers
+        return (
+            numbers[_SIZE + min(turn.lying, _SIZES - 1)]
+            + numbers[_PILE_COUNT + min(turn.pile_count, CARD_COUNTS - 1)]
+            + numbers[_RISK + 16 * busting // turn.pile_count]
+            + numbers[
+                _HOPE + max(0, min((-log_odds >> CONTINUATION_SHIFT) + _HOPES // 2, _HOPES - 1))
+            ]
+        )
+
+
+def sample_to_front(rng: SplitMix64, cards: list[int], count: int) -> None:
+    """Move `wanted` cards, picked by chance, to the front of `cards`."""
+    for i in range(count):
+        at = i + rng.below(len(cards) - i)
+        cards[i], cards[at] = cards[at], cards[i]
+
+
+def _quotient(number: int, by: int) -> int:
+    """`number` divided by `by`, rounded towards 0 as in C."""
+    return number // by if number >= 0 else -(-number // by)

@@ -1,0 +1,166 @@
+"""Small network beside a value model, for relations between suits that its tables cannot hold.
+
+Its output is added to V when a turn begins, and to D when one continues. All hidden units share
+one integer, each in a lane of its own, so a row is added by one addition. The dot product with
+the output weights is the middle lane of one multiplication, or of two by halves, which are
+faster. Weights are integers, so that sums are equal on every machine. Twin:
+`cardsharp_tools/research/deadmansdraw/native/network.c`, which also learns them.
+"""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from cardsharp.games.deadmansdraw.strategies.search.card_sets import RANKS, SUITS
+from cardsharp.games.deadmansdraw.strategies.search.weight_layout import (
+    CARD_COUNTS,
+    KEYS,
+    KNOT_STEPS,
+    KNOTS,
+    MOVER,
+    OTHER,
+    PILE,
+    PLAY_AREA_OFFSET,
+    TOP_VALUES,
+    knot_at,
+)
+
+HIDDEN_UNITS = 32
+OUTPUT_COUNT = 2  # a turn that begins, and one that goes on
+ROWS_PER_SUIT = RANKS * 3 + 6 * TOP_VALUES
+"""Of a suit: its cards by place; tops of both banks, how many are unseen and how many gone, how
+much the best unseen one would bring either."""
+ODDS_SHIFT = 17  # a step of log-odds is a sixteenth
+
+
+class WeightField(NamedTuple):
+    """Rows of weights of one kind; 1.0 is 2 to the power `fraction_bits`."""
+
+    rows: int
+    fraction_bits: int
+
+
+FIELDS = {
+    "suit": WeightField(2 * SUITS * ROWS_PER_SUIT, 12),
+    "known": WeightField(SUITS * RANKS, 12),
+    "left": WeightField(CARD_COUNTS, 12),
+    "lead": WeightField(1, 8),  # by 16 points
+    "odds": WeightField(1, 7),  # by 32 steps
+    "out": WeightField(len(KNOTS), 10),
+}
+"""A part of a network in its order, as in network.h."""
+WEIGHT_COUNT = OUTPUT_COUNT * HIDDEN_UNITS * sum(field.rows for field in FIELDS.values())
+
+LANE, SIGN = 42, 20
+"""Bits of a lane, and the bit that says that a hidden sum, moved up by it, is above 0."""
+_ONES = sum(1 << LANE * unit for unit in range(HIDDEN_UNITS))
+_UP = _ONES << SIGN
+_HALFWAY = LANE * HIDDEN_UNITS // 2
+_FIRST = (1 << _HALFWAY) - 1
+_MIDDLE = _HALFWAY - LANE
+_MASK, _SIGN_OF_LANE = (1 << LANE) - 1, 1 << LANE - 1
+_SIGNS = (_ONES & _FIRST) * _SIGN_OF_LANE
+_UNIT = 6  # bits from a sum of products, 12 and 10 and those of 32 parts, to `ONE`
+
+MAX_CACHED = 16384  # suits' sums that are remembered of each part; about 5 MB
+
+
+class ValueNetwork:
+    """Learned weights, by part, field, row and hidden unit."""
+
+    def __init__(self, numbers: "array[int]") -> None:
+        if len(numbers) != WEIGHT_COUNT:
+            raise ValueError(f"A network has {WEIGHT_COUNT} weights, not {len(numbers)}.")
+        self.numbers = numbers
+        begins, goes_on = (weight_rows(numbers, part) for part in range(OUTPUT_COUNT))
+        self.begins, self.goes_on = (
+            OutputLayer(begins, apart=False),
+            OutputLayer(goes_on, apart=True),
+        )
+
+
+def weight_rows(numbers: "array[int]", part: int) -> dict[str, list[Sequence[int]]]:
+    """The rows of weights of a part, by field."""
+    rows, start = dict[str, list[Sequence[int]]](), part * (WEIGHT_COUNT // OUTPUT_COUNT)
+    for name, field in FIELDS.items():
+        ends = range(start, start + field.rows * HIDDEN_UNITS, HIDDEN_UNITS)
+        rows[name] = [numbers[at : at + HIDDEN_UNITS] for at in ends]
+        start = ends.stop
+    return rows
+
+
+class OutputLayer:
+    """Correction to the log-odds of turns that begin, or of those that continue.
+
+    `apart`: suits that lie in the play area have rows of their own.
+    """
+
+    def __init__(self, rows: dict[str, list[Sequence[int]]], *, apart: bool) -> None:
+        self.suits = SuitActivations([*map(_laned, rows["suit"])], apart=apart)
+        pile_counts = [min(count, CARD_COUNTS - 1) for count in range(CARD_COUNTS + 10)]
+        self._by_pile_count = [_laned(rows["left"][count]) + _UP for count in pile_counts]
+        self._by_next_card = [*map(_laned, rows["known"])]
+        self._lead, self._odds = _laned(rows["lead"][0]), _laned(rows["odds"][0])
+        self._out = [_between(rows["out"], count) for count in pile_counts]
+
+    def log_odds_correction(
+        self, keys: list[int], pile_count: int, lead: int, log_odds: int, next_card: int
+    ) -> int:
+        """Return the correction to the log-odds, in units of `FIXED_POINT_ONE`.
+
+        `next_card` is the next card, negative if it is not known.
+        """
+        hidden = sum(map(self.suits.__getitem__, keys), self._by_pile_count[pile_count])
+        hidden += lead * self._lead + (log_odds >> ODDS_SHIFT) * self._odds
+        if next_card >= 0:
+            hidden += self._by_next_card[next_card]
+        above = hidden >> SIGN & _ONES
+        hidden &= (above << SIGN) - above
+        first, last = self._out[pile_count]
+        products = (hidden & _FIRST) * first + (hidden >> _HALFWAY) * last + _SIGNS
+        return (products >> _MIDDLE & _MASK) - _SIGN_OF_LANE >> _UNIT
+
+
+class SuitActivations(dict[int, int]):
+    """Sum of the rows of each suit's key; the cache is cleared at `MAX_CACHED` entries."""
+
+    def __init__(self, rows: list[int], *, apart: bool) -> None:
+        self._rows, self._apart = rows, apart
+
+    def __missing__(self, key: int) -> int:
+        lies, rest = divmod(key, PLAY_AREA_OFFSET)
+        suit, places = divmod(rest, KEYS)
+        start = (lies * self._apart * SUITS + suit) * ROWS_PER_SUIT
+        total = sum(self._rows[start + row] for row in active_rows(places))
+        if len(self) >= MAX_CACHED:
+            self.clear()
+        self[key] = total
+        return total
+
+
+def _between(knots: list[Sequence[int]], pile_count: int) -> tuple[int, int]:
+    """The weights of the output in 32nds, by halves, the last unit of each first."""
+    knot, share = knot_at(pile_count)
+    pairs = zip(knots[knot], knots[knot + 1], strict=True)
+    out = [low * (KNOT_STEPS - share) + high * share for low, high in pairs]
+    half = HIDDEN_UNITS // 2
+    return _laned(out[:half][::-1]), _laned(out[half:][::-1])
+
+
+def active_rows(places: int) -> Iterator[int]:
+    """The rows that a suit with its cards in these places adds up."""
+    tops, numbers = [0, 0, 0, 0], [0, 0, 0, 0]
+    for rank in range(RANKS):
+        place = places >> 2 * rank & 3
+        tops[place] = rank + 1
+        numbers[place] += 1
+        if place:
+            yield rank * 3 + place - 1
+    rises = (max(0, tops[PILE] - tops[bank]) for bank in (MOVER, OTHER))
+    groups = (tops[MOVER], tops[OTHER], numbers[PILE], numbers[0], *rises)
+    for at, group in enumerate(groups):
+        yield RANKS * 3 + TOP_VALUES * at + group
+
+
+def _laned(units: Sequence[int]) -> int:
+    return sum(unit << LANE * at for at, unit in enumerate(units))

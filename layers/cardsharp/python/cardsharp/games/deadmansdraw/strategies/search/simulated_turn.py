@@ -1,0 +1,140 @@
+"""A simulated turn: the places of the cards, and the tables after banking or busting."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
+    ANCHOR,
+    NO_CARD,
+    RANKS,
+    SUIT_BITS,
+    SUIT_OF,
+    SUIT_SHIFTS,
+)
+from cardsharp.games.deadmansdraw.strategies.search.weight_layout import (
+    MOVER,
+    OTHER,
+    PILE,
+    PLACE_DIGIT,
+    PLAY_AREA_OFFSET,
+    suit_key,
+)
+
+
+class TableSets(NamedTuple):
+    """A table as sets of cards, for the player whose turn it is; no card is in two of them."""
+
+    own_bank: int
+    opponent_bank: int
+    draw_pile: int
+    discard_pile: int
+    known_top: int = NO_CARD
+
+
+class SimulatedTurn:
+    """A simulated turn.
+
+    `stop` and `bust` are the suits' keys as the next player, the mover, would find them if the
+    turn were banked or busted now; `barred` are all cards of the suits in the play area.
+    """
+
+    __slots__ = (
+        "anchored",
+        "area",
+        "barred",
+        "bust",
+        "discard",
+        "known_top",
+        "lying",
+        "opponent_bank",
+        "own_bank",
+        "pile",
+        "pile_count",
+        "rescued",
+        "saved",
+        "stop",
+    )
+
+    def __init__(self, card_sets: TableSets, play_area: Iterable[int] = ()) -> None:
+        self.own_bank, self.opponent_bank, self.pile, self.discard, self.known_top = card_sets
+        self.pile_count = self.pile.bit_count()
+        self.area = self.saved = self.barred = 0
+        self.lying = self.rescued = 0
+        self.anchored = False
+        own_bank, opponent_bank, pile, _, _ = card_sets
+        self.stop = [  # the opponent is the mover
+            suit_key(
+                suit, opponent_bank >> shift & 0x3F, own_bank >> shift & 0x3F, pile >> shift & 0x3F
+            )
+            for suit, shift in SUIT_SHIFTS
+        ]
+        self.bust = list(self.stop)
+        for card in play_area:
+            self.place_card(card)
+
+    def copy(self) -> "SimulatedTurn":
+        """A turn that can be changed apart from this one."""
+        new = SimulatedTurn.__new__(SimulatedTurn)
+        new.own_bank, new.opponent_bank, new.pile, new.discard = (
+            self.own_bank,
+            self.opponent_bank,
+            self.pile,
+            self.discard,
+        )
+        new.known_top, new.pile_count = self.known_top, self.pile_count
+        new.area, new.saved, new.barred = self.area, self.saved, self.barred
+        new.lying, new.rescued, new.anchored = self.lying, self.rescued, self.anchored
+        new.stop, new.bust = self.stop.copy(), self.bust.copy()
+        return new
+
+    def place_card(self, card: int) -> None:
+        """Put a card that was taken from its place into the play area.
+
+        The first Anchor saves the cards before it.
+        """
+        suit = SUIT_OF[card]
+        if suit == ANCHOR and not self.anchored:
+            self.anchored = True
+            self.saved, self.rescued = self.area, self.lying
+            self.bust = self.stop.copy()
+        key = OTHER * PLACE_DIGIT[card % RANKS]
+        if not self.barred >> card & 1:
+            self.barred |= SUIT_BITS[suit]
+            key += PLAY_AREA_OFFSET
+        self.area |= 1 << card
+        self.lying += 1
+        self.stop[suit] += key
+
+    def without_pile_card(self, card: int) -> "SimulatedTurn":
+        """This turn without a card of the draw pile."""
+        new = self._without(card, PILE)
+        new.pile ^= 1 << card
+        new.pile_count -= 1
+        new.known_top = NO_CARD
+        return new
+
+    def without_bank_card(self, card: int) -> "SimulatedTurn":
+        """Return this turn without a card of the player's bank."""
+        new = self._without(card, OTHER)
+        new.own_bank ^= 1 << card
+        return new
+
+    def without_opponent_card(self, card: int) -> "SimulatedTurn":
+        """This turn without a card of the opponent's bank."""
+        new = self._without(card, MOVER)
+        new.opponent_bank ^= 1 << card
+        return new
+
+    def without_discard_card(self, card: int) -> "SimulatedTurn":
+        """This turn without a card of the discard pile."""
+        new = self.copy()
+        new.discard ^= 1 << card
+        return new
+
+    def _without(self, card: int, place: int) -> "SimulatedTurn":
+        new = self.copy()
+        digit = place * PLACE_DIGIT[card % RANKS]
+        suit = SUIT_OF[card]
+        new.stop[suit] -= digit
+        new.bust[suit] -= digit
+        return new

@@ -1,0 +1,214 @@
+"""Search within a turn: win probability of its player, over the exact unseen cards.
+
+Each possible next card is searched; later draws are searched with one representative card a
+suit. Answers to effects are the best ones; nested effects are searched to the depth
+`max_depth`. If no effect is pending, the value is the better of stopping and of the learned
+value of drawing on. Twin: `cardsharp_tools/research/deadmansdraw/native/search.c`.
+"""
+
+from collections.abc import Iterator
+from math import comb
+
+from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
+    CANNON,
+    CARD_BITS,
+    HOOK,
+    KRAKEN,
+    MAP,
+    MIDDLE_CARD,
+    ORACLE,
+    RANKS,
+    SUIT_OF,
+    SUIT_SHIFTS,
+    SUITS_WITHOUT_EFFECT,
+    SWORD,
+    sword_targets,
+    top_cards,
+)
+from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import LeafEvaluator
+from cardsharp.games.deadmansdraw.strategies.search.simulated_turn import SimulatedTurn
+from cardsharp.games.deadmansdraw.transitions import KRAKEN_DRAWS, MAP_OFFER_SIZE
+
+
+class TurnSearch(LeafEvaluator):
+    """A search with the learned numbers of a model; all values are chances to win."""
+
+    # --- drawing -----------------------------------------------------------------------------
+
+    def draw(self, turn: SimulatedTurn, kraken_draws: int = 0, depth: int = 0) -> float:
+        """The mean over the next card; the Kraken demands `owed` more after it."""
+        if not turn.pile_count:
+            return self.value_of_stopping(turn)
+        if turn.known_top >= 0:
+            return self.place(
+                turn.without_pile_card(turn.known_top), turn.known_top, kraken_draws, depth
+            )
+        total = 0.0
+        pile, barred = turn.pile, turn.barred
+        if depth and (busting := pile & barred):
+            lowest = (busting & -busting).bit_length() - 1
+            total += busting.bit_count() * self.value_of_busting_draw(turn, lowest)
+        for suit, shift in SUIT_SHIFTS:
+            cards = pile >> shift & 0x3F
+            if not cards:
+                continue
+            if not barred >> shift & 1:
+                total += self._draw_suit(turn, suit, kraken_draws, depth)
+            elif not depth:
+                total += cards.bit_count() * self.value_of_busting_draw(
+                    turn, shift + CARD_BITS[cards][0]
+                )
+        return total / turn.pile_count
+
+    def _draw_suit(self, turn: SimulatedTurn, suit: int, owed: int, level: int) -> float:
+        cards = turn.pile >> RANKS * suit & 0x3F
+        if level:
+            groups = [(RANKS * suit + MIDDLE_CARD[cards], cards.bit_count())]
+        else:
+            groups = group_equivalent(turn.own_bank, suit, cards, is_fine=True)
+        total = 0.0
+        for card, number in groups:
+            total += number * self.place(turn.without_pile_card(card), card, owed, level)
+        return total
+
+    def place(self, turn: SimulatedTurn, card: int, kraken_draws: int, level: int) -> float:
+        """After `card`, already taken from its place, has come to the play area of `turn`.
+
+        The turn is changed.
+        """
+        if turn.barred >> card & 1:
+            return self.value_of_bust(turn, card)
+        turn.place_card(card)
+        if level >= self.limits.max_depth:
+            return self.value_with_kraken_draws(turn, kraken_draws, level)
+        return self._effect(turn, SUIT_OF[card], kraken_draws, level + 1)
+
+    def value_with_kraken_draws(self, turn: SimulatedTurn, kraken_draws: int, level: int) -> float:
+        """Return the value without a pending effect; `kraken_draws` draws are still due.
+
+        Below the root, the last of these draws is valued at the learned value of drawing on.
+        """
+        if not kraken_draws or not turn.pile_count:
+            return self.value_of_continuing(turn, level)
+        if kraken_draws == 1 and level:
+            return self.continuation_values(turn)[0]
+        return self.draw(turn, kraken_draws - 1, level or 1)
+
+    def value_of_continuing(self, turn: SimulatedTurn, level: int) -> float:
+        """Return the value without a pending effect: the better of stopping and drawing on."""
+        if not turn.pile_count:
+            return self.value_of_stopping(turn)
+        if level <= self.limits.max_second_draws:
+            return max(self.value_of_stopping(turn), self.draw(turn, 0, level + 1))
+        return max(self.continuation_values(turn))
+
+    # --- effects -----------------------------------------------------------------------------
+
+    def _effect(self, turn: SimulatedTurn, suit: int, owed: int, level: int) -> float:
+        """The effect of the card that was laid last, answered in the best way."""
+        if suit == HOOK and turn.own_bank:
+            return max(self.hook(turn, card, level) for card in top_cards(turn.own_bank))
+        if suit == SWORD and (targets := sword_targets(turn.own_bank, turn.opponent_bank)):
+            return max(self.sword(turn, card, level) for card in targets)
+        if suit == CANNON and turn.opponent_bank:
+            return max(
+                self.cannon(turn, card, owed, level) for card in top_cards(turn.opponent_bank)
+            )
+        if suit == MAP and turn.discard:
+            return self._map_to_come(turn, level)
+        if suit == ORACLE and turn.pile_count:
+            return self._oracle_to_come(turn, owed, level)
+        return self.value_with_kraken_draws(turn, KRAKEN_DRAWS if suit == KRAKEN else owed, level)
+
+    def end_turn(self, turn: SimulatedTurn) -> float:
+        """Return the value of banking the play area now, with more samples than in the search."""
+        return self.value_of_stopping(turn, self.limits.root_samples)
+
+    def take_oracle_card(self, turn: SimulatedTurn, card: int, kraken_draws: int) -> float:
+        """The value of taking the card that an Oracle has shown."""
+        return self.place(turn.without_pile_card(card), card, max(0, kraken_draws - 1), 0)
+
+    def hook(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
+        """The value of answering a Hook with `card`."""
+        return self.place(turn.without_bank_card(card), card, 0, level)
+
+    def sword(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
+        """The value of answering a Sword with `card`."""
+        return self.place(turn.without_opponent_card(card), card, 0, level)
+
+    def cannon(self, turn: SimulatedTurn, card: int, kraken_draws: int, level: int = 0) -> float:
+        """The value of answering a Cannon with `card`."""
+        shot = turn.without_opponent_card(card)
+        shot.discard |= 1 << card
+        return self.value_with_kraken_draws(shot, kraken_draws, level)
+
+    def map(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
+        """The value of taking `card` out of the discard pile for a Map."""
+        return self.place(turn.without_discard_card(card), card, 0, level)
+
+    def _map_to_come(self, turn: SimulatedTurn, level: int) -> float:
+        values = list[float]()
+        for card, number in group_all_suits(
+            turn.discard, turn.own_bank, turn.barred, is_fine=level <= 1
+        ):
+            values += [self.map(turn, card, level)] * number
+        return expected_best_of_three(values)
+
+    def _oracle_to_come(self, turn: SimulatedTurn, owed: int, level: int) -> float:
+        stop, total = self.value_of_stopping(turn), 0.0
+        duty = max(0, owed - 1)
+        for _, shift in SUIT_SHIFTS:
+            cards = turn.pile >> shift & 0x3F
+            if not cards:
+                continue
+            value = stop
+            if not turn.barred >> shift & 1:
+                card = shift + MIDDLE_CARD[cards]
+                value = self.place(turn.without_pile_card(card), card, duty, level)
+            total += cards.bit_count() * max(value, stop)
+        return total / turn.pile_count
+
+
+def group_equivalent(
+    own_bank: int, suit: int, cards: int, *, is_fine: bool
+) -> list[tuple[int, int]]:
+    """Group cards of a suit by equal value: the card that represents each group, and its size.
+
+    Cards below the top of the player's bank bring the bank nothing and form one group. The
+    others are separate if `is_fine` and their suit has no effect, else they form one group.
+    """
+    top = (own_bank >> RANKS * suit & 0x3F).bit_length() - 1
+    idle = cards & (1 << top) - 1 if top > 0 else 0
+    rising = cards & ~idle
+    first = RANKS * suit
+    groups = [(first + idle.bit_length() - 1, idle.bit_count())] if idle else []
+    if rising and is_fine and suit in SUITS_WITHOUT_EFFECT:
+        groups += [(first + rank, 1) for rank in CARD_BITS[rising]]
+    elif rising:
+        groups.append((first + MIDDLE_CARD[rising], rising.bit_count()))
+    return groups
+
+
+def group_all_suits(
+    cards: int, own_bank: int, single_group_suits: int, *, is_fine: bool
+) -> Iterator[tuple[int, int]]:
+    """Group a set of cards suit by suit, as `group_equivalent` does.
+
+    The cards of a suit in `single_group_suits` form one group.
+    """
+    for suit, shift in SUIT_SHIFTS:
+        of_suit = cards >> shift & 0x3F
+        if of_suit and single_group_suits >> shift & 1:
+            yield shift + CARD_BITS[of_suit][0], of_suit.bit_count()
+        elif of_suit:
+            yield from group_equivalent(own_bank, suit, of_suit, is_fine=is_fine)
+
+
+def expected_best_of_three(values: list[float]) -> float:
+    """The mean, over all offers of three of the cards behind `values`, of the best of each."""
+    number = len(values)
+    offered = min(number, MAP_OFFER_SIZE)
+    total = 0.0
+    for rank, value in enumerate(sorted(values)):
+        total += comb(rank, offered - 1) * value
+    return total / comb(number, offered)

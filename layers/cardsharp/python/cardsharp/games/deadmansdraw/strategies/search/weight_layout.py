@@ -1,0 +1,32 @@
+"""Layout of the weights: a suit's key by the places of its cards, and knots by pile size."""
+
+from cardsharp.games.deadmansdraw.strategies.search.card_sets import RANKS, SUITS
+
+KNOTS = (0, 8, 16, 48)  # cards left for which V is learned; in between it is interpolated
+KNOT_STEPS = 32
+TOP_VALUES = RANKS + 1
+CARD_COUNTS = 51
+FIXED_POINT_ONE = 1 << 21  # 1.0 of a sum
+
+MOVER, OTHER, PILE = 1, 2, 3
+"""Where a card is, as the base-4 digit of its suit's key; 0 is the discard pile."""
+PLACE_DIGIT = tuple(1 << 2 * rank for rank in range(RANKS))
+KEYS = 1 << 2 * RANKS
+_SPREAD = tuple(
+    sum(digit for rank, digit in enumerate(PLACE_DIGIT) if mask >> rank & 1)
+    for mask in range(1 << RANKS)
+)
+"""Each set of a suit's cards as a key in which all are in place 1."""
+PLAY_AREA_OFFSET = SUITS * KEYS  # added to a key whose suit lies in the play area
+
+
+def knot_at(pile_count: int) -> tuple[int, int]:
+    """Return the knot at or below `pile_count` cards, and the 32nds of the way to the next knot."""
+    if pile_count < 16:  # noqa: PLR2004 (KNOTS)
+        return pile_count // 8, pile_count % 8 * 4
+    return 2, min(pile_count - 16, KNOT_STEPS)
+
+
+def suit_key(suit: int, mover: int, other: int, pile: int) -> int:
+    """The key of a suit whose cards are in these places, each a set of its own six."""
+    return suit * KEYS + MOVER * _SPREAD[mover] + OTHER * _SPREAD[other] + PILE * _SPREAD[pile]

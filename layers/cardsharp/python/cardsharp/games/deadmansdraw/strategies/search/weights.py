@@ -1,0 +1,72 @@
+"""Weight files: the learned numbers of a model, or a network's, with where they come from.
+
+A file is JSON: `format`, the `provenance` (command, seed, commit, date, measured strength) and the
+`numbers`, little-endian, compressed and in base 85; of a model of 32 bits, and whether the shipped
+`network` goes beside it; of a network of 16.
+"""
+
+import json
+import sys
+from array import array
+from base64 import b85decode, b85encode
+from functools import cache
+from pathlib import Path
+from typing import Literal
+from zlib import compress, decompress
+
+from cardsharp.games.deadmansdraw.strategies.search.network import WEIGHT_COUNT as WEIGHTS
+from cardsharp.games.deadmansdraw.strategies.search.network import ValueNetwork
+from cardsharp.games.deadmansdraw.strategies.search.value_model import (
+    WEIGHT_COUNT,
+    ValueModel,
+)
+
+FORMAT = 1
+FOLDER = Path(__file__).parent
+
+
+def dump_weights(model: ValueModel | ValueNetwork, provenance: dict[str, object]) -> str:
+    """The text of a weight file."""
+    content = {"format": FORMAT, "provenance": provenance}
+    if isinstance(model, ValueModel):
+        content["network"] = model.network is not None
+    numbers = b85encode(compress(_little(model.numbers).tobytes(), 9)).decode()
+    return json.dumps(content | {"numbers": numbers}, indent=1, ensure_ascii=False)
+
+
+def read_weights(text: str) -> ValueModel:
+    """The model in a weight file; raises `ValueError` if it is none, or of another format."""
+    content = json.loads(text)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f"This is no weight file of format {FORMAT}; train again.")
+    network = load_shipped_network() if content.get("network") else None
+    return ValueModel(_unpacked("i", content["numbers"], WEIGHT_COUNT), network)
+
+
+@cache
+def load_shipped_network() -> ValueNetwork:
+    """The network beside captain's tables, and beside what was learned from them on."""
+    content = json.loads((FOLDER / "network.json").read_text("utf-8"))
+    return ValueNetwork(_unpacked("h", content["numbers"], WEIGHTS))
+
+
+@cache
+def load_model(name: str) -> ValueModel:
+    """The model of the weight file `name` beside this module, read once a process."""
+    return read_weights((FOLDER / f"{name}.json").read_text("utf-8"))
+
+
+def _unpacked(kind: Literal["i", "h"], packed: str, number: int) -> "array[int]":
+    numbers = array(kind)
+    numbers.frombytes(decompress(b85decode(packed)))
+    if len(numbers) != number:
+        raise ValueError(f"The file holds {len(numbers)} numbers, not {number}; train again.")
+    return _little(numbers)
+
+
+def _little(numbers: "array[int]") -> "array[int]":
+    """`numbers` in little-endian order on any machine (its own inverse)."""
+    if sys.byteorder == "big":
+        numbers = numbers[:]
+        numbers.byteswap()
+    return numbers

@@ -1,0 +1,113 @@
+"""`steady`: exact one-step look-ahead, our first own player."""
+
+from random import Random
+
+from cardsharp.games.deadmansdraw.actions import (
+    Action,
+    ActionType,
+    EffectType,
+    PendingEffect,
+)
+from cardsharp.games.deadmansdraw.cards import Card
+from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.strategies import Decision, PointsOption, strategy
+from cardsharp.games.deadmansdraw.strategies.lookahead import ActionEvaluator
+from cardsharp.games.deadmansdraw.strategies.position_features import (
+    bank_gain,
+    value_loss,
+    would_bust,
+)
+from cardsharp.play.strategy import format_percent
+
+
+@strategy("steady")
+class Steady:
+    """Draws while one more card promises more points than stopping does.
+
+    The value of an option is the expected difference of the banks, own minus the opponent's,
+    when the turn ends. An answer to an effect is valued with the best of stopping and one more
+    draw behind it.
+    """
+
+    def __init__(self, _rng: Random) -> None:
+        pass
+
+    def decide(self, position: Position) -> Decision:
+        """The action of the highest value."""
+        weighing = _Weighing(position)
+        options = tuple(map(weighing.option, position.legal_actions()))
+        ranked = sorted(options, key=_rank, reverse=True)
+        return Decision(ranked[0].action, weighing.reason(*ranked[:2]), options)
+
+
+def _rank(option: PointsOption) -> tuple[float, int]:
+    """Return the sort key of an option: by value, then card, end of turn, refusal in that order.
+
+    Values that differ by rounding only count as equal, because sums of fractions can differ
+    slightly between versions of Python.
+    """
+    value, action = round(option.value, 9), option.action
+    if action.response is not None and action.card is None:
+        return value, 0
+    return value, 1 if action.type is ActionType.END_TURN else 2
+
+
+class _Weighing:
+    """The options of one position with their values and the words for them."""
+
+    def __init__(self, position: Position) -> None:
+        self.position = position
+        self.look = ActionEvaluator(position)
+
+    def option(self, action: Action) -> PointsOption:
+        """Return the value of `action`, with a note on its effect."""
+        pending = self.position.pending
+        if action.type is ActionType.END_TURN:
+            return PointsOption(
+                action, self.look.value_of_stopping(self.look.root), f"banks {self._on_table()}"
+            )
+        if pending is None:
+            return PointsOption(
+                action, self.look.value_of_drawing(self.look.root), self._next_card()
+            )
+        value = self.look.value_of_answer(pending, action.card)
+        return PointsOption(action, value, self._note(pending, action.card))
+
+    def reason(self, best: PointsOption, second: PointsOption | None = None) -> str:
+        """Return one sentence on the reason for playing `best`."""
+        action, pending = best.action, self.position.pending
+        if action.type is ActionType.END_TURN:
+            return f"Stop: {self._on_table()} on the table, {self._next_card()}."
+        if second is None:
+            return f"{action}: the only choice, {best.note}."
+        ahead = f"{best.value - second.value:.1f} points better than {second.action}"
+        if pending is None:
+            return f"Draw: {ahead}, {self._next_card()}."
+        return f"{action}: {ahead}, {best.note}."
+
+    def _on_table(self) -> str:
+        current_lead = self.position.own_bank.score - self.position.opponent_bank.score
+        return f"{self.look.value_of_stopping(self.look.root) - current_lead:.0f} points"
+
+    def _next_card(self) -> str:
+        card, chance = self.position.known_top, self.look.bust_chance(self.look.root)
+        if card is None:
+            return f"a draw busts with {format_percent(chance)}"
+        return f"{card} is next and {'busts' if chance else 'is safe'}"
+
+    def _note(self, pending: PendingEffect, card: Card | None) -> str:
+        if pending.effect_type is EffectType.KRAKEN:
+            return f"the Kraken demands {pending.remaining_draws}, {self._next_card()}"
+        if card is None:
+            return "leaves the card on the pile"
+        effect = self._effect_note(pending, card)
+        return f"{effect}, busts" if would_bust(self.position, card) else effect
+
+    def _effect_note(self, pending: PendingEffect, card: Card) -> str:
+        match pending.effect_type:
+            case EffectType.CANNON | EffectType.SWORD:
+                return f"costs the opponent {value_loss(self.position.opponent_bank, card)} points"
+            case EffectType.HOOK:
+                return "plays a card of the bank again"
+            case _:
+                return f"would raise the bank by {bank_gain(self.position.own_bank, card)}"

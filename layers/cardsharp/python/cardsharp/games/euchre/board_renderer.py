@@ -1,0 +1,122 @@
+"""Board renderer of Euchre: four seats around the trick, and the calls."""
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from cardsharp.analysis.replay import Header, ReplayStep, StoredDecision
+from cardsharp.games.euchre.actions import Action, Discard, Play
+from cardsharp.games.euchre.cards import SUIT_NAMES, card_name
+from cardsharp.games.euchre.history.replay import public_state_body
+from cardsharp.games.euchre.position import Position
+from cardsharp.pages.board_renderer import (
+    NOTHING,
+    SYMBOLS,
+    BoardParts,
+    BoardRenderer,
+    parse_french_card,
+    render_card,
+    render_part,
+    render_row,
+    symbol,
+    text_list,
+)
+
+_SEATS = range(4)
+_SUITS = {name[0].upper(): name for name in SUIT_NAMES}
+_OTHER = {"clubs": "spades", "spades": "clubs", "hearts": "diamonds", "diamonds": "hearts"}
+"""The other suit of the same colour, whose jack is the left bower."""
+
+
+def _parts(header: Header, step: ReplayStep) -> BoardParts:
+    """The seats in their order around the table, and between them what lies open."""
+    return {
+        **{f"seat{seat}": _seat(header, step, seat) for seat in _SEATS},
+        "middle": _middle(header, step),
+    }
+
+
+def _seen(names: Sequence[str], you: int, seen: Position) -> BoardParts:
+    """The same out of a position, from whoever sees it around the table to the left."""
+    chairs = [names[(you + place) % len(_SEATS)] for place in _SEATS]
+    state = {
+        "turnCard": card_name(seen.public_state.turn_card),
+        **public_state_body(seen.public_state, seen.seat),
+    }
+    hand = sorted(seen.hand, key=lambda card: (card & 3, -card))
+    decision = StoredDecision(position={"hand": [*map(card_name, hand)]}) if hand else None
+    step = ReplayStep(
+        sequence=0, turn=1, seat=0, description="", public_state=state, decision=decision
+    )
+    return _parts(Header(players=tuple(chairs)), step)
+
+
+def _face(action: Action) -> Markup:
+    return (
+        parse_french_card(card_name(action.card)) if isinstance(action, Play | Discard) else NOTHING
+    )
+
+
+def _seat(header: Header, step: ReplayStep, seat: int) -> Markup:
+    """Render a seat: its bids, the dealer mark, and the hand that we decided with."""
+    bids = [bid for bidder, bid in _pairs(step, "bids") if bidder == seat]
+    dealt = ["deals"] if step.public_state.get("dealer") == seat else []
+    position_body = (
+        step.decision.position if step.decision is not None and step.seat == seat else None
+    )
+    hand = (
+        render_row(_card(step, card) for card in text_list(position_body.get("hand")))
+        if position_body
+        else NOTHING
+    )
+    content = (
+        Markup('<p class="quiet">{}</p>').format(", ".join([*dealt, *bids]) or "said nothing"),
+        Markup('<div class="held">{}</div>').format(hand) if hand else NOTHING,
+    )
+    called = header.name(seat)
+    has_name = seat < len(header.players) and header.players[seat] != called
+    title = f"{called}, {header.players[seat]}" if has_name else called
+    won = _won(step).count(seat)
+    tricks = f"{won} {'trick' if won == 1 else 'tricks'}" if won else ""
+    return render_part(title, NOTHING.join(content), tricks)
+
+
+def _card(step: ReplayStep, text: str) -> Markup:
+    """A card, with what it is called where it is a bower."""
+    trumps, suit = str(step.public_state.get("trumps")), _SUITS.get(text[-1:], "")
+    if text[:-1] != "J" or suit not in (trumps, _OTHER.get(trumps)):
+        return parse_french_card(text)
+    return render_card("J", suit, "right bower" if suit == trumps else "left bower")
+
+
+def _middle(header: Header, step: ReplayStep) -> Markup:
+    """The card that was turned up and, once they are called, trumps, tricks and the trick."""
+    trumps, turned = step.public_state.get("trumps"), step.public_state.get("turnCard")
+    if not isinstance(trumps, str):
+        return render_part(
+            "Turned up", render_row([parse_french_card(str(turned))] if turned else [], "not told")
+        )
+    our_tricks, theirs = ([seat % 2 for seat in _won(step)].count(side) for side in (0, 1))
+    template = Markup('<p class="trumps {}">{}{}</p><p class="quiet">{} : {} tricks</p>{}')
+    title = "Trumps, alone" if step.public_state.get("alone") else "Trumps"
+    lain = Markup("<figure>{}<figcaption>{}</figcaption></figure>")
+    trick = [
+        lain.format(_card(step, card), header.name(seat)) for seat, card in _pairs(step, "trick")
+    ]
+    on_table = render_row(trick) if trick else NOTHING
+    return render_part(
+        title, template.format(trumps, symbol(trumps), trumps, our_tricks, theirs, on_table)
+    )
+
+
+def _pairs(step: ReplayStep, name: str) -> list[tuple[int, str]]:
+    entries = step.public_state.get(name)
+    return [(seat, text) for seat, text in entries] if isinstance(entries, list) else []
+
+
+def _won(step: ReplayStep) -> list[int]:
+    won = step.public_state.get("won")
+    return won if isinstance(won, list) else []
+
+
+BOARD_RENDERER = BoardRenderer(SYMBOLS, _parts, _seen, _face)

@@ -1,0 +1,44 @@
+"""Fallback actions of Euchre: legal and harmless if no strategy answers."""
+
+from cardsharp.games.euchre.actions import Action, Bid, Defend, Discard, Play
+from cardsharp.games.euchre.cards import Card, Suit, rank_of, strength, suit_of
+from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.strategies import Decision
+from cardsharp.play.decision_runner import DecisionRunner
+
+
+def fallback_action(position: Position, _refused: frozenset[Action] = frozenset()) -> Action:
+    """Return a pass, no lone defence, or the lowest legal card; none of these can be refused."""
+    first = position.legal_actions[0]
+    if isinstance(first, Bid | Defend):
+        return first
+    cards = {
+        action.card: action
+        for action in position.legal_actions
+        if isinstance(action, Discard | Play)
+    }
+    return cards[lowest_card(tuple(cards), position.public_state.trump)]
+
+
+def lowest_card(cards: tuple[Card, ...], trump: Suit | None = None) -> Card:
+    """The lowest card, trumps last where they are known."""
+
+    def height(card: Card) -> tuple[int, int]:
+        if trump is None or suit_of(card, trump) != trump:
+            return rank_of(card), card
+        return strength(card, trump, trump), card
+
+    return min(cards, key=height)
+
+
+def _refusal(position: Position, action: Action) -> str | None:
+    return None if action in position.legal_actions else f"the strategy may not {action}"
+
+
+DECISION_RUNNER = DecisionRunner(
+    _refusal,
+    fallback_action,
+    Decision,
+    (Bid, Discard, Defend, Play),
+    lambda position: position.legal_actions,
+)

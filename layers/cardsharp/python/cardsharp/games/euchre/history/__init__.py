@@ -1,0 +1,1 @@
+"""Stored matches of Euchre: replay and decisions."""

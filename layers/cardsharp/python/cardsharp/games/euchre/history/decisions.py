@@ -1,0 +1,216 @@
+"""Decisions of a stored Euchre deal, as positions that can be decided again, and its states.
+
+Each decision has the hand of the player who made it and no other: ours from the log, another
+player's from the cards it played. A branch is played to ten points from the score at the start
+of the deal, if it is recorded. A deal without a score counts as the last of a match: at nine
+points each, the side that scores wins.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Annotated, NamedTuple
+
+from pydantic import Field
+
+from cardsharp.analysis.replay import (
+    DecisionPoint,
+    ReplayStep,
+    RestoredState,
+    StoredDecision,
+    StoredModel,
+    parse,
+)
+from cardsharp.errors import IllegalAction, StoreError
+from cardsharp.games.euchre.actions import Action, DecisionType, Discard, Play
+from cardsharp.games.euchre.cards import DECK, Card, parse_card
+from cardsharp.games.euchre.history.replay import decision_in_event, event_from_move
+from cardsharp.games.euchre.history.replay import replay as replayed
+from cardsharp.games.euchre.position import Position, current_position
+from cardsharp.games.euchre.public_state import (
+    DEALER,
+    SEATS,
+    TRICKS,
+    PendingDecision,
+    PublicState,
+    pending_decision,
+)
+from cardsharp.games.euchre.rules import (
+    FACE_DOWN,
+    HAND_SIZE,
+    TURN_CARD_INDEX,
+    Deal,
+    apply,
+    start,
+)
+from cardsharp.games.euchre.simulation import WINNING_SCORE, SeatedDeal, SimulatedMatch
+from cardsharp.store.match_log import MatchRecord, MoveRecord
+
+
+class DecisionContext(NamedTuple):
+    """A step with its action, and the public state and discard that it started from."""
+
+    step: ReplayStep
+    public_state: PublicState
+    discard: Card | None
+    seat: int
+    action: Action
+
+
+def decision_points(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[DecisionPoint]:
+    """Yield our decisions and, for a finished deal, those of seats with fully revealed hands.
+
+    They come in order, as far as the events leading to each are recorded. The discard of a
+    dealer who took the turn card, and the hand of a seat that sat out, are unknown to other
+    seats, so their decisions are left out. Raises `StoreError` if an event or a decision cannot
+    be read.
+    """
+    contexts = list(decision_contexts(record, moves))
+    for place, context in enumerate(contexts):
+        step, seat = context.step, context.seat
+        hand = (
+            _hand_from_plays(contexts, place)
+            if step.decision is None
+            else _logged_hand(step.decision)
+        )
+        if hand is not None:
+            position = _position(hand, context)
+            spoken = context.public_state.describe
+            thought = step.decision or StoredDecision(
+                seat=seat, turn=step.turn, action=spoken(context.action)
+            )
+            named = {choice: spoken(choice) for choice in position.legal_actions}
+            yield DecisionPoint(replace(step, decision=thought), position, named)
+
+
+def _logged_hand(thought: StoredDecision) -> list[Card] | None:
+    hand = (thought.position or {}).get("hand")
+    return [parse_card(str(card)) for card in hand] if isinstance(hand, list) else None
+
+
+def _hand_from_plays(contexts: Sequence[DecisionContext], place: int) -> list[Card] | None:
+    """Return a seat's hand at that step, if the plays of the deal reveal all of it."""
+    seat, call = contexts[place].seat, contexts[-1].public_state.trump_call
+    if call is None or (seat == DEALER and call.is_order_up):
+        return None
+    plays = [
+        (number, context.action.card)
+        for number, context in enumerate(contexts)
+        if context.seat == seat and isinstance(context.action, Play)
+    ]
+    return [card for number, card in plays if number >= place] if len(plays) == TRICKS else None
+
+
+def decision_contexts(
+    record: MatchRecord, moves: Sequence[MoveRecord]
+) -> Iterator[DecisionContext]:
+    """Yield every step with its context until one contradicts the rules; raise `StoreError`."""
+    table = PublicState(parse_card(str(record.header.get("turnCard"))))
+    discard: Card | None = None
+    for step, move in zip(replayed(record, moves), moves, strict=True):
+        question, seat, action = decision_in_event(event_from_move(move))
+        if question is not DecisionType.DISCARD and pending_decision(table) == PendingDecision(
+            DEALER, DecisionType.DISCARD
+        ):
+            table = replace(table, has_discarded=True)  # another's service laid the card aside
+            discard = FACE_DOWN
+        if pending_decision(table) != PendingDecision(seat, question):
+            return
+        yield DecisionContext(step, table, discard, seat, action)
+        if isinstance(action, Discard):
+            discard = action.card
+        table = table.with_action(seat, action)
+
+
+def _position(hand: Sequence[Card], asking: DecisionContext) -> Position:
+    table, seat = asking.public_state, asking.seat
+    dealt = {*hand, *table.cards_played_by(seat)}
+    call = table.trump_call
+    if seat == DEALER and call is not None and call.is_order_up:
+        discarded = set() if asking.discard is None else {asking.discard}
+        dealt = (dealt | discarded) - {table.turn_card}
+    cards = [FACE_DOWN] * len(DECK)
+    cards[TURN_CARD_INDEX] = table.turn_card
+    cards[HAND_SIZE * seat : HAND_SIZE * seat + len(dealt)] = sorted(dealt)
+    return current_position(Deal(tuple(cards), table, asking.discard))
+
+
+_TRIES = 5000
+
+Points = Annotated[int, Field(ge=0, lt=WINNING_SCORE)]
+
+
+class DealHeader(StoredModel):
+    """Deal header: the match score at the start, of seats 0 and 2 and of seats 1 and 3."""
+
+    score: tuple[Points, Points] | None = None
+
+
+def initial_score(header: Mapping[str, object]) -> tuple[int, int] | None:
+    """Return the match score at the start of a deal, None if unrecorded; raise `StoreError`."""
+    return parse(DealHeader, header, "The match log").score
+
+
+def restore_states(
+    record: MatchRecord, moves: Sequence[MoveRecord], rng: Random
+) -> Iterator[RestoredState]:
+    """Return the state of each step, with unknown cards dealt at random; raise `StoreError`."""
+    contexts = list(decision_contexts(record, moves))
+    if not contexts:
+        return iter(())
+    cards_by_seat = _cards_by_seat(record, moves, contexts)
+    for _ in range(_TRIES):
+        try:
+            cards = _dealt(cards_by_seat, contexts[0].public_state.turn_card, rng)
+            points = initial_score(record.header) or (WINNING_SCORE - 1, WINNING_SCORE - 1)
+            return iter(list(_played(contexts, start(cards), points, rng)))
+        except IllegalAction:  # somebody did what these cards do not allow
+            continue
+    raise StoreError(f"The deal {record.match_id} cannot have been played by the rules.")
+
+
+def _cards_by_seat(
+    record: MatchRecord, moves: Sequence[MoveRecord], contexts: Sequence[DecisionContext]
+) -> list[set[Card]]:
+    end = contexts[-1].public_state.with_action(contexts[-1].seat, contexts[-1].action)
+    cards_by_seat = [set(end.cards_played_by(seat)) for seat in SEATS]
+    for point in decision_points(record, moves):
+        cards_by_seat[point.position.seat] |= {*point.position.seat_cards}
+    if end.trump_call is not None and end.trump_call.is_order_up:
+        cards_by_seat[DEALER].discard(end.turn_card)
+    return cards_by_seat
+
+
+def _dealt(cards_by_seat: Sequence[set[Card]], turned: Card, dice: Random) -> tuple[Card, ...]:
+    """Return the 24 cards in the order of a deal, with unknown cards dealt at random."""
+    unknown = [
+        card
+        for card in DECK
+        if card != turned and not any(card in cards for cards in cards_by_seat)
+    ]
+    rest = iter(dice.sample(unknown, len(unknown)))
+    hands = [
+        [*sorted(cards), *(next(rest) for _ in range(HAND_SIZE - len(cards)))]
+        for cards in cards_by_seat
+    ]
+    return (*(card for hand in hands for card in hand), turned, *rest)
+
+
+def _played(
+    contexts: Sequence[DecisionContext], deal: Deal, points: tuple[int, int], dice: Random
+) -> Iterator[RestoredState]:
+    """Yield the deal step by step; raise `IllegalAction` if its cards do not allow the plays."""
+    plays = {context.action.card for context in contexts if isinstance(context.action, Play)}
+    for context in contexts:
+        laying = pending_decision(deal.public_state) == PendingDecision(
+            DEALER, DecisionType.DISCARD
+        )
+        if laying and not isinstance(context.action, Discard):  # which card it was is not told
+            hand = [card for card in deal.hand(DEALER) if card not in plays]
+            deal = apply(deal, Discard(dice.choice(hand)))
+        yield RestoredState(
+            context.step.sequence,
+            SimulatedMatch(SeatedDeal(deal, 0), points=points),
+            context.action,
+        )
+        deal = apply(deal, context.action)

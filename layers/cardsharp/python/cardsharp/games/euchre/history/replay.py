@@ -1,0 +1,153 @@
+"""Replay of a stored Euchre deal event by event; each event is a turn.
+
+The service keeps deals in a separate store; `move_records` converts a deal to the moves of a
+match.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+from cardsharp.analysis.replay import ReplayStep, StoredDecision, parse
+from cardsharp.games.euchre.actions import Action, Bid, DecisionType, Defend, Discard, Play
+from cardsharp.games.euchre.cards import DECK, SUIT_NAMES, SUITS, Card, card_name, parse_card
+from cardsharp.games.euchre.public_state import DEALER, TRICKS, PublicState
+from cardsharp.games.euchre.rules import TURN_CARD_INDEX
+from cardsharp.games.euchre.service.deal_store import (
+    BidEvent,
+    DealRecord,
+    DefenseEvent,
+    DiscardEvent,
+    Event,
+    PlayEvent,
+    decode_event,
+    encode_event,
+)
+from cardsharp.store.match_log import Body, MatchRecord, MoveRecord
+
+SEAT_NAMES = ("first", "second", "third", "dealer")  # as seats count from the dealer's left
+
+
+def move_records(record: DealRecord) -> list[MoveRecord]:
+    """Return the events of a deal as moves, without our reasons, which are in the log."""
+    return [
+        MoveRecord(number, None, {"event": encode_event(event)})
+        for number, event in enumerate(record.events)
+    ]
+
+
+def is_over(record: DealRecord) -> bool:
+    """Return True if all tricks are recorded, or eight passes; no event marks the end of a deal."""
+    actions = [action for _, _, action in map(decision_in_event, record.events)]
+    bids = [action for action in actions if isinstance(action, Bid)]
+    if all(bid.suit is None for bid in bids):
+        return len(bids) == 2 * len(SEAT_NAMES)
+    alone = sum(isinstance(action, Bid | Defend) and action.goes_alone for action in actions)
+    return sum(isinstance(action, Play) for action in actions) == TRICKS * (len(SEAT_NAMES) - alone)
+
+
+def header_body(record: DealRecord, *, is_over: bool) -> dict[str, object]:
+    """Return the header of a deal as a match; a finished deal includes all cards."""
+    key = record.key
+    return {
+        "game": "euchre",
+        "names": SEAT_NAMES,
+        "tags": [key.token, f"game {key.game}", f"deal {key.deal}"],
+        "turnCard": card_name(record.cards[TURN_CARD_INDEX]),
+        **({"dealt": [card_name(card) for card in record.cards]} if is_over else {}),
+    }
+
+
+def dealt_cards(record: MatchRecord) -> tuple[Card, ...] | None:
+    """Return all 24 cards in the order of `rules.Deal`, or None if the header lacks them."""
+    names = record.header.get("dealt")
+    cards = tuple(parse_card(str(name)) for name in names) if isinstance(names, list) else ()
+    return cards if sorted(cards) == list(DECK) else None
+
+
+def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayStep]:
+    """The steps of a deal; raises `StoreError` if an event or a decision cannot be read."""
+    turned = record.header.get("turnCard")
+    table = PublicState(parse_card(turned) if isinstance(turned, str) else DECK[0])
+    for move in moves:
+        question, seat, action = decision_in_event(event_from_move(move))
+        spoken, intent = table.describe(action), move.intent
+        thought = None if intent is None else _thought_of(intent, table)
+        table = table.with_action(seat, action)
+        # Which card the dealer laid aside is nobody else's business.
+        hidden = question is DecisionType.DISCARD and intent is None
+        yield ReplayStep(
+            sequence=move.sequence,
+            turn=move.sequence + 1,
+            seat=seat,
+            description="discard" if hidden else spoken,
+            public_state={"turnCard": turned, **public_state_body(table)},
+            decision=thought,
+        )
+
+
+def public_state_body(public_state: PublicState, first_seat: int = 0) -> dict[str, object]:
+    """Return bids, plays, last trick and trick winners; seats count from `first_seat` on."""
+    call = public_state.trump_call
+    bids = [
+        (number % len(SEAT_NAMES), bid.describe(number))
+        for number, bid in enumerate(public_state.bids)
+    ]
+    tricks = [[(seat, card_name(card)) for seat, card in trick] for trick in public_state.tricks]
+
+    def counted(pairs: Iterable[tuple[int, str]]) -> list[list[object]]:
+        return [[(seat - first_seat) % len(SEAT_NAMES), text] for seat, text in pairs]
+
+    return {
+        "bids": counted(bids),
+        "plays": counted(chain.from_iterable(tricks)),
+        "trick": counted(chain.from_iterable(tricks[-1:])),
+        # Cards may have been told without the call; then nobody knows who won them.
+        "won": [
+            (seat - first_seat) % len(SEAT_NAMES)
+            for seat in (public_state.trick_winners if call else ())
+        ],
+        "trumps": None if call is None else SUIT_NAMES[call.suit],
+        "alone": call is not None and call.goes_alone,
+        "dealer": (DEALER - first_seat) % len(SEAT_NAMES),
+    }
+
+
+def event_from_move(move: MoveRecord) -> Event:
+    """Return the event of a move."""
+    return decode_event(str((move.facts or {}).get("event")))
+
+
+def decision_in_event(event: Event) -> tuple[DecisionType, int, Action]:
+    """Return the decision's type, its seat, and its action."""
+    match event:
+        case BidEvent():
+            suit = event.suit if event.suit in SUITS else None
+            bid = Bid(suit, event.alone and suit is not None)
+            return DecisionType.BID, event.bid_index % len(SEAT_NAMES), bid
+        case DiscardEvent():
+            return DecisionType.DISCARD, DEALER, Discard(event.card)
+        case DefenseEvent():
+            return DecisionType.DEFEND, event.seat, Defend(event.alone)
+        case PlayEvent():
+            return DecisionType.PLAY, event.seat, Play(event.card)
+
+
+def _thought_of(entry: Body, table: PublicState) -> StoredDecision:
+    """Return a decision from its log entry, with bids in their spoken form."""
+    bids = [Bid(suit, alone) for suit in SUITS for alone in (False, True)]
+    descriptions = {str(bid): table.describe(bid) for bid in bids}
+    candidates, answer = entry.get("candidates"), entry.get("answer")
+    options = [
+        {
+            "action": descriptions.get(candidate["answer"], candidate["answer"]),
+            "value": candidate.get("points"),
+            "note": candidate.get("note", ""),
+        }
+        for candidate in (candidates if isinstance(candidates, list) else [])
+    ]
+    seen = {part: entry[part] for part in ("question", "hand", "worlds") if part in entry}
+    named = {
+        "action": descriptions.get(str(answer), answer),
+        "decisionMs": entry.get("decision_ms"),
+    }
+    return parse(StoredDecision, {**entry, **named, "options": options, "position": seen})

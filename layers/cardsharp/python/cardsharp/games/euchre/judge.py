@@ -1,0 +1,99 @@
+"""Judge of Euchre by `pimc`: expected points of the deal, less those of the other side.
+
+A match of the log is one deal, so the effect on the game to ten is not included.
+
+The luck of a deal is its result if all four play as `rules` does, less the mean over other
+random deals. So its mean is 0 however well the players use their cards. As `rules` misjudges
+some cards, it removes less of the luck, but shifts no result.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from random import Random
+from statistics import fmean
+
+from cardsharp.analysis.judge import Judge
+from cardsharp.games.euchre.actions import Action
+from cardsharp.games.euchre.cards import DECK, Card
+from cardsharp.games.euchre.history.decisions import decision_contexts
+from cardsharp.games.euchre.history.replay import dealt_cards
+from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.public_state import SEATS, pending_decision
+from cardsharp.games.euchre.rules import HAND_SIZE, TURN_CARD_INDEX, score
+from cardsharp.games.euchre.simulation import WINNING_SCORE
+from cardsharp.games.euchre.strategies import Decision
+from cardsharp.games.euchre.strategies.bidding import card_mask
+from cardsharp.games.euchre.strategies.pimc import Pimc
+from cardsharp.games.euchre.strategies.worlds import EuchreWorld, pass_value
+from cardsharp.store.match_log import MatchRecord, MoveRecord
+
+LUCK_SAMPLES = 10  # other deals: their mean adds a tenth to the spread of what is told
+_OFTEN = {1: 0.335, 2: 0.145, 4: 0.02}  # how often a side makes so many points of a deal, about
+
+
+def deal_luck(cards: tuple[Card, ...], deal_value: Callable[[int], float] = float) -> float:
+    """Return the luck of a deal's 24 cards for seats 0 and 2; deterministic for each deal.
+
+    The unit is points more than the other side makes, or the value that `deal_value` gives
+    them.
+    """
+    dice = Random(repr(cards))
+    samples = (tuple(dice.sample(DECK, len(DECK))) for _ in range(LUCK_SAMPLES))
+    return deal_value(playout_points(cards)) - fmean(
+        deal_value(playout_points(other)) for other in samples
+    )
+
+
+def playout_points(cards: tuple[Card, ...]) -> int:
+    """Return the points of seats 0 and 2 less those of 1 and 3, if all play as `rules` does."""
+    hands = tuple(card_mask(cards[HAND_SIZE * seat : HAND_SIZE * (seat + 1)]) for seat in SEATS)
+    return pass_value(EuchreWorld(hands, hands), cards[TURN_CARD_INDEX], -1)  # none has bid before
+
+
+@cache
+def match_win_probability(side_points: int, opponent_points: int) -> float:
+    """Return a side's chance to win the match from this score, with equally strong sides."""
+    if max(side_points, opponent_points) >= WINNING_SCORE:
+        return float(side_points >= WINNING_SCORE)
+    return sum(
+        often
+        * (
+            match_win_probability(side_points + points, opponent_points)
+            + match_win_probability(side_points, opponent_points + points)
+        )
+        for points, often in _OFTEN.items()
+    )
+
+
+class PimcJudge(Judge):
+    """Judge by the engine's estimate over worlds sampled for a position, deterministically."""
+
+    name = "pimc"
+    unit = "points of the deal"
+    value_format = "+.2f"
+    value_sum = 0.0
+    value_range = 4.0  # the most that a deal brings: all tricks, alone
+    luck_includes_deal = True
+
+    def evaluate(self, position: Position, extra_actions: Sequence[Action] = ()) -> Decision:
+        """Return the engine's decision; without a choice it has no value, so no loss."""
+        return Pimc().decide(position, extra_actions)
+
+    def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+        """The points of the seats 0 and 2, less those of 1 and 3."""
+        contexts = list(decision_contexts(record, moves))
+        if not contexts or len(contexts) < len(moves):
+            return None
+        table = contexts[-1].public_state.with_action(contexts[-1].seat, contexts[-1].action)
+        if pending_decision(table) is not None:
+            return None
+        points = score(table).points
+        return float(points[0] - points[1])
+
+    def luck(self, record: MatchRecord, _moves: Sequence[MoveRecord]) -> float | None:
+        """Return the luck of the deal, or None if the record lacks some cards."""
+        cards = dealt_cards(record)
+        return None if cards is None else deal_luck(cards)
+
+
+JUDGE = PimcJudge()

@@ -1,0 +1,1 @@
+"""The HTTP service that answers a tournament coordinator's questions in Euchre."""

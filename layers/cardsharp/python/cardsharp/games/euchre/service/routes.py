@@ -1,0 +1,146 @@
+"""The sixteen operations of the protocol (docs/spec/euchre.md section 3) as a table.
+
+Half of them only echo and need no store. No question refers to sessions or games, and the begin
+and end of a trick add nothing to its plays.
+"""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from cardsharp.games.euchre.service import wire
+from cardsharp.games.euchre.service.service import EuchreService
+from cardsharp.server.api import Api
+from cardsharp.server.request_parsing import JsonBodyParser
+from cardsharp.server.routing import ApiResponse, HttpError, MethodNotAllowed, PathNotFound, Route
+
+Q = TypeVar("Q", bound=wire.ProtocolMessage)
+
+_VERSION = "0.5"  # of the API that the tournament framework publishes, to which nothing is added
+_INTRODUCTION = """\
+Plays hands of Euchre for a tournament's coordinator, which deals, enforces the rules and keeps \
+the score. POST and PATCH tell what happens, GET asks for a decision; the same question is given \
+the same answer again. Cards are numbered 4 x rank + suit: ranks 0 to 5 are 9, 10, J, Q, K, A, \
+suits 0 to 3 clubs, diamonds, hearts, spades. What is only echoed may have any value of its type, \
+and unknown fields are ignored."""
+
+
+def _route(
+    route: str,
+    summary: str,
+    request: type[Q],
+    answer: type[wire.ProtocolMessage],
+    act: Callable[[EuchreService, Q], object] = lambda *_: None,
+) -> Route[EuchreService]:
+    """Build the route of an operation, whose response echoes the request's identification.
+
+    The echoed fields are those of the request's base class, or all of them if the response is
+    of the same class.
+    """
+    method, path = route.split()
+    (base,) = request.__bases__
+    address: Any = request if answer is request else base
+    extra_fields = answer.model_fields.keys() - address.model_fields.keys()
+
+    def answered(service: EuchreService, message: Q) -> wire.ProtocolMessage:
+        result = act(service, message)
+        echoed = {name: getattr(message, name) for name in address.model_fields}
+        extra = {name: getattr(result, name) for name in extra_fields if hasattr(result, name)}
+        return answer(**echoed, **extra)
+
+    return Route(
+        methods=(method,),
+        path=path,
+        name=method.lower() + path[1:].capitalize(),
+        summary=summary,
+        endpoint=lambda service, call: ApiResponse(answered(service, call.params)),
+        params_model=request,
+        response_models={HTTPStatus.OK: (answer,)},
+        default_error_model=wire.ErrorMessage,
+    )
+
+
+ROUTES: tuple[Route[EuchreService], ...] = (
+    _route("POST /session", "Begin a session", wire.NewSession, wire.SessionActive),
+    _route("PATCH /session", "End a session", wire.SessionStatus, wire.SessionStatus),
+    _route("POST /game", "Begin a game", wire.NewGame, wire.GameActive),
+    _route("PATCH /game", "End a game", wire.GameStatus, wire.GameStatus),
+    _route("POST /deal", "Begin a deal", wire.NewDeal, wire.DealActive, EuchreService.begin_deal),
+    _route("PATCH /deal", "End a deal", wire.DealStatus, wire.DealStatus),
+    _route("GET /bid", "Ask for a bid", wire.BidRequest, wire.BidAnswer, EuchreService.answer),
+    _route(
+        "POST /bid",
+        "Tell of a bid",
+        wire.BidNotification,
+        wire.BidNoted,
+        EuchreService.record_event,
+    ),
+    _route(
+        "GET /swap", "Ask for the discard", wire.SwapRequest, wire.SwapAnswer, EuchreService.answer
+    ),
+    _route("POST /swap", "Tell of a discard", wire.SwapNotification, wire.SwapNoted),
+    _route(
+        "GET /defense",
+        "Ask whether to defend alone",
+        wire.DefenseRequest,
+        wire.DefenseAnswer,
+        EuchreService.answer,
+    ),
+    _route(
+        "POST /defense",
+        "Tell whether somebody defends alone",
+        wire.DefenseNotification,
+        wire.DefenseNoted,
+        EuchreService.record_event,
+    ),
+    _route("POST /trick", "Begin a trick", wire.NewTrick, wire.TrickActive),
+    _route("PATCH /trick", "End a trick", wire.TrickStatus, wire.TrickStatus),
+    _route("GET /play", "Ask for a card", wire.PlayRequest, wire.PlayAnswer, EuchreService.answer),
+    _route(
+        "POST /play",
+        "Tell of a card",
+        wire.PlayNotification,
+        wire.PlayNoted,
+        EuchreService.record_event,
+    ),
+)
+
+
+def _explain(error: Exception, _model: type[BaseModel]) -> ApiResponse:
+    match error:
+        case PathNotFound():
+            return _refusal(error.status, "unknown_path", f"There is no {error.path[:100]}.")
+        case MethodNotAllowed():
+            text = f"{error.path} knows {', '.join(error.methods)}."
+            return _refusal(error.status, "unknown_method", text)
+        case HttpError():
+            return _refusal(error.status, "malformed", error.text)
+    text = "The service failed; its log says why."
+    return _refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "failed", text)
+
+
+def _refusal(status: int, error: str, message: str) -> ApiResponse:
+    return ApiResponse(wire.ErrorMessage(error=error, message=message), status)
+
+
+API = Api(
+    schema_names={
+        "BidNotification": "BidMade",
+        "DefenseNotification": "DefenseMade",
+        "PlayNotification": "PlayMade",
+        "ErrorMessage": "Refusal",
+    },
+    title="Euchre Endpoint",
+    version=_VERSION,
+    description=_INTRODUCTION,
+    routes=ROUTES,
+    request_parser=JsonBodyParser(),
+    default_error_statuses=(HTTPStatus.INTERNAL_SERVER_ERROR,),
+    error_model=wire.ErrorMessage,
+    error_response=_explain,
+    headers={"Content-Type": "application/json", "Cache-Control": "no-store"},
+    allow_cors=False,
+    merge_slashes=True,
+)

@@ -1,0 +1,191 @@
+"""Euchre service: stores what is reported, and answers every question.
+
+Any status above 399 ends the client's whole tournament. So a failing store is retried and then
+ignored: a legal answer does not depend on it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, TypeVar
+
+from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.errors import StoreError
+from cardsharp.games.euchre.cards import card_name
+from cardsharp.games.euchre.fallback import DECISION_RUNNER
+from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.public_state import PendingDecision
+from cardsharp.games.euchre.service.deal_store import DealKey, DealStore, Event
+from cardsharp.games.euchre.service.questions import (
+    Notification,
+    QuestionRequest,
+    event_from_answer,
+    event_from_notification,
+    fallback_action,
+    matches_turn_card,
+    pending_decision_in,
+    position_of,
+    previous_answer,
+)
+from cardsharp.games.euchre.service.wire import DealMessage, NewDeal
+from cardsharp.games.euchre.strategies import Decision, PointsOption, Strategy
+from cardsharp.play.decision_runner import DecisionResult
+from cardsharp.store.match_log import Clock
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
+
+
+GAME = "euchre"
+
+LogEntry = dict[str, object]
+
+
+def decision_log_entry(
+    key: DealKey,
+    pending: PendingDecision,
+    position: Position | None,
+    result: DecisionResult[Decision],
+) -> LogEntry:
+    """A decision as fields of a log line; nothing in it that its seat does not know."""
+    decision = result.decision
+    entry: LogEntry = {
+        **_of(key),
+        "seat": pending.seat,
+        "question": pending.decision_type.value,
+        "answer": str(decision.action),
+        "reason": decision.reason,
+        "candidates": [_candidate(option) for option in decision.options],
+        "worlds": decision.world_count,
+        "decision_ms": round(result.duration / timedelta(milliseconds=1), 3),
+    }
+    if position is not None:
+        entry["hand"] = [card_name(card) for card in position.hand]
+    if decision.was_cut_short:
+        entry["cut"] = True
+    if result.error is not None:
+        entry["fault"] = result.error
+    if result.traceback:
+        entry["trace"] = result.traceback
+    if result.stdout:
+        entry["printed"] = result.stdout
+    return entry
+
+
+def _candidate(option: PointsOption) -> LogEntry:
+    candidate: LogEntry = {"answer": str(option.action)}
+    if option.value is not None:
+        candidate["points"] = round(option.value, 3)
+    if option.note:
+        candidate["note"] = option.note
+    return candidate
+
+
+def _of(key: DealKey) -> LogEntry:
+    return {"game": GAME, "token": key.token, "game_num": key.game, "deal_num": key.deal}
+
+
+MAX_WRITE_ATTEMPTS = (
+    3  # how often a request tries the store; a conflict or a failure is worth another
+)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class EuchreService:
+    """The sixteen operations except those that only echo; they are logged and measured."""
+
+    store: DealStore
+    strategy: Strategy
+    clock: Clock
+    logger: "Logger | None" = None
+    metrics: Metrics = field(default_factory=Metrics)
+
+    def begin_deal(self, request: NewDeal) -> None:
+        """Store a deal's cards, replacing anything stored under its number."""
+        key = deal_key(request)
+        self._trying(key, "the deal is not stored", lambda: self.store.begin(key, request.cards))
+
+    def record_event(self, notification: Notification) -> None:
+        """Store another player's action; a repetition changes nothing."""
+        key, event = deal_key(notification), event_from_notification(notification)
+
+        def note() -> None:
+            record = self.store.read(key)
+            if record is not None and record.event(event.key) != event:
+                self.store.append(record, event)
+
+        self._trying(key, "an event is not stored", note)
+
+    def answer(self, request: QuestionRequest) -> Event:
+        """The stored answer to a question, or a new one that is stored first."""
+        key = deal_key(request)
+        results: dict[
+            Position | None, DecisionResult[Decision]
+        ] = {}  # one each, however often it is tried
+
+        def decide(position: Position | None) -> Event:
+            if position not in results:
+                results[position] = self._decided(request, position)
+            return event_from_answer(request, results[position].decision.action)
+
+        def answer() -> Event:
+            record = self.store.read(key)
+            if record is None or not matches_turn_card(request, record):
+                return decide(None)
+            stored = previous_answer(request, record)
+            if stored is not None:
+                return stored
+            event = decide(position_of(record, request))
+            self.store.append(record, event)
+            return event
+
+        event = self._trying(key, "an answer is not stored", answer)
+        if event is None:  # what was decided but could not be kept, if a deal could be read
+            event = decide(next(reversed(results), None))
+        for position, decided in results.items():
+            self._tell(key, request, position, decided)
+        return event
+
+    def _tell(
+        self,
+        key: DealKey,
+        ask: QuestionRequest,
+        position: Position | None,
+        decided: DecisionResult[Decision],
+    ) -> None:
+        """Log and measure a new decision, as a warning if the strategy did not make it."""
+        self.metrics.record_duration(Metric.DECISION, decided.duration, game=GAME)
+        if decided.error is not None:
+            self.metrics.count(Metric.FALLBACK_ACTIONS, game=GAME)
+        if self.logger is not None:
+            write = self.logger.info if decided.error is None else self.logger.warning
+            write(
+                "decision",
+                extra=decision_log_entry(key, pending_decision_in(ask), position, decided),
+            )
+
+    def _decided(self, ask: QuestionRequest, position: Position | None) -> DecisionResult[Decision]:
+        """Decide in a position; use the fallback if no stored deal leads to the question."""
+        if position is not None:
+            # Without a limit: a strategy of Euchre keeps its own time.
+            return DECISION_RUNNER.decide(self.strategy, position, None, self.clock.monotonic)
+        fault = "no stored deal leads to this question"
+        return DecisionResult(Decision(fallback_action(ask), f"Safe answer: {fault}."), error=fault)
+
+    def _trying(self, key: DealKey, trouble: str, deed: Callable[[], T]) -> T | None:
+        """Run `deed` with retries and return its result; None if the store failed too often."""
+        for attempt in range(1, MAX_WRITE_ATTEMPTS + 1):
+            try:
+                return deed()
+            except StoreError as error:
+                message = "trying again" if attempt < MAX_WRITE_ATTEMPTS else trouble
+                cause = f"{type(error).__name__}: {error}"
+                if self.logger is not None:
+                    self.logger.warning(message, extra={**_of(key), "cause": cause})
+        return None
+
+
+def deal_key(message: DealMessage) -> DealKey:
+    """Return the key of a message's deal."""
+    return DealKey(message.token, message.game_num, message.deal_num)

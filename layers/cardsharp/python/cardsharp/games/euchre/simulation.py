@@ -1,0 +1,226 @@
+"""Euchre in one process: deals to ten points, as docs/spec/euchre.md section 1 has it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from cardsharp.errors import ConfigError, IllegalAction
+from cardsharp.games.euchre.actions import Action
+from cardsharp.games.euchre.cards import DECK, Card, suit_of
+from cardsharp.games.euchre.position import Position, position_for
+from cardsharp.games.euchre.public_state import (
+    DEALER,
+    SEATS,
+    TRICKS,
+    TrumpCall,
+    pending_decision,
+    required_pending_decision,
+)
+from cardsharp.games.euchre.rules import (
+    HAND_SIZE,
+    TURN_CARD_INDEX,
+    Deal,
+    DealResult,
+    apply,
+    legal_actions,
+    score,
+    start,
+)
+from cardsharp.games.euchre.strategies import Strategy, build
+from cardsharp.play.simulation import RatioStat, Simulation
+
+WINNING_SCORE = 10  # points that win a match
+PLAYER_COUNT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class SeatedDeal:
+    """A deal of a match; `first_player` is the player at seat 0, to the dealer's left."""
+
+    deal: Deal
+    first_player: int
+
+    def player_at(self, seat: int) -> int:
+        """Return the player at a seat of this deal: seats rotate with the dealer, players stay."""
+        return (self.first_player + seat) % PLAYER_COUNT
+
+    def seat_of(self, player: int) -> int:
+        """Return the seat of a player in this deal."""
+        return (player - self.first_player) % PLAYER_COUNT
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedMatch:
+    """The current deal, finished deals, and the points of players 0 and 2 and of 1 and 3.
+
+    When the match has ended, `current` is its last deal and no part of `finished`.
+    """
+
+    current: SeatedDeal
+    finished: tuple[SeatedDeal, ...] = ()
+    points: tuple[int, int] = (0, 0)
+
+    @property
+    def is_over(self) -> bool:
+        """True if a side has its ten points."""
+        return max(self.points) >= WINNING_SCORE
+
+    @property
+    def all_deals(self) -> tuple[SeatedDeal, ...]:
+        """All deals of it."""
+        return (*self.finished, self.current)
+
+    def with_finished_deal(self, deal: Deal, rng: Random) -> "SimulatedMatch":
+        """Return the match once its current deal has ended; deal the next unless it is over."""
+        seated_deal, deal_points = replace(self.current, deal=deal), score(deal.public_state).points
+        sides = deal_points if seated_deal.first_player % 2 == 0 else deal_points[::-1]
+        result = SimulatedMatch(
+            seated_deal, self.finished, (self.points[0] + sides[0], self.points[1] + sides[1])
+        )
+        if result.is_over:
+            return result
+        return SimulatedMatch(
+            SeatedDeal(start(shuffled_deck(rng)), seated_deal.player_at(1)),
+            result.all_deals,
+            result.points,
+        )
+
+
+def shuffled_deck(rng: Random) -> tuple[Card, ...]:
+    """The 24 cards in random order."""
+    cards = list(DECK)
+    rng.shuffle(cards)
+    return tuple(cards)
+
+
+class EuchreSimulation(Simulation[SimulatedMatch, Position, Action]):
+    """Four chairs, partners opposite; a match goes to ten points."""
+
+    sides = ((0, 2), (1, 3))
+    stats = (
+        RatioStat("calls {:.1%} of the deals", "calls", "deals"),
+        RatioStat("{:.1%} of them in the first round", "first_round", "calls"),
+        RatioStat("makes {:.1%}", "made", "calls"),
+        RatioStat("all five {:.1%}", "marches", "calls"),
+        RatioStat("euchred {:.1%}", "euchred", "calls"),
+        RatioStat("alone {:.1%}", "alone", "calls"),
+        RatioStat("{:.1%} of those all five", "lone_marches", "alone"),
+        RatioStat("{:.3f} points a deal", "points", "deals"),
+        RatioStat("{:.1f} deals", "deals"),
+        RatioStat("{:.2f} passed out", "passed_out"),
+    )
+
+    def __init__(self, seats: int | None = None) -> None:
+        if seats not in {None, PLAYER_COUNT}:
+            raise ConfigError(f"Euchre is played by four, not by {seats}.")
+
+    def initial_state(self, rng: Random) -> SimulatedMatch:
+        """A new match: who deals first is drawn, then the cards are shuffled."""
+        dealer = rng.randrange(PLAYER_COUNT)
+        return SimulatedMatch(SeatedDeal(start(shuffled_deck(rng)), (dealer + 1) % PLAYER_COUNT))
+
+    def current_seat(self, state: SimulatedMatch) -> int | None:
+        """Return the player to act, None if a side has its points."""
+        pending = pending_decision(state.current.deal.public_state)
+        return None if pending is None else state.current.player_at(pending.seat)
+
+    def position_for(self, state: SimulatedMatch, seat: int) -> Position:
+        """Return a player's position in the current or last deal, at any time."""
+        return position_for(state.current.deal, state.current.seat_of(seat))
+
+    def legal_actions(self, state: SimulatedMatch) -> Sequence[Action]:
+        """The legal answers to what is asked."""
+        return legal_actions(state.current.deal)
+
+    def apply_action(self, state: SimulatedMatch, action: Action, rng: Random) -> SimulatedMatch:
+        """Apply an action and deal the next deal if one ends; raise `IllegalAction`."""
+        deal = apply(state.current.deal, action)
+        if pending_decision(deal.public_state) is None:
+            return state.with_finished_deal(deal, rng)
+        return replace(state, current=replace(state.current, deal=deal))
+
+    def scores(self, state: SimulatedMatch) -> tuple[float, ...]:
+        """Return a half for each winner; raise `IllegalAction` if the match is not over."""
+        if not state.is_over:
+            raise IllegalAction("The match has not ended yet.")
+        won = int(state.points[1] > state.points[0])
+        return tuple(0.5 * (chair % 2 == won) for chair in range(PLAYER_COUNT))
+
+    def returns(self, state: SimulatedMatch) -> tuple[float, ...]:
+        """The points of the match, half of its side's for each chair."""
+        return tuple(state.points[chair % 2] / 2 for chair in range(PLAYER_COUNT))
+
+    @property
+    def returns_range(self) -> tuple[float, float]:
+        """None of the points, and those that win."""
+        return 0, WINNING_SCORE
+
+    def stat_counts(self, state: SimulatedMatch) -> Mapping[str, tuple[float, ...]]:
+        """Deals and those passed out; of each side what it called and what came of it."""
+        counted: dict[str, list[float]] = {name: [0, 0] for name in ("points", *_OF_CALLS)}
+        passed_out = 0
+        for dealt in state.all_deals:
+            result, call = score(dealt.deal.public_state), dealt.deal.public_state.trump_call
+            for seat, points in enumerate(result.points):
+                counted["points"][dealt.player_at(seat) % 2] += points
+            passed_out += call is None
+            for name, is_so in _OF_CALLS.items():
+                if call is not None:
+                    counted[name][dealt.player_at(call.caller_seat) % 2] += is_so(call, result)
+        by_side = {name: tuple(numbers) for name, numbers in counted.items()}
+        return {**by_side, "deals": (len(state.all_deals),), "passed_out": (passed_out,)}
+
+    def build_strategy(
+        self, name: str, _rng: Random, _past_matches: Sequence[tuple[int, SimulatedMatch]] = ()
+    ) -> Strategy:
+        """The strategy of that name; none of Euchre's rolls dice or learns."""
+        return build(name)
+
+    def resample_hidden(self, state: SimulatedMatch, rng: Random) -> SimulatedMatch:
+        """Resample unseen cards; no seat gets a card of a suit that it has shown void."""
+        voids = state.current.deal.public_state.revealed_voids
+        while True:
+            deal = resample_unseen_cards(state.current.deal, rng)
+            suits_by_seat = (
+                (seat, suit_of(card, deal.public_state.trump))
+                for seat in SEATS
+                for card in deal.hand(seat)
+            )
+            if not any(suit in voids[seat] for seat, suit in suits_by_seat):
+                return replace(state, current=replace(state.current, deal=deal))
+
+
+_OF_CALLS: Mapping[str, Callable[[TrumpCall, DealResult], bool]] = {
+    "calls": lambda *_: True,
+    "first_round": lambda call, _: call.is_order_up,
+    "alone": lambda call, _: call.goes_alone,
+    "made": lambda _, result: not result.is_euchred,
+    "marches": lambda _, result: result.tricks == TRICKS,
+    "lone_marches": lambda call, result: call.goes_alone and result.tricks == TRICKS,
+    "euchred": lambda _, result: result.is_euchred,
+}
+"""What is counted of a call that it was, or came to."""
+
+
+def resample_unseen_cards(deal: Deal, rng: Random) -> Deal:
+    """Resample all cards that the seat to decide cannot see; raise `IllegalAction`."""
+    pending = required_pending_decision(deal.public_state)
+    played = {card for trick in deal.public_state.tricks for _, card in trick}
+    seat_places = range(HAND_SIZE * pending.seat, HAND_SIZE * (pending.seat + 1))
+    hidden = [
+        place
+        for place, card in enumerate(deal.cards)
+        if place not in seat_places and place != TURN_CARD_INDEX and card not in played
+    ]
+    moved = rng.sample(hidden, len(hidden))
+    cards = list(deal.cards)
+    for place, source in zip(hidden, moved, strict=True):
+        cards[place] = deal.cards[source]
+    laid = deal.discard
+    if laid is not None and pending.seat != DEALER:
+        candidates = {
+            *cards[HAND_SIZE * DEALER : HAND_SIZE * (DEALER + 1)],
+            deal.public_state.turn_card,
+        } - played
+        laid = rng.choice(sorted(candidates))
+    return replace(deal, cards=tuple(cards), discard=laid)

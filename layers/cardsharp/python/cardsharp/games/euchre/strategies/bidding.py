@@ -1,0 +1,95 @@
+"""Bidding by rules of thumb: for `rules`, and as our model of other players' bids.
+
+Values are in thousandths of tricks; sets of cards have a bit for each card's number.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from cardsharp.games.euchre.actions import PASS, Bid
+from cardsharp.games.euchre.cards import SUITS, Card, Suit, strength
+from cardsharp.games.euchre.public_state import DEALER, SEATS, partner
+from cardsharp.games.euchre.strategies.trump_layout import trump_layout
+
+ORDER_UP_THRESHOLDS = (
+    2450,
+    2150,
+    2450,
+    2150,
+)  # what each seat wants of its own hand to call in the first round
+NAME_SUIT_THRESHOLDS = (2150, 2150, 2150, 2000)  # the same for the second round
+ALONE_THRESHOLD = 3700
+
+_TURN = 550  # the worth of the turn card that counts for the dealer's partner, against opponents
+_SHARPNESS = 0.005  # how surely a hand is bid on by rule; off by e each fifth of a trick
+_MIN_LIKELIHOOD = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class HandValuation:
+    """Values of the suits that may be named, and the threshold for a call."""
+
+    value_by_suit: dict[Suit, int]
+    threshold: int
+
+    @property
+    def best_suit(self) -> Suit:
+        """The suit worth most."""
+        return max(self.value_by_suit, key=lambda suit: self.value_by_suit[suit])
+
+    @property
+    def bid(self) -> Bid:
+        """Bid of the rule-based player."""
+        best = self.best_suit
+        if self.value_by_suit[best] < self.threshold:
+            return PASS
+        return Bid(best, self.value_by_suit[best] >= ALONE_THRESHOLD)
+
+
+def card_mask(cards: Sequence[Card]) -> int:
+    """The cards as a set."""
+    return sum(1 << card for card in cards)
+
+
+def value_hand(hand: int, bid_index: int, turn_card: Card) -> HandValuation:
+    """Value a seat's five cards for the bid with this index, 0 to 7."""
+    seat, turned = bid_index % 4, turn_card & 3
+    if bid_index >= len(SEATS):
+        worth = {
+            suit: trump_layout(suit).hand_value(trump_layout(suit).from_card_set(hand))
+            for suit in SUITS
+            if suit != turned
+        }
+        return HandValuation(worth, NAME_SUIT_THRESHOLDS[seat])
+    return HandValuation({turned: _first_round(hand, seat, turn_card)}, ORDER_UP_THRESHOLDS[seat])
+
+
+def bid_likelihood(hand: int, bid_index: int, turn_card: Card, bid: Bid) -> float:
+    """Return the likelihood that a player with this hand makes that bid, from about 0 to 1."""
+    seen = value_hand(hand, bid_index, turn_card)
+    best = max(seen.value_by_suit.values())
+    passes = _logistic(seen.threshold - best)
+    if bid.suit is None:
+        return passes
+    worth = seen.value_by_suit[bid.suit]
+    alone = _logistic(worth - ALONE_THRESHOLD)
+    calls = (1 - passes) * math.exp(_SHARPNESS * (worth - best))
+    return max(_MIN_LIKELIHOOD, calls * (alone if bid.goes_alone else 1 - alone))
+
+
+def _first_round(hand: int, seat: int, turn_card: Card) -> int:
+    trump = turn_card & 3
+    cards = trump_layout(trump)
+    hand_cards = cards.from_card_set(hand)
+    if seat == DEALER:
+        six = hand_cards | cards.bit[turn_card]
+        return cards.hand_value(six ^ cards.spare(six))
+    share = _TURN * (280 + 60 * (strength(turn_card, trump, trump) - 10)) // 700
+    return cards.hand_value(hand_cards) + (share if partner(seat) == DEALER else -share)
+
+
+@cache
+def _logistic(margin: int) -> float:
+    return 1 / (1 + math.exp(-_SHARPNESS * margin))

@@ -1,0 +1,90 @@
+"""Rules of thumb for playing cards, over bit masks (see `trump_layout`).
+
+A seat plays by what it sees: its hand, and which cards are `hidden` from it.
+"""
+
+from collections.abc import Callable
+from functools import cache
+
+from cardsharp.games.euchre.cards import Suit
+from cardsharp.games.euchre.strategies.trump_layout import CardMask, trump_layout
+
+MANY_TRUMPS = 3  # with so many a caller leads trumps even without the highest
+ChooseLead = Callable[
+    [CardMask, CardMask, int, bool], CardMask
+]  # hand, hidden, place, whether the trick is first
+ChooseFollow = Callable[[CardMask, CardMask, CardMask, CardMask, bool, bool], CardMask]
+"""Of hand, hidden cards, suit led, best card, whether the partner has it, whether one is last."""
+
+CALLER, CALLERS_PARTNER, DEFENDER = range(3)
+
+_NO_PRICE = 1000
+
+
+@cache
+def lead_rule(trump: Suit) -> ChooseLead:
+    """Return the rule for leads; it expects more than one card to choose from."""
+    trumps, side_lead = trump_layout(trump).trumps, _side_lead(trump)
+
+    def lead(hand: CardMask, hidden: CardMask, place: int, first: bool) -> CardMask:
+        trumps_in_hand = hand & trumps
+        high = 1 << (trumps_in_hand.bit_length() - 1) if trumps_in_hand else 0
+        if high and place != DEFENDER:
+            many = trumps_in_hand.bit_count() >= MANY_TRUMPS if place == CALLER else first
+            if many or hidden < high:
+                return high
+        return high if trumps_in_hand == hand else side_lead(hand, hidden)
+
+    return lead
+
+
+def _side_lead(trump: Suit) -> Callable[[CardMask, CardMask], CardMask]:
+    """The lowest sure winner of the shortest side suit, or else the lowest card of the shortest."""
+    cards = trump_layout(trump)
+    sides, number = cards.sides, cards.number
+
+    def lead(hand: CardMask, hidden: CardMask) -> CardMask:
+        best = low = 0
+        best_price = low_price = _NO_PRICE
+        for suit in sides:
+            suit_cards = hand & suit
+            if suit_cards:
+                price = suit_cards.bit_count() << 5
+                beaten = (hidden & suit).bit_length()
+                boss = suit_cards >> beaten << beaten
+                if boss:
+                    boss &= -boss
+                    if price + number[boss] < best_price:
+                        best, best_price = boss, price + number[boss]
+                elif price + number[suit_cards & -suit_cards] < low_price:
+                    low = suit_cards & -suit_cards
+                    low_price = price + number[low]
+        return best or low
+
+    return lead
+
+
+@cache
+def follow_rule(trump: Suit) -> ChooseFollow:
+    """Return the rule for following; it expects more than one legal card to choose from."""
+    cards = trump_layout(trump)
+    trumps, spare = cards.trumps, cards.spare
+
+    def follow(  # noqa: PLR0913, PLR0917 - a tuple or an object would double the time
+        hand: CardMask, hidden: CardMask, led: CardMask, best: CardMask, partners: bool, last: bool
+    ) -> CardMask:
+        suit_cards = hand & led
+        if partners and (last or best & trumps or hidden & led < best):
+            return suit_cards & -suit_cards or spare(hand)
+        beating = (suit_cards or hand & trumps) & (led | trumps) & -(best << 1)
+        if not beating:
+            return suit_cards & -suit_cards or spare(hand)
+        cheapest = beating & -beating
+        if last or cheapest & trumps:
+            return cheapest
+        highest = 1 << (beating.bit_length() - 1)
+        if hidden & led < highest:
+            return highest
+        return (suit_cards & -suit_cards or spare(hand)) if partners else cheapest
+
+    return follow

@@ -1,0 +1,156 @@
+"""Playout of a world with every seat playing as `rules` does: some 30 microseconds.
+
+Cards are bits (see `trump_layout`), and the rules those of `card_play_rules`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+
+from cardsharp.games.euchre.public_state import SEATS, TRICKS, TrumpCall, partner
+from cardsharp.games.euchre.rules import TRICKS_TO_MAKE
+from cardsharp.games.euchre.strategies.card_play_rules import (
+    CALLER,
+    CALLERS_PARTNER,
+    DEFENDER,
+    follow_rule,
+    lead_rule,
+)
+from cardsharp.games.euchre.strategies.trump_layout import CardMask, trump_layout
+
+ALL_CARDS: CardMask = (1 << 24) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class TrickState:
+    """Progress of the play: the seat to play, the current trick, and the tricks won so far.
+
+    `cards_in_trick` cards lie in the trick, of suit `suit_led`; `winning_card` is the highest
+    and `winning_seat` its seat. `played_cards` are all cards that have been played.
+    """
+
+    seat: int = 0
+    played_cards: CardMask = 0
+    cards_in_trick: int = 0
+    suit_led: CardMask = 0
+    winning_card: CardMask = 0
+    winning_seat: int = 0
+    tricks_won: int = 0
+    tricks_lost: int = 0
+
+    def with_card(self, card: CardMask, table: "PlayOrder") -> "TrickState":
+        """Return the state once the next seat has played that card."""
+        led = self.suit_led if self.cards_in_trick else table.suit[card]
+        best, by, laid = self.winning_card, self.winning_seat, self.cards_in_trick + 1
+        if not self.cards_in_trick or (card & (led | table.trumps) and card > best):
+            best, by = card, self.seat
+        gone, won, lost = self.played_cards | card, self.tricks_won, self.tricks_lost
+        if laid < table.chairs:
+            return TrickState(table.next_seats[self.seat], gone, laid, led, best, by, won, lost)
+        caller_wins = table.on_caller_side[by]
+        return TrickState(
+            by, gone, tricks_won=won + caller_wins, tricks_lost=lost + (not caller_wins)
+        )
+
+
+class PlayOrder:
+    """Order of play under a call: the seats that play, and their sides."""
+
+    def __init__(self, trump_call: TrumpCall, lone_defender: int | None = None) -> None:
+        cards = trump_layout(trump_call.suit)
+        self.trump, self.trumps, self.suit = trump_call.suit, cards.trumps, cards.suit
+        self.alone, self.lone_defender = trump_call.goes_alone, lone_defender is not None
+        self.out = {partner(trump_call.caller_seat)} if trump_call.goes_alone else set()
+        self.out |= set() if lone_defender is None else {partner(lone_defender)}
+        self.chairs = len(SEATS) - len(self.out)
+        self.on_caller_side = [seat % 2 == trump_call.caller_seat % 2 for seat in SEATS]
+        self.next_seats = [self.next_from(seat + 1) for seat in SEATS]
+        self.place = [
+            CALLER
+            if seat == trump_call.caller_seat
+            else (CALLERS_PARTNER if is_caller_side else DEFENDER)
+            for seat, is_caller_side in enumerate(self.on_caller_side)
+        ]
+
+    def next_from(self, seat: int) -> int:
+        """Return that seat, or the next one that plays."""
+        while seat % 4 in self.out:
+            seat += 1
+        return seat % 4
+
+    def points(self, won: int, lost: int) -> int:
+        """Points of the caller's side less those of the defenders, when all is known."""
+        if lost > TRICKS - TRICKS_TO_MAKE:
+            return -4 if self.lone_defender else -2
+        if won < TRICKS:
+            return 1
+        return 4 if self.alone else 2
+
+
+play_order = cache(PlayOrder)
+
+
+def trick_states(cards: Iterable[CardMask], public_state: PlayOrder) -> list[TrickState]:
+    """Return the state at each card of a deal, in order, and the final state."""
+    first = TrickState(public_state.next_from(0))
+    return list(
+        accumulate(cards, lambda stage, card: stage.with_card(card, public_state), initial=first)
+    )
+
+
+def playout_points(
+    public_state: PlayOrder,
+    hands: Sequence[CardMask],
+    hidden: Sequence[CardMask],
+    trick_state: TrickState,
+) -> int:
+    """Return the points of the caller's side when all play on by the rules of thumb.
+
+    `hands` are the cards of each seat. `hidden` are the cards that a seat was not dealt,
+    without a card that lies turned down. Played cards are removed from both here.
+    """
+    lead, follow = lead_rule(public_state.trump), follow_rule(public_state.trump)
+    suit, trumps, on_caller_side = (
+        public_state.suit,
+        public_state.trumps,
+        public_state.on_caller_side,
+    )
+    next_seats, place = public_state.next_seats, public_state.place
+    follower_count, first = (
+        public_state.chairs - 1,
+        not trick_state.tricks_won + trick_state.tricks_lost,
+    )
+    current_hands = [*hands]
+    seat, gone, laid = trick_state.seat, trick_state.played_cards, trick_state.cards_in_trick
+    led, best, by = trick_state.suit_led, trick_state.winning_card, trick_state.winning_seat
+    won, lost = trick_state.tricks_won, trick_state.tricks_lost
+    while True:
+        if (lost and (won >= TRICKS_TO_MAKE or lost > TRICKS - TRICKS_TO_MAKE)) or won == TRICKS:
+            return public_state.points(won, lost)
+        if not laid:
+            hand = current_hands[seat]
+            best = lead(hand, hidden[seat] & ~gone, place[seat], first) if hand & hand - 1 else hand
+            led, by = suit[best], seat
+            current_hands[seat] ^= best
+            gone |= best
+            seat = next_seats[seat]
+            laid = 1
+        while laid <= follower_count:
+            hand = current_hands[seat]
+            card = hand & led or hand
+            if card & card - 1:
+                card = follow(
+                    hand, hidden[seat] & ~gone, led, best, by == seat ^ 2, laid == follower_count
+                )
+            if card > best and card & (led | trumps):
+                best, by = card, seat
+            current_hands[seat] ^= card
+            gone |= card
+            seat = next_seats[seat]
+            laid += 1
+        if on_caller_side[by]:
+            won += 1
+        else:
+            lost += 1
+        seat, laid, first = by, 0, False

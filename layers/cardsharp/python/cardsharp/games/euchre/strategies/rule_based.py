@@ -1,0 +1,119 @@
+"""`rules`: a sound player by rules of thumb, the baseline for the other strategies."""
+
+from cardsharp.games.euchre.actions import PASS, Bid, DecisionType, Defend, Discard, Play
+from cardsharp.games.euchre.cards import Card
+from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.public_state import DEALER, TrumpCall
+from cardsharp.games.euchre.strategies import (
+    Decision,
+    ElapsedSeconds,
+    PointsOption,
+    frozen_stopwatch,
+    strategy,
+)
+from cardsharp.games.euchre.strategies.bidding import card_mask, value_hand
+from cardsharp.games.euchre.strategies.card_play_rules import follow_rule, lead_rule
+from cardsharp.games.euchre.strategies.playout import play_order
+from cardsharp.games.euchre.strategies.trump_layout import CardMask, trump_layout
+
+
+@strategy("rules")
+class RuleBased:
+    """Counts expected tricks to bid; plays high to win, low to lose, and draws trumps."""
+
+    def __init__(self, _: ElapsedSeconds = frozen_stopwatch) -> None:
+        pass
+
+    def decide(self, position: Position) -> Decision:
+        """The answer by rule, and which rule it was."""
+        match position.decision_type:
+            case DecisionType.BID:
+                return _bid(position)
+            case DecisionType.DISCARD:
+                return _discard(position)
+            case DecisionType.DEFEND:
+                return Decision(Defend(goes_alone=False), "Two defend better than one.")
+            case DecisionType.PLAY:
+                return _play(position)
+
+
+# --- bidding ---------------------------------------------------------------------------------
+
+
+def _bid(position: Position) -> Decision:
+    seen = value_hand(
+        card_mask(position.hand), len(position.public_state.bids), position.public_state.turn_card
+    )
+    options = tuple(
+        PointsOption(Bid(suit), None, f"{seen.value_by_suit[suit] / 1000:.2f} tricks")
+        for suit in seen.value_by_suit
+    )
+    side = "Below" if seen.bid == PASS else "At least"
+    return Decision(seen.bid, f"{side} {seen.threshold / 1000:.2f} tricks.", options)
+
+
+def _discard(position: Position) -> Decision:
+    cards = trump_layout(position.public_state.turn_card & 3)
+    offered = [action.card for action in position.legal_actions if isinstance(action, Discard)]
+    card = cards.best_discard(cards.mask(position.hand), cards.mask(offered))
+    return Decision(Discard(cards.number[card]), "The card that is missed least.")
+
+
+# --- card play, as `thumb` has it; what is said here is why ------------------------------------
+
+
+def _play(position: Position) -> Decision:
+    cards = [action.card for action in position.legal_actions if isinstance(action, Play)]
+    if len(cards) == 1:
+        return Decision(Play(cards[0]), "The only card allowed.")
+    call = position.public_state.required_trump_call
+    bits = trump_layout(call.suit)
+    decide = _follow if position.public_state.current_trick else _lead
+    card, reason = decide(position, call, bits.mask(cards), bits.mask(_hidden(position, call)))
+    return Decision(Play(bits.number[card]), reason)
+
+
+def _hidden(position: Position, call: TrumpCall) -> set[Card]:
+    taken = call.is_order_up and position.seat != DEALER
+    turned = {position.public_state.turn_card} - {*position.public_state.cards_played_by(DEALER)}
+    return {*position.unseen_cards} | (turned if taken else set())
+
+
+def _lead(
+    position: Position, call: TrumpCall, hand: CardMask, hidden: CardMask
+) -> tuple[CardMask, str]:
+    bits, place = trump_layout(call.suit), play_order(call).place[position.seat]
+    first, lead = not position.public_state.tricks, lead_rule(call.suit)
+    card = lead(hand, hidden, place, first)
+    if card & bits.trumps:
+        # The lowest bit is no trump: so it leads trumps also where it need not.
+        draws = lead(hand | 1, hidden, place, first) == card
+        return card, "Draws trumps." if draws else "Only trumps are left."
+    higher = hidden & bits.suit[card] & -(card << 1)
+    return card, "Short suit, low." if higher else "High card of its suit."
+
+
+def _follow(
+    position: Position, call: TrumpCall, hand: CardMask, hidden: CardMask
+) -> tuple[CardMask, str]:
+    bits, table = trump_layout(call.suit), position.public_state
+    led, winner = (
+        bits.suit[bits.bit[table.current_trick[0].card]],
+        table.trick_winner(table.current_trick),
+    )
+    best = bits.bit[dict(table.current_trick)[winner]]
+    partners, last = (
+        winner == position.partner,
+        len(table.current_trick) == 3 - len(table.sitting_out),
+    )
+    card = follow_rule(call.suit)(hand, hidden, led, best, partners, last)
+    if partners and (last or best & bits.trumps or hidden & led < best):
+        return card, "The partner wins the trick."
+    if not (hand & led or hand & bits.trumps) & (led | bits.trumps) & -(best << 1):
+        return card, "The trick is lost."
+    if last or card & bits.trumps:
+        return card, "The cheapest card that wins."
+    if hidden & led < card:
+        return card, "The highest card of the suit."
+    subject = "The partner leads" if partners else "The cheapest card that leads"
+    return card, f"{subject} so far."

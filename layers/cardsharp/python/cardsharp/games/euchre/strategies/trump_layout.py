@@ -1,0 +1,175 @@
+"""Cards as bits, laid out for one trump suit, which makes thousands of deals a second possible.
+
+The 24 cards are ordered by suit, with trumps at the top and higher cards on higher bits. So the
+winner of a trick is the greatest of a few integers.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
+
+from cardsharp.games.euchre.cards import (
+    ACE,
+    DECK,
+    KING,
+    SUITS,
+    Card,
+    Suit,
+    rank_of,
+    strength,
+    suit_of,
+)
+
+CardMask = int  # a set of cards of one layout
+_CACHE_SIZE = 200_000  # remembered answers, some 40 MB
+_TRUMP_WORTH = {17: 1000, 16: 900, 15: 750, 14: 600, 13: 500, 11: 450, 10: 400}
+"""Thousandths of a trick to expect of a trump by its `strength`, right bower to nine."""
+
+_LENGTH = (0, 0, 0, 150, 450, 900)  # what a number of trumps adds beyond each card's own worth
+_BARE_ACE, _GUARDED_ACE = 600, 450
+_KING = 120
+_VOID = 250
+
+
+class TrumpLayout:
+    """Layout of the cards for one trump suit, and the value of hands with it.
+
+    `card` lists the cards from the lowest bit up, `bit` is the reverse. `suit` maps a bit to
+    its whole suit, `sides` are the three other suits. `moves` are the distinct cards, high ones
+    first: the first of each of the `equivalent_groups` of legal and present cards. `spare` is
+    the best discard of a hand.
+    """
+
+    def __init__(self, trump: Suit) -> None:
+        def place(card: Card) -> tuple[bool, Suit, int]:
+            suit = suit_of(card, trump)
+            return suit == trump, suit, strength(card, trump, suit)
+
+        self.trump = trump
+        self.card = tuple(sorted(DECK, key=place))
+        self.bit: dict[Card, CardMask] = {card: 1 << spot for spot, card in enumerate(self.card)}
+        suits = {
+            suit: self.mask(card for card in DECK if suit_of(card, trump) == suit) for suit in SUITS
+        }
+        self.trumps = suits[trump]
+        self.sides = tuple(suits[suit] for suit in SUITS if suit != trump)
+        self.suit: dict[CardMask, CardMask] = {
+            bit: suits[suit_of(card, trump)] for card, bit in self.bit.items()
+        }
+        self.number: dict[CardMask, Card] = {bit: card for card, bit in self.bit.items()}
+        self._from = tuple(
+            tuple(
+                self.mask(8 * part + bit for bit in range(8) if byte >> bit & 1)
+                for byte in range(256)
+            )
+            for part in range(3)
+        )
+        remembered = lru_cache(_CACHE_SIZE)
+        self.moves: Callable[[CardMask, CardMask], tuple[CardMask, ...]] = remembered(
+            lambda legal, present: tuple(
+                block[0] for block in self.equivalent_groups(legal, present)
+            )
+        )
+        self.spare: Callable[[CardMask], CardMask] = remembered(
+            lambda hand: self.best_discard(hand, hand)
+        )
+        self._shift = len(DECK) - self.trumps.bit_count()
+        self._trump_worth = _trump_worth(self)
+        self._price = {bit: 64 * rank_of(card) + card for bit, card in self.number.items()}
+        self._bare_price = {
+            bit: price - (160 if rank_of(self.number[bit]) != ACE else 0)
+            for bit, price in self._price.items()
+        }
+
+    def mask(self, cards: Iterable[Card]) -> CardMask:
+        """The cards as a set."""
+        return sum(self.bit[card] for card in cards)
+
+    def from_card_set(self, cards: int) -> CardMask:
+        """Convert a set with a bit for each card's number to a mask of this layout."""
+        low, middle, high = self._from
+        return low[cards & 255] | middle[cards >> 8 & 255] | high[cards >> 16]
+
+    def equivalent_groups(self, legal: CardMask, present: CardMask) -> list[tuple[CardMask, ...]]:
+        """Group the legal cards into neighbours, high ones first in each group and among them.
+
+        Cards are neighbours if no `present` card (in a hand or in the trick) lies between them.
+        """
+        groups = []
+        while legal:
+            bit = 1 << (legal.bit_length() - 1)
+            block = [bit]
+            legal ^= bit
+            below = present & (bit - 1) & self.suit[bit]
+            while below:
+                bit = 1 << (below.bit_length() - 1)
+                if not bit & legal:
+                    break
+                block.append(bit)
+                legal ^= bit
+                below ^= bit
+            groups.append(tuple(block))
+        return groups
+
+    def hand_value(self, hand: CardMask) -> int:
+        """Thousandths of tricks that a caller may expect of five cards with these trumps."""
+        worth, sides = self._trump_worth[hand >> self._shift]
+        first, two, three = self.sides
+        return worth + sides[hand & first] + sides[hand & two] + sides[hand & three]
+
+    def best_discard(self, hand: CardMask, candidates: CardMask) -> CardMask:
+        """Return the best discard of the candidates.
+
+        Low cards go before high ones and trumps last. The only card of a side suit goes before
+        other cards of its rank or up to two ranks higher, because it leaves a void to trump
+        with.
+        """
+        trumps = hand & self.trumps
+        discard, lowest = 0, 0
+        for suit in self.sides:
+            suit_cards = hand & suit & candidates
+            low = suit_cards & -suit_cards
+            if suit_cards:
+                lonely = trumps and low == hand & suit
+                price = self._bare_price[low] if lonely else self._price[low]
+                if not discard or price < lowest:
+                    discard, lowest = low, price
+        return discard or trumps & candidates & -(trumps & candidates)
+
+
+def _subsets(mask: CardMask) -> Iterable[CardMask]:
+    part = mask
+    while part:
+        yield part
+        part = (part - 1) & mask
+    yield 0
+
+
+def _side_worth(cards: TrumpLayout, void: int) -> dict[CardMask, int]:
+    """Return the value of each exact holding in a side suit, for all three suits at once."""
+    worth = {holding: 0 for suit in cards.sides for holding in _subsets(suit)}
+    for holding in worth:
+        highest = rank_of(cards.card[holding.bit_length() - 1]) if holding else None
+        if highest == ACE:
+            worth[holding] = _GUARDED_ACE if holding & (holding - 1) else _BARE_ACE
+        elif highest == KING:
+            worth[holding] = _KING
+    worth[0] = void
+    return worth
+
+
+def _trump_worth(cards: TrumpLayout) -> list[tuple[int, dict[CardMask, int]]]:
+    """Return by holding of trumps: their value, and the values of side suits with them."""
+    side_values = _side_worth(cards, 0), _side_worth(cards, _VOID)
+    worth: list[tuple[int, dict[CardMask, int]]] = []
+    values = list(_TRUMP_WORTH.values())[::-1]
+    for holding in range(1 << len(values)):
+        number = holding.bit_count()
+        total = sum(value for spot, value in enumerate(values) if holding >> spot & 1)
+        worth.append((total + _LENGTH[min(number, 5)], side_values[number > 1]))
+    return worth
+
+
+@cache
+def trump_layout(trump: Suit) -> TrumpLayout:
+    """The layout of a trump suit, made once."""
+    return TrumpLayout(trump)

@@ -1,0 +1,252 @@
+"""Worlds of a position: possible layouts of the cards that a seat cannot see.
+
+They are sampled from the layouts that agree with all cards played and all revealed voids. They
+are then resampled by the likelihood of the other seats' bids and plays. Sets of cards have a
+bit for each card's number here; only where trumps matter do they use a `trump_layout`. The
+value of a contract in a world is its points if everybody plays on by the rules.
+"""
+
+from collections import Counter
+from itertools import accumulate
+from operator import mul
+from typing import NamedTuple
+
+from cardsharp.games.euchre.cards import DECK, Card, suit_of
+from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.public_state import DEALER, MAX_BIDS, SEATS, TrumpCall
+from cardsharp.games.euchre.rules import HAND_SIZE
+from cardsharp.games.euchre.strategies.bidding import bid_likelihood, card_mask, value_hand
+from cardsharp.games.euchre.strategies.card_play_rules import follow_rule, lead_rule
+from cardsharp.games.euchre.strategies.playout import (
+    ALL_CARDS,
+    TrickState,
+    play_order,
+    playout_points,
+    trick_states,
+)
+from cardsharp.games.euchre.strategies.portable_rng import PortableRng
+from cardsharp.games.euchre.strategies.trump_layout import CardMask, trump_layout
+
+DRAWS_PER_SAMPLE = 3  # layouts drawn for each that is kept
+SURPRISE_LIKELIHOOD = 0.1  # how much less likely a layout is for each card played against the rules
+_SURPRISES = tuple(accumulate([SURPRISE_LIKELIHOOD] * 20, mul, initial=1.0))
+
+_TRIES = 40
+
+
+class EuchreWorld(NamedTuple):
+    """One layout: the current and the dealt hand of each seat; the deciding seat's are real."""
+
+    hands: tuple[int, ...]
+    dealt_hands: tuple[int, ...]
+
+    def cards_not_dealt(self, trump_call: TrumpCall, turn_card: Card) -> list[CardMask]:
+        """Return the cards that each seat was not dealt, except one that lies turned down."""
+        cards = trump_layout(trump_call.suit)
+        turn = cards.bit[turn_card]
+        seen = ALL_CARDS if trump_call.is_order_up else ALL_CARDS ^ turn
+        hidden = [seen & ~cards.from_card_set(dealt) for dealt in self.dealt_hands]
+        hidden[DEALER] &= ~turn
+        return hidden
+
+
+class WorldSampler:
+    """Draws layouts for one position, batch after batch."""
+
+    def __init__(self, position: Position, rng: PortableRng) -> None:
+        self._view, self._dice = position, rng
+        table = position.public_state
+        call = table.trump_call
+        picks_up = call is not None and call.is_order_up
+        self._picked_up = picks_up and position.seat != DEALER
+        self._turn = 1 << table.turn_card
+        self._pool = [1 << card for card in position.unseen_cards]
+        turn = self._turn if picks_up else 0
+        self._played = [card_mask(table.cards_played_by(seat)) for seat in SEATS]
+        self._public_cards = [
+            played & ~(turn if seat == DEALER else 0) for seat, played in enumerate(self._played)
+        ]
+        self._voids = [
+            card_mask([card for card in DECK if suit_of(card, table.trump) in voids])
+            for voids in table.revealed_voids
+        ]
+        # Whoever has shown most voids chooses first, or there may be nothing left for it.
+        self._order = sorted(
+            (seat for seat in SEATS if seat != position.seat),
+            key=lambda seat: -self._voids[seat].bit_count(),
+        )
+        self._hand = card_mask(position.hand)
+        self._dealt_cards = card_mask(position.seat_cards) & ~(
+            turn if position.seat == DEALER else 0
+        )
+        self._story = None if call is None or not table.tricks else _PlayHistory(position, call)
+
+    def sample(self, count: int) -> list[tuple[EuchreWorld, int]]:
+        """Sample `count` worlds, each with its multiplicity; empty if the position allows none."""
+        worlds: list[EuchreWorld] = []
+        for _ in range(DRAWS_PER_SAMPLE * count):
+            tries = (self._try() for _ in range(_TRIES))
+            world = next((candidate for candidate in tries if candidate is not None), None)
+            if world is None:
+                break  # what was not found in many tries will not be found in many more
+            worlds.append(world)
+        if not worlds:
+            return []
+        weights = [self.likelihood(world) for world in worlds]
+        return list(self._resampled(worlds, weights, count).items())
+
+    def likelihood(self, world: EuchreWorld) -> float:
+        """Return the likelihood of the other seats' bids and plays with these cards."""
+        position, likely = self._view, 1.0
+        for number, bid in enumerate(position.public_state.bids):
+            seat = number % 4
+            if seat != position.seat:
+                likely *= bid_likelihood(
+                    world.dealt_hands[seat], number, position.public_state.turn_card, bid
+                )
+        return likely if self._story is None else likely * _SURPRISES[self._story.surprises(world)]
+
+    def _resampled(
+        self, worlds: list[EuchreWorld], weights: list[float], number: int
+    ) -> Counter[EuchreWorld]:
+        """Resample worlds in proportion to their weights, at even steps from one random start."""
+        sums = list(accumulate(weights))
+        step = sums[-1] / number
+        mark = self._dice.random() * step
+        counts: Counter[EuchreWorld] = Counter()
+        for world, reached in zip(worlds, sums, strict=True):
+            while mark < reached:
+                counts[world] += 1
+                mark += step
+        return counts
+
+    def _try(self) -> EuchreWorld | None:
+        pool = self._pool[:]
+        self._dice.shuffle(pool)
+        hands, dealt = [self._hand] * 4, [self._dealt_cards] * 4
+        for seat in self._order:
+            count = HAND_SIZE - self._public_cards[seat].bit_count()
+            spare = self._picked_up and seat == DEALER
+            taken = self._take(pool, seat, count, spare=spare)
+            if taken is None:
+                return None
+            dealt[seat] = self._public_cards[seat] | taken
+            hands[seat] = self._dealer_hand(dealt[seat]) if spare else taken
+        return EuchreWorld(tuple(hands), tuple(dealt))
+
+    def _take(self, pool: list[int], seat: int, count: int, *, spare: bool) -> int | None:
+        """Take the first cards that the seat may have been dealt out of the pool.
+
+        A dealer who picked up may have discarded one card of a suit that it has shown void.
+        """
+        void = self._voids[seat]
+        if not void or not count:
+            taken = sum(pool[:count])
+            del pool[:count]
+            return taken
+        if void & self._turn and not self._played[seat] & self._turn:
+            spare = False  # the turn card itself was laid aside
+        cards = []
+        for card in pool:
+            if not card & void or spare:
+                spare = spare and not card & void
+                cards.append(card)
+                if len(cards) == count:
+                    break
+        if len(cards) < count:
+            return None
+        for card in cards:
+            pool.remove(card)
+        return sum(cards)
+
+    def _dealer_hand(self, dealt: int) -> int:
+        """Return the hand of a dealer who picked up, discarded by the rules, and played."""
+        cards = trump_layout(self._view.public_state.turn_card & 3)
+        hand = (dealt | self._turn) & ~self._played[DEALER]
+        void = hand & self._voids[DEALER]
+        return hand ^ 1 << cards.number[cards.spare(cards.from_card_set(void or hand))]
+
+
+class _Played(NamedTuple):
+    """A card that somebody else has played, with all that the seat has played since then."""
+
+    stage: TrickState
+    card: CardMask
+    later_cards: CardMask
+
+
+class _PlayHistory:
+    """Plays of the other seats, to be checked against a world."""
+
+    def __init__(self, position: Position, call: TrumpCall) -> None:
+        table = position.public_state
+        self._call, self._turn_card = call, table.turn_card
+        self._seating = play_order(call, table.lone_defender)
+        self._cards = cards = trump_layout(call.suit)
+        plays = [(seat, cards.bit[card]) for trick in table.tricks for seat, card in trick]
+        states = trick_states((card for _, card in plays), self._seating)
+        self._plays = [
+            _Played(stage, card, sum(later for player, later in plays[spot:] if player == seat))
+            for spot, (stage, (seat, card)) in enumerate(zip(states, plays, strict=False))
+            if seat != position.seat
+        ]
+
+    def surprises(self, world: EuchreWorld) -> int:
+        """Return the number of plays that contradict the rules, with the cards of that world."""
+        hands = [self._cards.from_card_set(hand) for hand in world.hands]
+        hidden = world.cards_not_dealt(self._call, self._turn_card)
+        count = 0
+        for play in self._plays:
+            seat = play.stage.seat
+            hand = hands[seat] | play.later_cards
+            count += self._surprising(play, hand, hidden[seat] & ~play.stage.played_cards)
+        return count
+
+    def _surprising(self, play: _Played, hand: CardMask, hidden: CardMask) -> bool:
+        stage, trump = play.stage, self._call.suit
+        legal = (hand & stage.suit_led or hand) if stage.cards_in_trick else hand
+        if not legal & (legal - 1):
+            return False
+        if stage.cards_in_trick:
+            partners = stage.winning_seat == stage.seat ^ 2
+            last = stage.cards_in_trick == self._seating.chairs - 1
+            ruled = follow_rule(trump)(
+                hand, hidden, stage.suit_led, stage.winning_card, partners, last
+            )
+        else:
+            ruled = lead_rule(trump)(
+                hand, hidden, self._seating.place[stage.seat], not stage.played_cards
+            )
+        if ruled == play.card:
+            return False
+        suit = self._cards.suit[ruled]
+        low, high = min(ruled, play.card), max(ruled, play.card)
+        between = suit & (high - 1) & ~(2 * low - 1)
+        return not suit & play.card or bool(between & hidden)
+
+
+def call_value(
+    world: EuchreWorld,
+    turn_card: Card,
+    trump_call: TrumpCall,
+    lone_defender: int | None = None,
+    discard: Card | None = None,
+) -> int:
+    """Return the points of seats 0 and 2 less the others'; a dealer discards by rule by default."""
+    table, cards = play_order(trump_call, lone_defender), trump_layout(trump_call.suit)
+    hands = [cards.from_card_set(dealt) for dealt in world.dealt_hands]
+    if trump_call.is_order_up:
+        six = hands[DEALER] | cards.bit[turn_card]
+        hands[DEALER] = six ^ (cards.spare(six) if discard is None else cards.bit[discard])
+    stage = TrickState(table.next_from(0))
+    points = playout_points(table, hands, world.cards_not_dealt(trump_call, turn_card), stage)
+    return -points if trump_call.caller_seat % 2 else points
+
+
+def pass_value(world: EuchreWorld, turn_card: Card, bid_index: int) -> int:
+    """Return the value if this bid is a pass and all others go on by the rules."""
+    for later in range(bid_index + 1, MAX_BIDS):
+        bid = value_hand(world.dealt_hands[later % 4], later, turn_card).bid
+        if bid.suit is not None:
+            return call_value(world, turn_card, TrumpCall(later, bid.suit, bid.goes_alone))
+    return 0

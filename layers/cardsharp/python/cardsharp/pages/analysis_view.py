@@ -1,0 +1,86 @@
+"""The analysis of a match as its page shows it: a curve, both players, and each decision's cost."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from cardsharp.analysis.match_analysis import (
+    JudgedDecision,
+    MatchAnalysis,
+    analyse,
+    side_names,
+)
+from cardsharp.analysis.replay import DecisionPoint, Header
+from cardsharp.errors import ConfigError
+from cardsharp.pages.rendered_match import RenderedMatch
+from cardsharp.play.strategy import format_percent
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisView:
+    """Analysis of a match for its page; `decisions` are by the number of their step, from 1."""
+
+    analysis: MatchAnalysis
+    header: Header
+    decisions: Mapping[int, JudgedDecision]
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Names of the two sides."""
+        return side_names(self.analysis, self.header)
+
+    @property
+    def mistakes(self) -> list[tuple[int, JudgedDecision]]:
+        """The decisions that have a mark."""
+        return [
+            (number, decision)
+            for number, decision in self.decisions.items()
+            if decision.mark is not None
+        ]
+
+    @property
+    def curve_percentages(self) -> list[int]:
+        """Value of the match for the first side after each step, from 0 to 100.
+
+        Chances are shown in per cent. Points are scaled so that the largest absolute value
+        reaches an end.
+        """
+        worths = [point.worth for point in self.analysis.curve]
+        if self._is_chance:
+            return [round(100 * worth) for worth in worths]
+        max_value = max((abs(worth) for worth in worths), default=0.0) or 1.0
+        return [round(50 + 50 * worth / max_value) for worth in worths]
+
+    @property
+    def curve_labels(self) -> list[str]:
+        """The same in words."""
+        return [self.format_value(point.worth) for point in self.analysis.curve]
+
+    def format_value(self, figure: float) -> str:
+        """A figure in the judge's unit."""
+        return format_percent(figure) if self._is_chance else f"{figure:.2f}"
+
+    def format_difference(self, figure: float) -> str:
+        """A difference in the judge's unit, with its sign."""
+        text = self.format_value(abs(figure))
+        return f"{'-' if figure < 0 else '+'}{text}" if text.strip("0. %") else text
+
+    @property
+    def _is_chance(self) -> bool:
+        return self.analysis.form.endswith("%")
+
+
+def build_analysis_view(
+    match: RenderedMatch, progress: Callable[[list[DecisionPoint]], Iterable[DecisionPoint]] = iter
+) -> AnalysisView | None:
+    """Return the analysis of a match; None if nothing in it can be judged.
+
+    `progress` wraps the decisions to evaluate, for example to show a progress bar. Raises
+    `StoreError` if the log cannot be read.
+    """
+    try:
+        analysis = analyse(match.game, match.record, match.moves, progress)
+    except ConfigError:
+        return None
+    numbers = {frame.step.sequence: number for number, frame in enumerate(match.steps, 1)}
+    decisions = {numbers[decision.sequence]: decision for decision in analysis.decisions}
+    return AnalysisView(analysis, match.header, decisions)

@@ -1,0 +1,1 @@
+"""Interfaces between games and strategies: strategies, decisions and simulation."""

@@ -1,0 +1,71 @@
+"""Encodings of a game's positions and actions as numbers, found by `Game.rl_encoding`.
+
+Plain Python, so that a network trained on these numbers plays wherever a bot does.
+"""
+
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Generic, TypeVar
+
+P = TypeVar("P")  # what one player may know
+A = TypeVar("A")  # an action
+
+Marks = Mapping[str, Iterable[int | tuple[int, float]]]
+"""By the name of a block: the numbers of it that are 1, or a number with what it is."""
+
+
+@dataclass(frozen=True)
+class Encoding(Generic[P, A]):
+    """Encoding of positions as numbers from 0 to 1, and of actions as indexes.
+
+    `blocks` are the parts of an observation in order, with the size of each. `marks` returns
+    the numbers that a position sets; all others are 0. `choices` returns the legal actions by
+    their indexes, which are the same in every position; there are `actions` of them.
+
+    `marks` and `choices` are functions of a module or methods, never lambdas: an environment
+    that holds them must be picklable.
+    """
+
+    blocks: Mapping[str, int]
+    marks: Callable[[P], Marks]
+    actions: int
+    choices: Callable[[P], Mapping[int, A]]
+
+    @cached_property
+    def size(self) -> int:
+        """Size of an observation."""
+        return sum(self.blocks.values())
+
+    @cached_property
+    def starts(self) -> Mapping[str, int]:
+        """Index of the first number of each block."""
+        return dict(zip(self.blocks, accumulate(self.blocks.values(), initial=0), strict=False))
+
+    def block(self, name: str) -> slice:
+        """Return the slice of a block in the array of `observed`."""
+        return slice(self.starts[name], self.starts[name] + self.blocks[name])
+
+    def observed(self, position: P) -> "array[float]":
+        """Return the position as an array of 32-bit floats, as the environments use them."""
+        numbers = array("f", bytes(4 * self.size))
+        for block, marks in self.marks(position).items():
+            start = self.starts[block]
+            for mark in marks:
+                if isinstance(mark, tuple):
+                    numbers[start + mark[0]] = mark[1]
+                else:
+                    numbers[start + mark] = 1.0
+        return numbers
+
+
+def relative(seat: int, me: int, seats: int) -> int:
+    """A seat counted from the player's own, which is 0."""
+    return (seat - me) % seats
+
+
+def spread(groups: Sequence[Iterable[int]], width: int) -> list[int]:
+    """Return the indexes of several blocks of equal width, laid one after another."""
+    return [width * group + place for group, places in enumerate(groups) for place in places]

@@ -1,0 +1,281 @@
+"""Guarded calls of a strategy's code: its result, its output, and where an error arose.
+
+A strategy is untrusted code: it may be late, fail, or print to a stdout that a program reads.
+"""
+
+import linecache
+import re
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from types import FrameType
+from typing import Any, ClassVar, Generic, TypeVar
+
+T = TypeVar("T")
+
+MAX_STDOUT_CHARS = 4_000  # characters that are kept of what one decision prints
+TIMEOUT_MESSAGE = "no decision within"  # how the fault of every late decision begins
+_MAX_ERROR_CHARS = 300
+_PACKAGE_DIR = Path(__file__).parent
+
+_QUICK = 0.2  # seconds of a decision that is made once more to see its line
+
+_LINES = 6  # how many of the first and of the last lines are kept of what led to a fault
+
+
+class InvalidDecision(Exception):
+    """A strategy returned something that cannot be used; the text is the complete fault.
+
+    `trace` has lines about how it came about, if any. `position` is the strategy's position,
+    None if the caller did not supply it.
+    """
+
+    def __init__(self, message: str, traceback: str = "", position: object = None) -> None:
+        super().__init__(message)
+        self.trace, self.position = traceback, position
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedResult(Generic[T]):
+    """Result of a guarded call, or an `error` in a sentence that names the line it arose in.
+
+    `traceback` has the strategy's lines that led there, outermost first, one per line of text,
+    if there are several. `stdout` is what the strategy printed during the call.
+    """
+
+    result: T | None = None
+    error: str | None = None
+    traceback: str = ""
+    stdout: str = ""
+
+
+def call_guarded(
+    func: Callable[[], T],
+    strategy: object,
+    timeout: timedelta | None = None,
+    *,
+    locates: bool = False,
+) -> GuardedResult[T]:
+    """Call `func`, code of `strategy`, and return its result or error; stop at `timeout`.
+
+    With a timeout the call runs in a separate daemon thread. A late call is interrupted where
+    it is; code that is not Python notices that only when it returns, and the daemon thread does
+    not keep the process alive. A strategy in another process first runs `ready`, which has a
+    separate timeout. Without a timeout, `locates` calls `decide` once more after an unusable
+    result, to find its line.
+    """
+    page = _Page()
+    if timeout is None:
+        return _tried(func, strategy, page, locates=locates)
+    ready: Callable[[], Any] | None = getattr(strategy, "ready", None)
+    if ready is not None and (unready := _tried(ready, strategy, page)).error is not None:
+        return unready
+    answers: SimpleQueue[GuardedResult[T]] = SimpleQueue()
+    thread = threading.Thread(
+        target=lambda: answers.put(_tried(func, strategy, page)), name="decision", daemon=True
+    )
+    thread.start()
+    try:
+        return answers.get(timeout=timeout.total_seconds())
+    except Empty:
+        interrupt = getattr(strategy, "interrupt", None)  # of code in another process
+        if interrupt is not None and interrupt(timeout):
+            return answers.get()
+        place = "" if interrupt else _stop(thread, strategy)
+        return GuardedResult(
+            error=f"{TIMEOUT_MESSAGE} {timeout.total_seconds():g} s{place}", stdout=page.text
+        )
+
+
+def _stop(thread: threading.Thread, owner: object) -> str:
+    """Interrupt a thread with `SystemExit`; return the strategy's line it was in, in brackets."""
+    import ctypes  # noqa: PLC0415 - slow to import, and seldom needed
+
+    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - the documented way
+    lines = [] if frame is None else _strategy_frames(traceback.extract_stack(frame), owner)
+    thread_id = ctypes.c_ulong(thread.ident or 0)
+    if sys.gettrace() is None:  # a debugger: Python 3.11 would never come back from the next line
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(thread_id, ctypes.py_object(SystemExit))
+    return _placed(lines)
+
+
+def _tried(
+    work: Callable[[], T], owner: object, page: "_Page", *, locates: bool = False
+) -> GuardedResult[T]:
+    began = time.monotonic()
+    with _heard(page):
+        try:
+            return GuardedResult(work(), stdout=page.text)
+        except InvalidDecision as unfit:
+            place = "" if strategy_traceback(unfit, owner) else _defined(owner)
+            if place and locates and time.monotonic() - began < _QUICK:
+                place = _answering(owner, unfit.position) or place
+            return GuardedResult(error=f"{unfit}{place}", traceback=unfit.trace, stdout=page.text)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - anybody's code; the turn must go on
+            lines = strategy_traceback(error, owner)
+            fault = f"the strategy failed: {_error_text(error)}{_advice(error)}"
+            trace = "\n".join(first_and_last(lines)) if len(lines) > 1 else ""
+            return GuardedResult(error=fault + _placed(lines), traceback=trace, stdout=page.text)
+
+
+def strategy_traceback(error: BaseException, strategy: object) -> list[str]:
+    """Return the lines that led to an error in the strategy's file and in files beside it.
+
+    Each has the form `mine.py, line 14, in decide: legal = position.nosuch`, outermost first.
+    """
+    trace = error.__traceback__
+    # The first frames are ours: this module's and its callers'.
+    while trace is not None and Path(trace.tb_frame.f_code.co_filename).parent == _PACKAGE_DIR:
+        trace = trace.tb_next
+    return _strategy_frames(traceback.extract_tb(trace), strategy)
+
+
+def _strategy_frames(frames: traceback.StackSummary, owner: object) -> list[str]:
+    """Those frames that are the owner's, each in a line."""
+    module = sys.modules.get(type(owner).__module__)
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return []
+    home = Path(file).parent
+    return [
+        f"{Path(frame.filename).relative_to(home)}, line {frame.lineno}, "
+        f"in {frame.name}: {frame.line}"
+        for frame in frames
+        if Path(frame.filename).is_relative_to(home)
+    ]
+
+
+def _placed(lines: list[str]) -> str:
+    return f" ({lines[-1]})" if lines else ""
+
+
+def _defined(owner: object) -> str:
+    """Return where the strategy's `decide` is defined, in brackets; empty if it is not Python."""
+    code = getattr(getattr(type(owner), "decide", None), "__code__", None)
+    if code is None:
+        return ""
+    return f" ({Path(code.co_filename).name}, line {code.co_firstlineno}, in decide)"
+
+
+def _answering(owner: object, position: object) -> str:
+    """Return, in brackets, the line that returns in a position, by running `decide` once more.
+
+    There is no other way to find that line: a decision is checked after `decide` has returned.
+    """
+    decide = getattr(owner, "decide", None)
+    code, lines = getattr(getattr(type(owner), "decide", None), "__code__", None), list[int]()
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "return" and frame.f_code is code:
+            lines.append(frame.f_lineno)
+
+    if code is None or decide is None or position is None:
+        return ""
+    previous_profiler = sys.getprofile()
+    with _heard(_Page()), suppress(Exception, SystemExit):
+        sys.setprofile(note)
+        try:
+            decide(position)
+        finally:
+            sys.setprofile(previous_profiler)
+    if not lines:
+        return ""
+    text = linecache.getline(code.co_filename, lines[-1]).strip()
+    return f" ({Path(code.co_filename).name}, line {lines[-1]}, in decide: {text})"
+
+
+_ADVICE = {
+    "EOFError": "nobody types here; all that it may know is in the position",
+    "FrozenInstanceError": "a position cannot be changed; change a copy, such as a list of it",
+    "MemoryError": "it takes more memory than it may have (docs/write-a-bot.md)",
+    "RecursionError": "a function calls itself without end",
+    "SystemExit": "a strategy does not end the process; let decide return a Decision",
+}
+"""What to do about errors whose own text does not say it, by the name of their class."""
+
+
+def _advice(error: BaseException) -> str:
+    advice = _ADVICE.get(type(error).__name__)
+    return f"; {advice}" if advice else ""
+
+
+_PLACE = re.compile(r" \(\S+, line \d+, in \w+")
+
+
+def fault_kind(fault: str) -> tuple[str, str]:
+    """Return the phrase and the line that errors share if only action or position differ."""
+    places = _PLACE.findall(fault)
+    return re.split("[':(]", fault, maxsplit=1)[0], places[-1] if places else ""
+
+
+def first_and_last(lines: list[str]) -> list[str]:
+    """Return the first and the last of many lines: languages differ in where they say most."""
+    return lines if len(lines) <= 2 * _LINES else [*lines[:_LINES], "...", *lines[-_LINES:]]
+
+
+def _error_text(error: BaseException) -> str:
+    """An error's kind and text in one line, cut where it is long."""
+    text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
+    return text if len(text) <= _MAX_ERROR_CHARS else f"{text[:_MAX_ERROR_CHARS]} ..."
+
+
+# --- what is printed -----------------------------------------------------------------------------
+
+
+class _Page:
+    """Buffer of printed text, up to `MAX_STDOUT_CHARS` characters."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        """Append the text up to the limit."""
+        if len(self.text) < MAX_STDOUT_CHARS:
+            self.text = (self.text + text)[:MAX_STDOUT_CHARS]
+        return len(text)
+
+
+_page: ContextVar[_Page | None] = ContextVar("page", default=None)
+_lock = threading.Lock()
+
+
+class _Ear:
+    """Replacement of stdout while strategies decide: their output goes to their buffers."""
+
+    decisions: ClassVar[int] = 0  # how many are being made now
+
+    def __init__(self, stdout: Any) -> None:  # noqa: ANN401 - whatever stdout is
+        self.stdout = stdout
+
+    def write(self, text: str) -> int:
+        """Write to the buffer of the decision that prints, else to stdout."""
+        written: int = (_page.get() or self.stdout).write(text)
+        return written
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self.stdout, name)
+
+
+@contextmanager
+def _heard(page: _Page) -> Iterator[None]:
+    token = _page.set(page)
+    with _lock:
+        _Ear.decisions += 1
+        if not isinstance(sys.stdout, _Ear):
+            sys.stdout = _Ear(sys.stdout)
+    try:
+        yield
+    finally:
+        _page.reset(token)
+        with _lock:
+            _Ear.decisions -= 1
+            if not _Ear.decisions and isinstance(sys.stdout, _Ear):
+                sys.stdout = sys.stdout.stdout

@@ -1,0 +1,156 @@
+"""A game's HTTP service that is an ASGI application, as the handler of an HTTP API's events.
+
+Each event has an event loop of its own: a function of Lambda answers one at a time, and at home
+several threads answer many. Why this is ours: docs/decisions/0017-the-arena-in-the-cloud.md.
+"""
+
+import asyncio
+import base64
+import gzip
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from starlette.types import ASGIApp, Message
+
+from cardsharp.errors import InvalidInput
+from cardsharp.server.gateway_events import (
+    GatewayEvent,
+    GatewayResponse,
+    LambdaContext,
+    LambdaHandler,
+    validated,
+)
+from cardsharp.server.gateway_request import GatewayRequest, event_body, remaining_wait
+from cardsharp.server.lambda_handler import log_failure
+from cardsharp.server.request_parsing import Json
+
+MIN_COMPRESS_BYTES = 100_000  # bytes from which bodies are compressed, which an HTTP API never does
+MAX_RESPONSE_BYTES = (
+    6_000_000  # characters of the largest answer: a little less than Lambda lets through
+)
+
+_TEXTS = ("text/", "application/json", "image/svg")
+_TOO_LARGE = b'{"error":"The answer is too large; ask for less of it."}'
+_FAILED = b'{"error":"Internal Server Error."}'
+_JSON = ((b"content-type", b"application/json; charset=utf-8"),)
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsgiService:
+    """HTTP service of a game as an ASGI application; attributes as in `HttpService`."""
+
+    store_setting: str
+    build_application: Callable[[Mapping[str, str]], ASGIApp]
+    base_path: str = ""
+    websocket_feed: None = None
+    supports_invites: bool = False
+
+    def build_handler(self, environment: Mapping[str, str]) -> LambdaHandler:
+        """Return the handler for an environment; raise `ConfigError` if it is invalid."""
+        return asgi_handler(self.build_application(environment))
+
+    def openapi_documents(self) -> Mapping[str, Json]:
+        """No documents: those of the application are its own."""
+        return {}
+
+
+def asgi_handler(application: ASGIApp) -> LambdaHandler:
+    """The handler that answers events with an application."""
+
+    def answer(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
+        exchange = _Exchange(event)
+        try:
+            asyncio.run(exchange.carry_out(application, context))
+        except InvalidInput as error:
+            body = json.dumps({"error": str(error)}).encode()
+            return _response(HTTPStatus.BAD_REQUEST, _JSON, body)
+        except Exception as error:  # noqa: BLE001 - the edge: a client gets an answer in any case
+            log_failure(error)
+        return exchange.response()
+
+    return validated(answer)
+
+
+@dataclass(slots=True)
+class _Exchange:
+    """One request, and what is answered."""
+
+    event: GatewayEvent
+    status: int = HTTPStatus.INTERNAL_SERVER_ERROR
+    headers: Headers = _JSON
+    body: bytearray = field(default_factory=lambda: bytearray(_FAILED))
+    unread: list[bytes] = field(default_factory=list)
+
+    async def carry_out(self, application: ASGIApp, context: LambdaContext) -> None:
+        """Run the application; raise `InvalidInput` if the request's body cannot be read."""
+        self.unread.append(event_body(self.event))
+        request = GatewayRequest(self.event)
+        cookies = self.event.get("cookies") or ()
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": request.method,
+            "scheme": "https",
+            "path": request.path,
+            "raw_path": request.path.encode(),
+            "query_string": str(self.event.get("rawQueryString") or "").encode(),
+            "headers": [
+                (name.lower().encode(), value.encode())
+                for name, value in (self.event.get("headers") or {}).items()
+            ]
+            # API Gateway takes them out of the headers.
+            + [(b"cookie", "; ".join(cookies).encode())] * bool(cookies),
+            "client": (self.event["requestContext"]["http"].get("sourceIp"), 0),
+            "state": {"time_left": remaining_wait(context)},
+        }
+        await application(scope, self._receive, self._send)
+
+    def response(self) -> GatewayResponse:
+        """Return the response of the application."""
+        body, headers = bytes(self.body), list(self.headers)
+        if len(body) > MIN_COMPRESS_BYTES and "gzip" in (
+            GatewayRequest(self.event).header("accept-encoding") or ""
+        ):
+            headers = [(name, value) for name, value in headers if name != b"content-length"]
+            headers.append((b"content-encoding", b"gzip"))
+            body = gzip.compress(body, compresslevel=5)
+        return _response(self.status, headers, body)
+
+    async def _receive(self) -> Message:
+        if not self.unread:
+            await asyncio.Event().wait()  # nobody says when a client hangs up
+        return {"type": "http.request", "body": self.unread.pop(), "more_body": False}
+
+    async def _send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status, self.headers = message["status"], message["headers"]
+            self.body.clear()
+        else:
+            self.body += message.get("body", b"")
+
+
+def _response(status: int, headers: Headers, body: bytes) -> GatewayResponse:
+    joined: dict[str, str] = {}
+    cookies = [value.decode("latin-1") for name, value in headers if name == b"set-cookie"]
+    for raw_name, value in headers:
+        name = raw_name.decode("latin-1")
+        if name == "set-cookie":
+            continue  # one cannot be joined with another
+        prefix = f"{joined[name]}, " if name in joined else ""
+        joined[name] = prefix + value.decode("latin-1")
+    is_text = joined.get("content-type", "").startswith(_TEXTS) and "content-encoding" not in joined
+    text = body.decode() if is_text else base64.b64encode(body).decode()
+    if len(json.dumps(text)) > MAX_RESPONSE_BYTES:
+        return _response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _JSON, _TOO_LARGE)
+    return {
+        "statusCode": int(status),
+        "headers": joined,
+        "body": text,
+        "isBase64Encoded": not is_text,
+        **({"cookies": cookies} if cookies else {}),
+    }

@@ -1,0 +1,101 @@
+"""Requests and responses of an HTTP API's Lambda function (format 2.0)."""
+
+import json
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any, Protocol
+
+GatewayEvent = dict[str, Any]  # a request
+GatewayResponse = dict[str, Any]  # an answer: `statusCode`, `headers`, `body`, `isBase64Encoded`
+
+
+class LambdaContext(Protocol):
+    """The part of an invocation's context that is used here."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Return how much time the invocation has, in milliseconds."""
+
+
+LambdaHandler = Callable[
+    [GatewayEvent, LambdaContext], GatewayResponse
+]  # several threads may call it at once
+
+_JSON = {"Content-Type": "application/json"}
+_OTHER = "This function expects an event of an HTTP API (format 2.0){also}: {part} must be {kind}."
+
+
+def gateway_response(status: int, body: str, headers: Mapping[str, str] = _JSON) -> GatewayResponse:
+    """An answer of that text."""
+    response = {"statusCode": int(status), "headers": dict(headers), "body": body}
+    return {**response, "isBase64Encoded": False}
+
+
+def validated(handler: LambdaHandler, *, accept_websockets: bool = False) -> LambdaHandler:
+    """Return the handler, called only for valid events; any other gets a 400.
+
+    API Gateway sends only valid events, but a person who invokes the function may send
+    anything. With `accept_websockets` events of a WebSocket API are valid, too.
+    """
+    also = " or of a WebSocket API" if accept_websockets else ""
+
+    def answer(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
+        fault = _fault(event, sockets=accept_websockets)
+        if fault is None:
+            return handler(event, context)
+        part, kind = fault
+        error_body = {"error": _OTHER.format(also=also, part=part, kind=kind)}
+        return gateway_response(HTTPStatus.BAD_REQUEST, json.dumps(error_body))
+
+    return answer
+
+
+def _fault(event: object, *, sockets: bool) -> tuple[str, str] | None:
+    """The first part of an event that is not what it must be, and what it must be."""
+    if not isinstance(event, dict):
+        return "the event", "an object"
+    about = event.get("requestContext")
+    if not isinstance(about, dict):
+        return "requestContext", "an object"
+    needed = _OF_A_SOCKET if sockets and "connectionId" in about else _OF_A_REQUEST
+    for part, kind in {**needed, **_SENT}.items():
+        value: Any = event
+        for name in part.split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        if not (_KINDS[kind](value) or (part in _SENT and not value)):
+            return part, kind
+    # Its characters are looked at by whoever reads it.
+    return None if isinstance(event.get("body") or "", str) else ("body", "a text")
+
+
+_OF_A_SOCKET = {"requestContext.connectionId": "a text", "requestContext.routeKey": "a text"}
+_OF_A_REQUEST = {"requestContext.http.method": "a text", "rawPath": "a text"}
+"""What says by which API and to which path an event came."""
+
+_SENT = {
+    "requestContext.identity": "an object",
+    "requestContext.stage": "a text",
+    "headers": "an object of texts",
+    "queryStringParameters": "an object of texts",
+    "rawQueryString": "a text",
+    "cookies": "a list of texts",
+}
+"""What came with it, each of which may be missing or null."""
+
+
+def is_valid_text(value: object) -> bool:
+    """Return True if a value is a text that can be encoded: no lone surrogate, as JSON allows."""
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False
+
+
+_KINDS: Mapping[str, Callable[[Any], bool]] = {
+    "a text": is_valid_text,
+    "an object": lambda value: isinstance(value, dict),
+    "an object of texts": lambda value: (
+        isinstance(value, dict)
+        and all(is_valid_text(item) for pair in value.items() for item in pair)
+    ),
+    "a list of texts": lambda value: isinstance(value, list) and all(map(is_valid_text, value)),
+}

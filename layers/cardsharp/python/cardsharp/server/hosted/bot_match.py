@@ -1,0 +1,200 @@
+"""A seat in a hosted game, played by the bot; `cardsharp.bot` has what all games share."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache, partial
+from itertools import count
+from random import Random
+from typing import Any
+
+from pydantic import ValidationError, create_model
+
+from cardsharp.bot import service_seats
+from cardsharp.bot.bot_match import MoveFacts, NextRead, Observation, SessionResult
+from cardsharp.bot.service_seats import SeatBot, SeatDependencies, ServiceSeat, find_seat
+from cardsharp.client.config import Proxy, RequestLimits, ServiceAddress
+from cardsharp.client.transport import ArenaRequest, ArenaTransport, ServiceClient
+from cardsharp.errors import MalformedResponse, RequestRejected
+from cardsharp.play.decision_runner import DecisionResult, DecisionRunner, intent_body
+from cardsharp.play.game import InvocationContext
+from cardsharp.play.strategy import Decision, Strategy
+from cardsharp.server.hosted.hosted_game import HostedGame, decision_runner_for, load_hosted_game
+from cardsharp.server.hosted.wire import GAME_FULL, NO_GAME, HostedGameBody, Id, Name
+from cardsharp.store.match_log import Body
+
+
+@cache
+def _seated(folder: str) -> SeatBot:
+    game = load_hosted_game(folder)
+    kind = create_model(
+        "SeatOrder",
+        __base__=service_seats.JoinOrder,
+        game=(Id, ...),
+        nickname=(Name, ...),
+        strategy=(str, game.game.default_strategy),
+    )
+    return SeatBot(game.game.name, kind, partial(_met, folder))
+
+
+def session_runner(package: str) -> Callable[[str, InvocationContext], SessionResult]:
+    """Return the function that plays a seat of ours in the game of a package."""
+    return _seated(package).run_session
+
+
+def order_handler(package: str) -> Callable[[Mapping[str, Any], InvocationContext], Sequence[str]]:
+    """Return the function that has the bot take a seat in the game of a package."""
+    return _seated(package).place_order
+
+
+@contextmanager
+def _met(folder: str, places: SeatDependencies, match_id: str) -> Iterator["HostedBotMatch"]:
+    """A seat of ours, met within the limits of the settings."""
+    seat = find_seat(places.vault, match_id)
+    settings = places.settings
+    with HostedGameClient(seat.url, settings.limits, settings.proxy) as client:
+        yield build_seat_match(folder, seat, client, Random())
+
+
+def build_seat_match(
+    package: str, seat: ServiceSeat, client: "HostedGameClient", rng: Random
+) -> "HostedBotMatch":
+    """A seat of ours, played by the strategy that it names."""
+    game = load_hosted_game(package)
+    strategy = game.rules().strategies.build(seat.strategy, rng)
+    return HostedBotMatch(game, seat, strategy, client, decision_runner_for(package))
+
+
+@dataclass(frozen=True, slots=True)
+class HostedBotMatch:
+    """A game from one seat."""
+
+    hosted_game: HostedGame
+    seat: ServiceSeat
+    strategy: Strategy[Any, Decision[Any]]
+    client: "HostedGameClient"
+    decision_runner: DecisionRunner[Any, Any, Decision[Any]]
+
+    @property
+    def header(self) -> Body:
+        """All that is known of the seat but its secret."""
+        return self.seat.header(self.hosted_game.game.name)
+
+    def observe(self, recorded: MoveFacts) -> Observation[Any]:
+        """Return the current state; join first, which changes nothing if we have joined."""
+        self.client.join(self.seat.game, self.seat.nickname, self.seat.secret)
+        return self._sight(recorded)
+
+    def wait_for_change(self, recorded: MoveFacts) -> Observation[Any] | None:
+        """The game once there is another move."""
+        return self._sight(recorded, wait=True)
+
+    def outcome_if_missing(self, error: RequestRejected) -> Body | None:
+        """Return the outcome if the service says that we have no seat in the game."""
+        if error.message not in {NO_GAME, GAME_FULL}:
+            return None
+        return {"result": "unknown", "winner": None, "reason": error.message}
+
+    def _sight(self, recorded: MoveFacts, *, wait: bool = False) -> Observation[Any]:
+        missing = next(number for number in count() if number not in recorded)
+        seen = self.client.get_game(self.seat.game, self.seat.secret, missing, wait=wait)
+        is_our_turn = seen.turn is not None and seen.names[seen.turn] == self.seat.nickname
+        return Observation(
+            next_sequence=seen.count,
+            facts={missing + at: move.model_dump() for at, move in enumerate(seen.moves)},
+            outcome=outcome_of(seen, self.seat.nickname),
+            turn=HostedBotTurn(self, seen) if is_our_turn else None,
+        )
+
+
+def outcome_of(game_body: HostedGameBody, name: str) -> Body | None:
+    """Return the outcome of a game for the player `name`, None while the game runs."""
+    if game_body.gains is None:
+        return None
+    our_gain, best = game_body.gains[game_body.names.index(name)], max(game_body.gains)
+    alone = game_body.gains.count(best) == 1
+    result = "won" if our_gain == best and alone else "tied" if our_gain == best else "lost"
+    return {
+        "result": result,
+        "winner": game_body.gains.index(best) if alone else None,
+        "turns": game_body.count,
+        "moves": game_body.count,
+        "gains": game_body.gains,
+        "names": game_body.names,
+        "shown": game_body.shown,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class HostedBotTurn:
+    """Our turn."""
+
+    match: HostedBotMatch
+    game_body: HostedGameBody
+
+    def decide(
+        self, timeout: timedelta, monotonic: Callable[[], float], rejected_actions: frozenset[Any]
+    ) -> DecisionResult[Decision[Any]]:
+        """The decision of the strategy that plays this seat."""
+        position = self.match.hosted_game.json_codecs.positions.load(self.game_body.position)
+        return self.match.decision_runner.decide(
+            self.match.strategy, position, timeout, monotonic, rejected_actions
+        )
+
+    def intent_body(
+        self, result: DecisionResult[Decision[Any]], decided_at: datetime, worker_id: str
+    ) -> Body:
+        """The decision, and the position that it was made on."""
+        return {
+            **intent_body(result, decided_at, worker_id, self.match.seat.strategy),
+            "seat": self.game_body.turn,
+            "turn": self.game_body.count + 1,
+            "position": self.game_body.position,
+        }
+
+    def send(self, action: Any) -> NextRead:  # noqa: ANN401 - the game's own
+        """Send the action; then it is somebody else's turn, or ours again."""
+        seat = self.match.seat
+        action_json = self.match.hosted_game.json_codecs.actions.dump(action)
+        self.match.client.act(seat.game, seat.secret, self.game_body.count, action_json)
+        return NextRead.READ_IMMEDIATELY
+
+
+class HostedGameClient(ServiceClient):
+    """A session at a service, closed by `with`; every method raises `ArenaError`."""
+
+    def __init__(self, url: str, limits: RequestLimits, proxy: Proxy | None = None) -> None:
+        super().__init__(ArenaTransport(ServiceAddress(url, proxy=proxy), None, limits), limits)
+
+    def get_game(
+        self, game: str, secret: str, since_move: int = 0, *, wait: bool = False
+    ) -> HostedGameBody:
+        """Return the game as the owner of the secret sees it, with moves from `since_move` on."""
+        params = {"game": game, "secret": secret, "known": str(since_move)}
+        if wait:
+            params["wait"] = "true"
+        limit = self._limits.long_poll_timeout if wait else self._limits.read_timeout
+        kind = "wait" if wait else "look"
+        call = ArenaRequest(
+            metric_name=kind, path="/game", params=params, timeout=limit, is_long_poll=wait
+        )
+        answer = self._exchange.send(call)
+        try:
+            return HostedGameBody.model_validate_json(answer.body)
+        except ValidationError:
+            raise MalformedResponse("The service's answer is no game.") from None
+
+    def join(self, game: str, name: str, secret: str) -> None:
+        """Take a seat; a repetition changes nothing."""
+        self._post("join", {"game": game, "name": name, "secret": secret})
+
+    def act(self, game: str, secret: str, number: int, action: Any) -> None:  # noqa: ANN401 - any JSON
+        """Act as the game's move of this number; sent exactly once."""
+        self._post("act", {"game": game, "secret": secret, "number": number, "action": action})
+
+    def _post(self, kind: str, body: dict[str, object]) -> None:
+        limit = self._limits.action_timeout
+        self._exchange.send(
+            ArenaRequest(metric_name=kind, method="POST", path=f"/{kind}", body=body, timeout=limit)
+        )

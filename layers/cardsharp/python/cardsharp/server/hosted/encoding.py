@@ -1,0 +1,58 @@
+"""The positions and actions of a hosted game as numbers, by its rules alone."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from random import Random
+from typing import Any
+
+from cardsharp.errors import ConfigError
+from cardsharp.play.encoding import Encoding, Marks
+from cardsharp.play.hosted_rules import HostedRules
+from cardsharp.server.hosted.hosted_game import load_hosted_game
+
+
+class _HostedNumbers:
+    """The numbers that the rules of the game in a folder give; pickled as that folder's name."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def __reduce__(self) -> tuple[type["_HostedNumbers"], tuple[str]]:
+        return _HostedNumbers, (self._folder,)
+
+    @cached_property
+    def rules(self) -> HostedRules[Any, Any, Any]:
+        """The game's rules."""
+        return load_hosted_game(self._folder).rules()
+
+    @cached_property
+    def numbers(self) -> Mapping[Any, int]:
+        """The number of each action that there is."""
+        return {action: number for number, action in enumerate(self.rules.action_space)}
+
+    def marks(self, position: object) -> Marks:
+        """The position, which is one block."""
+        return {"position": [*enumerate(self.rules.encode_position(position))]}
+
+    def choices(self, position: object) -> Mapping[int, Any]:
+        """The legal actions by their numbers."""
+        return {self.numbers[action]: action for action in self.rules.legal_actions_in(position)}
+
+
+def encoding_of(folder: str) -> Encoding[Any, Any]:
+    """Return the encoding of a hosted game; raise `ConfigError` if its rules define none."""
+    hosted = _HostedNumbers(folder)
+    rules = hosted.rules
+    if not rules.action_space:
+        title = load_hosted_game(folder).game.title
+        raise ConfigError(f"{title} is no environment: nothing tells it in numbers.")
+    return Encoding(
+        blocks={
+            "position": len(
+                rules.encode_position(rules.current_position(rules.initial_state(Random(0))))
+            )
+        },
+        marks=hosted.marks,
+        actions=len(hosted.numbers),
+        choices=hosted.choices,
+    )

@@ -1,0 +1,279 @@
+"""Service of a hosted game: create a game, join it, read it, wait for it, act.
+
+`build_api` returns its routes, from which the OpenAPI document is generated.
+"""
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
+from uuid import uuid4
+
+from cardsharp.core.clock import SystemClock
+from cardsharp.errors import ConfigError, MalformedResponse, RulesError, WriteConflict
+from cardsharp.server.api import Api
+from cardsharp.server.hosted import wire
+from cardsharp.server.hosted.game_store import (
+    HostedGameRecord,
+    HostedGameStore,
+    HostedMove,
+    Json,
+    secret_digest,
+)
+from cardsharp.server.hosted.hosted_game import HostedGame, load_hosted_game
+from cardsharp.server.hosted.wire import HostedGameBody, HostedMoveBody
+from cardsharp.server.http_service import HttpService
+from cardsharp.server.request_parsing import JsonBodyParser
+from cardsharp.server.routing import (
+    ApiRequest,
+    ApiResponse,
+    HttpError,
+    Route,
+    bad_request,
+    forbidden,
+)
+from cardsharp.store.factories import StoreFactory
+from cardsharp.store.match_log import Clock
+
+MAX_CREATED_PER_DAY = 200  # games that one caller may create on a day
+POLL_INTERVAL = timedelta(milliseconds=200)  # how often a game is looked at that somebody waits for
+_DICE = secrets.SystemRandom()  # chance that nobody can foretell
+RESPONSE_MARGIN = timedelta(
+    seconds=3
+)  # what is left of a request's time when a wait ends without news
+
+
+@dataclass(frozen=True, slots=True)
+class HostedService:
+    """The service of one game; every method may raise `HttpError`."""
+
+    hosted_game: HostedGame
+    store: HostedGameStore
+    clock: Clock
+
+    def create(self, request: ApiRequest[wire.CreateParams]) -> ApiResponse:
+        """Begin a game; this machine may create as many as it likes."""
+        try:
+            rules = self.hosted_game.rules(request.params.seats)
+        except ConfigError as error:
+            raise bad_request(str(error)) from None
+        if request.caller is not None and not self.store.count_creation(
+            request.caller, MAX_CREATED_PER_DAY
+        ):
+            raise HttpError(HTTPStatus.TOO_MANY_REQUESTS, "That is enough for today.")
+        state = self.hosted_game.json_codecs.states.dump(rules.initial_state(_DICE))
+        table = HostedGameRecord(uuid4().hex, rules.seats, state, state)
+        self.store.write(table)
+        return ApiResponse(wire.HostedGameCreatedBody(game=table.game))
+
+    def join(self, request: ApiRequest[wire.SeatParams]) -> ApiResponse:
+        """Take a seat; the same request again changes nothing."""
+        params = request.params
+        table, player = self._find(params.game), (params.name, secret_digest(params.secret))
+        if player in table.players:
+            return ApiResponse(wire.HostedDoneBody())
+        if len(table.players) == table.seats:
+            raise forbidden(wire.GAME_FULL)
+        if params.name in table.names or table.seat_of(params.secret) is not None:
+            raise forbidden("Somebody is called so.")
+        return self._done(replace(table, players=(*table.players, player)))
+
+    def act(self, request: ApiRequest[wire.ActParams]) -> ApiResponse:
+        """Do what is asked, if that is the game's next move and the player's turn."""
+        table = self._find(request.params.game)
+        rules, codec = self.hosted_game.rules(table.seats), self.hosted_game.json_codecs
+        seat, state = table.seat_of(request.params.secret), codec.states.load(table.state)
+        if seat is None:
+            raise forbidden(wire.NO_PLAYER)
+        full = len(table.players) == table.seats
+        if (
+            not full
+            or request.params.number != table.move_count
+            or rules.current_seat(state) != seat
+        ):
+            raise HttpError(HTTPStatus.CONFLICT, wire.NOT_YOUR_TURN)
+        try:
+            action = codec.actions.load(request.params.action)
+            next_state = codec.states.dump(rules.apply_action(state, action, _DICE))
+        except (MalformedResponse, RulesError) as refused:
+            raise bad_request(str(refused)) from None
+        updated = replace(table, state=next_state, move_count=table.move_count + 1)
+        return self._done(updated, HostedMove(seat, codec.actions.dump(action), next_state))
+
+    def get_game(self, request: ApiRequest[wire.GetGameParams]) -> ApiResponse:
+        """Return a game as the client may see it.
+
+        With `wait` the response is delayed until there are more moves or it is the client's
+        turn.
+        """
+        params = request.params
+        table = self._find(params.game)
+        viewer = table.seat_of(params.secret)
+        while (
+            params.wait
+            and self._is_old(table, params.known, viewer)
+            and request.remaining_wait() > RESPONSE_MARGIN
+        ):
+            self.clock.sleep(POLL_INTERVAL)
+            table = self._find(params.game)
+        return ApiResponse(self._body(table, viewer, params.known))
+
+    def _is_old(self, table: HostedGameRecord, since_move: int, viewer: int | None) -> bool:
+        """Return True if a game has nothing new for a client that has `since_move` moves."""
+        turn = self._turn(table)
+        waits = turn is not None or len(table.players) < table.seats
+        return waits and table.move_count <= since_move and (turn is None or turn != viewer)
+
+    def _turn(self, table: HostedGameRecord) -> int | None:
+        """Return the seat to act; None until all players have joined and after the end."""
+        if len(table.players) < table.seats:
+            return None
+        state = self.hosted_game.json_codecs.states.load(table.state)
+        return self.hosted_game.rules(table.seats).current_seat(state)
+
+    def _body(self, table: HostedGameRecord, viewer: int | None, since_move: int) -> HostedGameBody:
+        rules, codec = self.hosted_game.rules(table.seats), self.hosted_game.json_codecs
+        state, turn = codec.states.load(table.state), self._turn(table)
+        is_over = rules.current_seat(state) is None
+
+        def seen(body: Json, seat: int | None) -> Any:  # noqa: ANN401 - the game's own
+            """Return a seat's position; None for a spectator if the game hides information."""
+            if seat is None and rules.has_hidden_information:
+                return None
+            return codec.positions.dump(rules.position_for(codec.states.load(body), seat or 0))
+
+        return HostedGameBody(
+            seats=table.seats,
+            names=table.names,
+            count=table.move_count,
+            moves=[
+                HostedMoveBody(
+                    seat=move.seat,
+                    player=table.names[move.seat],
+                    action=move.action,
+                    words=str(codec.actions.load(move.action)),
+                    seen=seen(previous_state, move.seat)
+                    if viewer == move.seat or not rules.has_hidden_information
+                    else None,
+                    left=seen(move.state, viewer),
+                )
+                for previous_state, move in self._moves(table, since_move)
+            ],
+            turn=turn,
+            position=seen(table.state, viewer),
+            options=[
+                codec.actions.dump(action)
+                for action in (
+                    rules.legal_actions(state) if turn is not None and turn == viewer else ()
+                )
+            ],
+            gains=list(rules.returns(state)) if is_over else None,
+            shown=[
+                seen(previous_state, move.seat) for previous_state, move in self._moves(table, 0)
+            ]
+            if is_over
+            else None,
+        )
+
+    def _moves(self, table: HostedGameRecord, since_move: int) -> list[tuple[Json, HostedMove]]:
+        """Return the moves from `since_move` on, each with the state before it."""
+        moves = self.store.moves(table.game, max(since_move - 1, 0))[: table.move_count]
+        states = [move.state for move in moves]
+        if since_move:
+            return list(zip(states, moves[1:], strict=False))
+        return list(zip([table.initial_state, *states], moves, strict=False))
+
+    def _find(self, game: str) -> HostedGameRecord:
+        table = self.store.find(game)
+        if table is None:
+            raise HttpError(HTTPStatus.NOT_FOUND, wire.NO_GAME)
+        return table
+
+    def _done(self, table: HostedGameRecord, move: HostedMove | None = None) -> ApiResponse:
+        try:
+            self.store.write(table, move)
+        except WriteConflict as conflict:
+            raise HttpError(HTTPStatus.CONFLICT, str(conflict)) from None
+        return ApiResponse(wire.HostedDoneBody())
+
+
+RETENTION_SETTING = "CARDSHARP_KEEP_DAYS"
+_DAYS = "30"
+
+_REFUSED = (403, 404, 409, 429)
+
+
+def hosted_http_service(package: str) -> HttpService[HostedService]:
+    """The service of the game in a folder."""
+    game = load_hosted_game(package)
+    store = StoreFactory(HostedGameStore, f"{game.game.name.upper()}_STORE")
+
+    def assemble(environment: Mapping[str, str]) -> HostedService:
+        clock = SystemClock()
+        tables = store.open(environment.get(store.setting_name, ""), clock)
+        life = timedelta(days=int(environment.get(RETENTION_SETTING) or _DAYS))
+        return HostedService(game, replace(tables, ttl=life), clock)
+
+    return HttpService(
+        api=build_api(game), store_setting=store.setting_name, build_service=assemble
+    )
+
+
+def build_api(game: HostedGame) -> Api[HostedService]:
+    """The paths of a game."""
+    return Api(
+        schema_names={
+            "HostedGameCreatedBody": "CreatedBody",
+            "HostedDoneBody": "DoneBody",
+            "HostedMoveBody": "MoveBody",
+            "HostedGameBody": "GameBody",
+            "CreateParams": "CreateAsked",
+            "GetGameParams": "LookAsked",
+            "SeatParams": "JoinAsked",
+            "ActParams": "ActAsked",
+        },
+        title=game.game.title,
+        version="1.0.0",
+        description=f"Create, join and play games of {game.game.title}.",
+        request_parser=JsonBodyParser(),
+        routes=tuple(
+            Route(
+                methods=(method,),
+                path=f"/{name}",
+                name=name,
+                summary=summary,
+                endpoint=act,
+                params_model=request,
+                response_models={HTTPStatus.OK: (body,)},
+                error_statuses=_REFUSED,
+            )
+            for method, name, summary, act, request, body in _ROUTES
+        ),
+    )
+
+
+_Act = Callable[[HostedService, ApiRequest[Any]], ApiResponse]
+_ROUTES: tuple[
+    tuple[str, str, str, _Act, type[wire.HostedMessage], type[wire.HostedMessage]], ...
+] = (
+    (
+        "POST",
+        "create",
+        "A new game",
+        HostedService.create,
+        wire.CreateParams,
+        wire.HostedGameCreatedBody,
+    ),
+    (
+        "GET",
+        "game",
+        "A game as you may see it",
+        HostedService.get_game,
+        wire.GetGameParams,
+        wire.HostedGameBody,
+    ),
+    ("POST", "join", "Take a seat", HostedService.join, wire.SeatParams, wire.HostedDoneBody),
+    ("POST", "act", "Do something", HostedService.act, wire.ActParams, wire.HostedDoneBody),
+)

@@ -1,0 +1,95 @@
+"""The JSON of a hosted game's service: every request and every answer as a model."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+NO_GAME = "There is no such game."
+GAME_FULL = "All players are there."
+NO_PLAYER = "You do not play this game."
+NOT_YOUR_TURN = "It is not your turn."
+
+Id = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+Secret = Annotated[str, Field(pattern=r"^[0-9a-f-]{36}$")]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9-]{0,31}$")]
+
+
+class HostedMessage(BaseModel, frozen=True, extra="forbid", hide_input_in_errors=True):
+    """Shared settings: nothing is ever added to what its model says."""
+
+
+class CreateParams(HostedMessage):
+    """A new game; `seats` may be left out where only one number is played."""
+
+    seats: Annotated[int, Field(ge=1, le=16)] | None = None
+
+
+class HostedGameCreatedBody(HostedMessage):
+    """A new game."""
+
+    game: Id
+
+
+class GetGameParams(HostedMessage):
+    """A game, as the player with `secret` sees it; others see no position while it runs.
+
+    The response has the moves from the number `known` on. With `wait` it is delayed, by some
+    seconds at most, until there is one.
+    """
+
+    game: Id
+    secret: Secret = "0" * 36
+    known: Annotated[int, Field(ge=0)] = 0
+    wait: bool = False
+
+
+class SeatParams(HostedMessage):
+    """A player joins; the player makes up `secret`, which identifies them from then on."""
+
+    game: Id
+    name: Name
+    secret: Secret
+
+
+class ActParams(HostedMessage):
+    """An action; `number` counts the game's moves from 0, so that none is made twice."""
+
+    game: Id
+    secret: Secret
+    number: Annotated[int, Field(ge=0)]
+    action: Any
+
+
+class HostedDoneBody(HostedMessage):
+    """Done."""
+
+
+class HostedMoveBody(HostedMessage):
+    """A move: who did what, what they knew before it, and what the asker knows after it.
+
+    What somebody else knew is null where it was hidden.
+    """
+
+    seat: int
+    player: str
+    action: Any
+    words: str
+    seen: Any = None
+    left: Any = None
+
+
+class HostedGameBody(HostedMessage):
+    """A game: `count` moves were made, and `turn` is to act.
+
+    At its end there are `gains`, and all is shown: what whoever moved knew before each move.
+    """
+
+    seats: int
+    names: list[str]
+    count: int
+    moves: list[HostedMoveBody]
+    turn: int | None
+    position: Any
+    options: list[Any]
+    gains: list[float] | None
+    shown: list[Any] | None = None

@@ -1,0 +1,192 @@
+"""HTTP handler of a Lambda function: routes an event, and turns any failure into a response.
+
+Several threads may use it at once: a local process answers many clients, and some of them wait
+in a long poll (docs/decisions/0008-one-http-edge.md).
+"""
+
+import re
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from http import HTTPStatus
+from typing import Generic
+
+from pydantic import RootModel
+
+from cardsharp.aws.telemetry import logger
+from cardsharp.errors import ConfigError
+from cardsharp.server.api import DOCS_PATH, OPENAPI_PATH, Api
+from cardsharp.server.gateway_events import (
+    GatewayEvent,
+    GatewayResponse,
+    LambdaContext,
+    LambdaHandler,
+    gateway_response,
+)
+from cardsharp.server.gateway_request import GatewayRequest, remaining_wait
+from cardsharp.server.openapi import openapi_document
+from cardsharp.server.openapi_page import HEADERS, render_page
+from cardsharp.server.request_parsing import Json
+from cardsharp.server.routing import (
+    ApiRequest,
+    ApiResponse,
+    HttpError,
+    MethodNotAllowed,
+    PathNotFound,
+    Route,
+    S,
+)
+
+_LINKS = {"OpenAPI 3.1": OPENAPI_PATH[1:]}  # from the page, and so behind any prefix
+
+
+def _itself(api: Api[S]) -> Iterator[Route[S]]:
+    """Yield the routes of documents about the API; each response is built on first request."""
+    if api.home_page is not None:
+        yield _route("/", "A page for people", api.home_page)
+    document = cache(lambda: openapi_document(api))
+    yield _route(
+        OPENAPI_PATH, "The API in OpenAPI 3.1", lambda: ApiResponse(RootModel[Json](document()))
+    )
+    yield _route(
+        DOCS_PATH,
+        "The API as a page",
+        lambda: ApiResponse(render_page(document(), _LINKS), headers=HEADERS),
+    )
+
+
+def _route(path: str, summary: str, make: Callable[[], ApiResponse]) -> Route[S]:
+    cached_response, name = cache(make), path.removeprefix("/")
+    return Route(
+        methods=("GET",),
+        path=path,
+        name=name,
+        summary=summary,
+        endpoint=lambda *_: cached_response(),
+        response_models={},
+    )
+
+
+_PREFLIGHT = "OPTIONS"
+_CROSS_ORIGIN = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Headers": "Authorization,Content-Type,X-Amz-Date,X-Amz-Security-Token,"
+    "X-Api-Key",
+    "Access-Control-Max-Age": "3600",
+}
+
+
+def build_handler(api: Api[S], service: S) -> LambdaHandler:
+    """The handler that answers the requests of an API with a service."""
+    return _Edge(api, service).answer
+
+
+def build_combined_handler(apis: Sequence[Api[S]], service: S) -> LambdaHandler:
+    """Return the handler of several APIs of one service.
+
+    A path below no base path is answered by the first API.
+    """
+    handlers = {f"{api.base_path}/": build_handler(api, service) for api in apis}
+    first, *_ = handlers.values()
+    bases = sorted(handlers, key=len, reverse=True)
+
+    def answer(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
+        path = f"{GatewayRequest(event).path}/"
+        base = next(filter(path.startswith, bases), None)
+        return (first if base is None else handlers[base])(event, context)
+
+    return answer if len(handlers) > 1 else first
+
+
+class _Edge(Generic[S]):
+    def __init__(self, api: Api[S], service: S) -> None:
+        self._api, self._service = api, service
+        self._routes: dict[re.Pattern[str], dict[str, Route[S]]] = {}
+        # A path without names goes before those that it fits by one.
+        for route in sorted(
+            (*api.routes, *_itself(api)), key=lambda candidate: "{" in candidate.path
+        ):
+            path = re.escape(f"{api.base_path}{route.path}")
+            pattern = re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", path))
+            self._routes.setdefault(pattern, {}).update(dict.fromkeys(route.methods, route))
+
+    def answer(self, event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
+        """The answer to one event."""
+        request = GatewayRequest(event, merge_slashes=self._api.merge_slashes)
+        if self._api.allow_cors and request.method == _PREFLIGHT:
+            methods = next(
+                (m for path, m in self._routes.items() if path.fullmatch(request.path)), ()
+            )
+            if methods:
+                allowed = {"Access-Control-Allow-Methods": ",".join(sorted(methods))}
+                headers = {**allowed, **self._cross_origin(request)}
+                return gateway_response(HTTPStatus.NO_CONTENT, "", headers)
+        answer = self._carried_out(request, context)
+        headers = {**self._api.headers, **answer.headers}
+        if answer.status != HTTPStatus.METHOD_NOT_ALLOWED:
+            headers |= self._cross_origin(request)
+        body = answer.body
+        text = body if isinstance(body, str) else body.model_dump_json(by_alias=True)
+        return gateway_response(answer.status, text, headers)
+
+    def _carried_out(self, request: GatewayRequest, context: LambdaContext) -> ApiResponse:
+        """Return the response of the matching route, or an error response."""
+        route = None
+        try:
+            route, captured = self._find(request)
+            params = self._api.request_parser.parse(request, route.params_model, captured)
+            return route.endpoint(
+                self._service, ApiRequest(params, remaining_wait(context), request.client_address)
+            )
+        except HttpError as refused:
+            model = self._api.error_model if route is None else route.error_model(refused.status)
+            answer = self._api.error_response(refused, model)
+            if isinstance(refused, MethodNotAllowed):
+                return ApiResponse(
+                    answer.body, answer.status, {"Allow": ", ".join(refused.methods)}
+                )
+            return answer
+        except Exception as error:  # noqa: BLE001 - the edge: a client gets an answer in any case
+            log_failure(error, None if route is None else route.name)
+            return self._api.error_response(error, self._api.error_model)
+
+    def _find(self, request: GatewayRequest) -> tuple[Route[S], Mapping[str, str]]:
+        """Return the route and its path parameters.
+
+        Raises `PathNotFound` or `MethodNotAllowed`.
+        """
+        for pattern, methods in self._routes.items():
+            if matched := pattern.fullmatch(request.path):
+                if request.method in methods:
+                    return methods[request.method], matched.groupdict()
+                raise MethodNotAllowed(request.path, sorted(methods))
+        raise PathNotFound(request.path)
+
+    def _cross_origin(self, request: GatewayRequest) -> Mapping[str, str]:
+        """Return the CORS headers of a response; empty if the request needs none."""
+        if not self._api.allow_cors or request.header("origin") is None:
+            return {}
+        exposed_headers = ",".join(
+            name for route in self._api.routes for name in route.response_headers
+        )
+        return {
+            **_CROSS_ORIGIN,
+            **({"Access-Control-Expose-Headers": exposed_headers} if exposed_headers else {}),
+        }
+
+
+def log_failure(error: Exception, route: str | None = None) -> None:
+    """Log an error and its location without its text, which might quote a hand or a secret."""
+    cause = error.__cause__ or error
+    answer = getattr(cause, "response", None)
+    aws_code = answer.get("Error", {}).get("Code") if isinstance(answer, dict) else None
+    account = {
+        "route": route,
+        "error": type(error).__name__,
+        # A setting's fault says what to do about it, and knows of no game.
+        "text": str(error) if isinstance(error, ConfigError) else None,
+        "cause": type(cause).__name__,
+        "aws_code": aws_code,
+        "frames": [f"{f.name}:{f.lineno}" for f in traceback.extract_tb(error.__traceback__)],
+    }
+    logger.error("a request failed", extra=account)

@@ -1,0 +1,293 @@
+"""The pages over a source of matches, as an ASGI application: on this machine and in the cloud."""
+
+import hashlib
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Protocol
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from cardsharp.analysis.replay import header_of, outcome_of, read_error_of
+from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.pages import match_pages as texts
+from cardsharp.pages.analysis_view import AnalysisView, build_analysis_view
+from cardsharp.pages.assets import ASSETS, HEADERS, read_asset
+from cardsharp.pages.match_pages import Column, ContinueForm, Row
+from cardsharp.pages.rendered_match import (
+    BranchIds,
+    RenderedBranch,
+    RenderedMatch,
+    render_branches,
+    render_match,
+    side_names,
+)
+from cardsharp.pages.templates import SiteInfo
+from cardsharp.play.catalog import get_game
+from cardsharp.store.match_listing import is_match_of
+from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
+
+MATCHES_PER_PAGE = 50  # matches that a list shows, and how many more a further click
+
+MAX_MATCHES = 10_000
+_DIGITS = 9
+LONG_POLL_TIMEOUT = timedelta(seconds=20)  # how long a question for something new is held
+
+DEFAULT_SITE = SiteInfo("Cardsharp", has_analysis=True)
+_COLUMNS = (
+    Column("Game", "when"),
+    Column("Result", "spare"),
+    Column("Score", "num"),
+    Column("Started (UTC)", "spare when"),
+)
+
+
+class SiteSource(Protocol):
+    """Source of matches, called from several threads; its methods raise `CardsharpError`."""
+
+    @property
+    def poll_interval(self) -> timedelta:
+        """Pause between two checks for something new."""
+
+    def matches(
+        self, day: date | None, status: MatchStatus | None, limit: int
+    ) -> list[MatchRecord]:
+        """The matches, the last started first."""
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """Return a match without its moves; its `lease_version` grows with every change."""
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """All moves of a match."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagesConfig:
+    """Configuration of the pages.
+
+    In a running match a guest (`AccessGate`) sees only what a spectator may see; in a finished
+    one everything. With `hide_private` the pages show everybody only what all players at the
+    table see. A long poll lasts at most `long_poll_timeout`; a list has at most `max_matches`
+    matches. `unlisted_source` has further matches, such as the `branches` of listed ones. With
+    `continue_form` users can play on from a match. The values of Cache-Control are
+    `finished_cache_control` for matches that cannot change any more, and `assets_cache_control`
+    for assets.
+    """
+
+    site: SiteInfo = DEFAULT_SITE
+    hide_private: bool = False
+    long_poll_timeout: timedelta = LONG_POLL_TIMEOUT
+    max_matches: int = MAX_MATCHES
+    unlisted_source: SiteSource | None = None
+    branches: BranchIds = lambda _: ()
+    continue_form: ContinueForm | None = None
+    finished_cache_control: str = HEADERS["Cache-Control"]
+    assets_cache_control: str = HEADERS["Cache-Control"]
+
+
+class MatchSite:
+    """The pages over one source."""
+
+    def __init__(self, source: SiteSource, config: PagesConfig = PagesConfig()) -> None:
+        self.manner, self._source = config, source
+        self._closed = threading.Event()
+        self._render_cached = lru_cache(maxsize=32)(self._draw)
+        self._explained = lru_cache(maxsize=32)(build_analysis_view)
+
+    def close(self) -> None:
+        """End all long polls."""
+        self._closed.set()
+
+    def root(self, _request: Request) -> Response:
+        """GET /."""
+        return RedirectResponse(self.manner.site.matches_path)
+
+    def matches(self, request: Request) -> Response:
+        """GET /matches: the newest, of a day or a status where one is named."""
+        query, site = request.query_params, self.manner.site
+        limit = min(self.manner.max_matches, _number(request, "limit") or MATCHES_PER_PAGE)
+        status = MatchStatus(query["status"]) if query.get("status") in set(MatchStatus) else None
+        day = None
+        with suppress(ValueError):
+            day = date.fromisoformat(query.get("day", ""))
+        records = self._source.matches(day, status, limit + 1)
+        more = request.url.include_query_params(limit=limit + MATCHES_PER_PAGE)
+        older = f"?{more.query}" if limit < self.manner.max_matches and len(records) > limit else ""
+        rows = (_row(site, record) for record in records[:limit])
+        filters = texts.filters_fragment(day, status)
+        return HTMLResponse(texts.list_page(site, _COLUMNS, rows, filters, older))
+
+    def match(self, request: Request) -> Response:
+        """GET /matches/{id}."""
+        match = self._requested_match(request)
+        analysis = self._judged(request, match) if "analysis" in request.query_params else None
+        manner, number = self.manner, _number(request, "step")
+        branches, play_on = self.branches(match), manner.continue_form
+        page = texts.match_page(
+            manner.site, match, number, analysis, branches=branches, continue_form=play_on
+        )
+        return self._of(match, HTMLResponse(page))
+
+    def steps(self, request: Request) -> Response:
+        """GET /matches/{id}/steps: those from a number on; with `wait` once there are some."""
+        start = _number(request, "from") or 0
+        match = self._requested_match(request)
+        remaining = self.manner.long_poll_timeout if "wait" in request.query_params else timedelta()
+        while remaining > timedelta() and len(match.steps) <= start and not match.is_over:
+            if self._closed.wait(self._source.poll_interval.total_seconds()):
+                break
+            remaining -= self._source.poll_interval
+            match = self._requested_match(request)
+        return self._of(match, JSONResponse(texts.steps_json(match, start)))
+
+    def analysis(self, request: Request) -> Response:
+        """GET /matches/{id}/analysis: what a judge says of a match that is over."""
+        match = self._requested_match(request)
+        return self._of(
+            match, JSONResponse(texts.analysis_json(match, self._judged(request, match)))
+        )
+
+    def asset(self, request: Request) -> Response:
+        """GET /page/{name}: what the pages load."""
+        name = request.path_params["name"]
+        if name not in ASSETS:
+            raise HTTPException(HTTPStatus.NOT_FOUND)
+        keep = {"Cache-Control": self.manner.assets_cache_control}
+        return Response(read_asset(name), media_type=ASSETS[name], headers=keep)
+
+    def error_page(self, _request: Request, error: Exception) -> Response:
+        """Return a page that says what is missing, or why matches cannot be read."""
+        message, status = str(error), int(HTTPStatus.SERVICE_UNAVAILABLE)
+        if isinstance(error, HTTPException):
+            message, status = error.detail, error.status_code
+        return HTMLResponse(texts.message_page(self.manner.site, message), status, headers=HEADERS)
+
+    def _of(self, match: RenderedMatch, response: Response) -> Response:
+        """Return a response about a match; it may be cached once the match is over."""
+        if match.is_over:
+            response.headers["Cache-Control"] = self.manner.finished_cache_control
+        return response
+
+    def _judged(self, request: Request, match: RenderedMatch) -> AnalysisView | None:
+        """Return the analysis of a match, None if there is none or it may not be seen."""
+        is_allowed = self.manner.site.has_analysis and (match.is_over or not _is_guest(request))
+        return self._explained(match) if is_allowed else None
+
+    def branches(self, match: RenderedMatch) -> list[RenderedBranch]:
+        """The branches of a match."""
+
+        def render(match_id: str) -> RenderedMatch | None:
+            located = self.find_match(match_id)
+            return (
+                None
+                if located is None
+                else self._render_record(located[0], public=self.manner.hide_private)
+            )
+
+        return render_branches(match.record.match_id, self.manner.branches, render)
+
+    def find_match(self, match_id: str) -> tuple[MatchRecord, SiteSource] | None:
+        """A match of that id, and the source that has it."""
+        for source in filter(None, (self._source, self.manner.unlisted_source)):
+            try:
+                record = source.match(match_id)
+            except ConfigError:  # where there is no log yet
+                continue
+            if record is not None:
+                return record, source
+        return None
+
+    def _requested_match(self, request: Request) -> RenderedMatch:
+        located = self.find_match(request.path_params["id"])
+        if located is None:
+            raise _none(request.path_params["id"])
+        blind = _is_guest(request) and located[0].status is not MatchStatus.FINISHED
+        return self._render_record(located[0], public=blind or self.manner.hide_private)
+
+    def _render_record(self, record: MatchRecord, *, public: bool) -> RenderedMatch:
+        return self._render_cached(
+            record.match_id, record.lease_version, record.status, public=public
+        )
+
+    def _draw(
+        self, match_id: str, _beat: int, _status: MatchStatus, *, public: bool
+    ) -> RenderedMatch:
+        """Return the rendered match; cached until it changes."""
+        located = self.find_match(match_id)
+        if located is None:
+            raise _none(match_id)
+        record, source = located
+        return render_match(record, source.moves(match_id), hide_private=public)
+
+
+def application(pages: MatchSite, middleware: Sequence[Middleware] = ()) -> Starlette:
+    """Return the pages as an application wrapped in `middleware`."""
+    site = pages.manner.site
+    routes = {
+        "/": pages.root,
+        site.matches_path: pages.matches,
+        f"{site.matches_path}/{{id}}": pages.match,
+        f"{site.matches_path}/{{id}}/steps": pages.steps,
+        f"{site.matches_path}/{{id}}/analysis": pages.analysis,
+        f"{site.assets_path}/{{name}}": pages.asset,
+    }
+    return Starlette(
+        routes=[Route(path, _settled(answer)) for path, answer in routes.items()],
+        middleware=[*middleware, Middleware(GZipMiddleware, minimum_size=2000)],
+        exception_handlers=dict.fromkeys((CardsharpError, HTTPException), pages.error_page),
+    )
+
+
+def _settled(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """Return the endpoint with the headers of every page and with ETag support."""
+
+    def settled(request: Request) -> Response:
+        response = answer(request)
+        tag = f'W/"{hashlib.sha256(response.body).hexdigest()[:32]}"'
+        for name, value in {**HEADERS, "ETag": tag}.items():
+            response.headers.setdefault(name, value)
+        if tag not in request.headers.get("if-none-match", ""):
+            return response
+        headers = {name: response.headers[name] for name in (*HEADERS, "ETag")}
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+
+    return settled
+
+
+def _number(request: Request, name: str) -> int | None:
+    """A number in the address, None where there is none; one that is too long is none."""
+    text = request.query_params.get(name, "")
+    return int(text) if text.isdecimal() and len(text) <= _DIGITS else None
+
+
+def _is_guest(request: Request) -> bool:
+    return getattr(request.state, "guest", False)
+
+
+def _none(match_id: str) -> HTTPException:
+    return HTTPException(HTTPStatus.NOT_FOUND, f"There is no match {match_id} here.")
+
+
+def _row(site: SiteInfo, record: MatchRecord) -> Row:
+    """A match in the list; of one that cannot be read only its id."""
+    link = f"{site.matches_path}/{record.match_id}"
+    live = record.status is not MatchStatus.FINISHED
+    if read_error_of(record) is not None or (record.header and not is_match_of(None, record)):
+        return Row(link, live, record.match_id, ("", "cannot be read", "", ""))
+    header, outcome = header_of(record), outcome_of(record)
+    players = " v ".join(side_names(header)) or record.match_id
+    scores = None if outcome is None else outcome.scores
+    score = " : ".join(map(str, scores or ()))
+    result = "" if outcome is None else outcome.result
+    started = f"{record.started_at:%Y-%m-%d %H:%M}"
+    return Row(link, live, players, (get_game(header.game).title, result, score, started))

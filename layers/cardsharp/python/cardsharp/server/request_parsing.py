@@ -1,0 +1,187 @@
+"""The two request parsers, and how each describes its parameters in the OpenAPI document.
+
+`ParameterParser` reads texts from path, query and body alike, as old clients send them.
+`JsonBodyParser` reads typed JSON strictly: an echoed value has the type with which it came.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, ClassVar, TypeVar, get_origin
+from urllib.parse import parse_qsl, unquote
+
+from pydantic import BaseModel, ValidationError
+
+from cardsharp.errors import InvalidInput
+from cardsharp.server.gateway_events import is_valid_text
+from cardsharp.server.gateway_request import MAX_BODY, GatewayRequest, PayloadTooLarge
+from cardsharp.server.routing import bad_request
+
+M = TypeVar("M", bound=BaseModel)
+
+Json = dict[str, object]  # a JSON object
+
+_BAD_BODY = "The body must be a JSON object of texts and numbers, or a form"
+_FORM = "application/x-www-form-urlencoded"
+_JSON = "application/json"
+SCHEMA_REF = "#/components/schemas/{model}"
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterParser:
+    """Parser of texts in the path, the query string, or the JSON object or form of a POST.
+
+    An empty value counts as missing, unless `keep_blank_values`. Values that are sent twice are
+    joined by a comma, so that no valid value can result.
+    """
+
+    keep_blank_values: bool = False
+    uses_schema_refs: ClassVar[bool] = False  # the fields of a body are described where it is
+
+    def parse(self, request: GatewayRequest, model: type[M], path_params: Mapping[str, str]) -> M:
+        """Return the parameters of a request; raise `HttpError` if they are invalid."""
+        fields = {name: ",".join(values) for name, values in request.query().items()}
+        if request.method == "POST":
+            for name, value in self._body(request):
+                fields[name] = f"{fields[name]},{value}" if fields.get(name) else value
+        sent = {name: value for name, value in fields.items() if value or self.keep_blank_values}
+        sent |= {name: unquote(value) for name, value in path_params.items()}
+        try:
+            return model.model_validate(sent)
+        except ValidationError as error:
+            raise bad_request(_sentences(error)) from None
+
+    def error_statuses(self, method: str) -> frozenset[int]:
+        """Return the statuses with which it may reject a request."""
+        body = {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE}
+        return frozenset(body if method == "POST" else ())
+
+    def describe(self, model: type[BaseModel], method: str, path: Iterable[str]) -> Json:
+        """Return the `parameters` and `requestBody` of an operation.
+
+        `path` has the names of the path parameters.
+        """
+        fields = {
+            name: {key: value for key, value in schema.items() if key not in {"title", "default"}}
+            for name, schema in _properties(model).items()
+        }
+        parameters = [_parameter(name, fields.pop(name), "path", required=True) for name in path]
+        parameters += [_parameter(name, schema, "query") for name, schema in fields.items()]
+        if method != "POST" or not fields:
+            return {"parameters": parameters}
+        content = {"schema": {"type": "object", "properties": fields}}
+        body = {"required": False, "content": {_JSON: content, _FORM: content}}
+        return {"parameters": parameters, "requestBody": body}
+
+    def _body(self, request: GatewayRequest) -> list[tuple[str, str]]:
+        """The parameters in a body, a JSON object unless it says that it is a form."""
+        media_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
+        try:
+            text = request.body().decode()
+            if media_type == _FORM:
+                return parse_qsl(text)
+            # Numbers stay the texts they are, for they are read as those of a query string.
+            body = json.loads(
+                text or "{}", parse_int=str, parse_float=str, parse_constant=_no_constant
+            )
+        except (ValueError, RecursionError):
+            raise bad_request(_BAD_BODY) from None
+        if not isinstance(body, dict):
+            raise bad_request(_BAD_BODY)
+        fields = {name: value for name, value in body.items() if value is not None}
+        if not all(map(is_valid_text, fields.values())):
+            raise bad_request(_BAD_BODY)
+        return list(fields.items())
+
+
+class JsonBodyParser:
+    """Parser of a GET's query string, else of a strictly typed JSON body; no path parameters."""
+
+    uses_schema_refs: ClassVar[bool] = True  # a body is described as its model, by name
+
+    def parse(self, request: GatewayRequest, model: type[M], _captured: Mapping[str, str]) -> M:
+        """Return the parameters of a request; raise `HttpError` if they are invalid."""
+        try:
+            if request.method == "GET":
+                return model.model_validate(self._query(request, model))
+            # Whatever the content type says, the body must be JSON.
+            return model.model_validate_json(request.body(), strict=True)
+        except ValidationError as error:
+            raise bad_request(_sentences(error)) from None
+        except InvalidInput as error:
+            raise bad_request(str(error)) from None
+        except PayloadTooLarge:
+            raise bad_request(f"The body is longer than {MAX_BODY} bytes.") from None
+
+    def error_statuses(self, _method: str) -> frozenset[int]:
+        """Return the statuses with which it may reject a request."""
+        return frozenset({HTTPStatus.BAD_REQUEST})
+
+    def describe(self, model: type[BaseModel], method: str, _path: Iterable[str]) -> Json:
+        """Return the `parameters` or the `requestBody` of an operation."""
+        if method != "GET":
+            content = {_JSON: {"schema": schema_reference(model)}}
+            return {"requestBody": {"required": True, "content": content}}
+        required = model.model_json_schema().get("required", [])
+        return {
+            "parameters": [
+                _parameter(name, schema, "query", required=name in required)
+                | ({"style": "form", "explode": True} if schema.get("type") == "array" else {})
+                for name, schema in _properties(model).items()
+            ]
+        }
+
+    def _query(self, request: GatewayRequest, model: type[BaseModel]) -> Mapping[str, object]:
+        """Query parameters by name; only lists keep more than the last value."""
+        sent = request.query()
+        if sum(len(name) + sum(map(len, values)) for name, values in sent.items()) > MAX_BODY:
+            raise InvalidInput(f"The query string is longer than {MAX_BODY} bytes.")
+        lists = {
+            field.alias or name
+            for name, field in model.model_fields.items()
+            if get_origin(field.annotation) is tuple
+        }
+        return {
+            name: ",".join(values).split(",") if name in lists else values[-1]
+            for name, values in sent.items()
+        }
+
+
+RequestParser = ParameterParser | JsonBodyParser  # several threads may use it at once
+
+
+def _no_constant(name: str) -> None:
+    """Refuse NaN and Infinity, which Python reads and JSON does not have."""
+    raise ValueError(f"{name} is no JSON")
+
+
+def schema_reference(model: type[BaseModel]) -> Json:
+    """Return the reference to a model's schema."""
+    return {"$ref": SCHEMA_REF.format(model=model.__name__)}
+
+
+def _properties(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
+    properties: dict[str, dict[str, Any]] = model.model_json_schema().get("properties", {})
+    return properties
+
+
+def _parameter(
+    name: str, schema: Mapping[str, Any], place: str, *, required: bool | None = None
+) -> Json:
+    described: Json = {"name": name, "in": place}
+    if required is not None:
+        described["required"] = required
+    if "description" in schema:
+        described["description"] = schema["description"]
+    bare = {key: value for key, value in schema.items() if key != "description"}
+    return {**described, "schema": bare}
+
+
+def _sentences(error: ValidationError) -> str:
+    """Return a sentence for each invalid field; never quotes the input."""
+    errors = error.errors(include_url=False)
+    named = (
+        (".".join(map(str, detail["loc"])) or "The request", detail["msg"]) for detail in errors
+    )
+    return " ".join(f"{location}: {fault}." for location, fault in named)

@@ -1,0 +1,126 @@
+"""Routes of an API: the request handler and the OpenAPI document are derived from them.
+
+This module also has the errors of a service, and the default error response.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from cardsharp.errors import CardsharpError, StoreError
+
+S = TypeVar("S")  # what carries requests out: a game's use cases
+
+M = TypeVar("M", bound=BaseModel)
+
+ResponseModels = Mapping[int, tuple[type[BaseModel], ...]]  # bodies by status
+RemainingWait = Callable[[], timedelta]  # how long an answer may still take
+
+
+class ErrorBody(BaseModel, frozen=True, extra="forbid"):
+    """The reason for a refusal or failure."""
+
+    error: str
+
+
+class NoParams(BaseModel):
+    """No parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRequest(Generic[M]):
+    """A request without its HTTP parts: its parameters, and how long a wait may take.
+
+    `caller` is the address or network of the client, None for this machine.
+    """
+
+    params: M
+    remaining_wait: RemainingWait
+    caller: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApiResponse:
+    """A response: a model sent as JSON, or a text sent unchanged."""
+
+    body: BaseModel | str
+    status: int = HTTPStatus.OK
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route(Generic[S]):
+    """A path with its methods, its endpoint and its models.
+
+    `params_model` is the model of the parameters; a field that the path names in braces is a
+    path parameter. `response_models` are the bodies of successful responses by status,
+    `response_headers` their headers. `error_statuses` are the statuses of errors; their body is
+    `default_error_model` unless `error_models` has another for the status.
+    """
+
+    methods: tuple[str, ...]
+    path: str
+    name: str
+    summary: str
+    endpoint: Callable[[S, ApiRequest[Any]], ApiResponse]
+    response_models: ResponseModels
+    params_model: type[BaseModel] = NoParams
+    error_statuses: tuple[int, ...] = ()
+    default_error_model: type[BaseModel] = ErrorBody
+    error_models: Mapping[int, type[BaseModel]] = field(default_factory=dict)
+    response_headers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """What the document says of each header, by its name."""
+
+    def error_model(self, status: int) -> type[BaseModel]:
+        """The body of a refusal with this status."""
+        return self.error_models.get(status, self.default_error_model)
+
+
+class HttpError(CardsharpError):
+    """A request that is answered with `status` and this text; nothing was changed."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status, self.text = status, text
+
+
+class PathNotFound(HttpError):
+    """404: no route has this path."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(HTTPStatus.NOT_FOUND, "404 - Resource Not Found")
+        self.path = path
+
+
+class MethodNotAllowed(HttpError):
+    """405: the path is there, and answers only these methods."""
+
+    def __init__(self, path: str, methods: Iterable[str]) -> None:
+        super().__init__(HTTPStatus.METHOD_NOT_ALLOWED, "405 - Method Not Allowed")
+        self.methods = tuple(methods)
+        self.path = path
+
+
+def bad_request(text: str) -> HttpError:
+    """Return an error for an invalid request."""
+    return HttpError(HTTPStatus.BAD_REQUEST, text)
+
+
+def forbidden(text: str) -> HttpError:
+    """Return an error for a request that this client may not make, or not at this time."""
+    return HttpError(HTTPStatus.FORBIDDEN, text)
+
+
+def error_response(error: Exception, model: type[BaseModel] = ErrorBody) -> ApiResponse:
+    """Return the response to a request that failed; every field of the body has the text."""
+    if isinstance(error, HttpError):
+        status, text = error.status, error.text
+    elif isinstance(error, StoreError):
+        status, text = HTTPStatus.SERVICE_UNAVAILABLE, "503 - Service Unavailable, please try again"
+    else:
+        status, text = HTTPStatus.INTERNAL_SERVER_ERROR, "500 - Internal server error"
+    return ApiResponse(model(**dict.fromkeys(model.model_fields, text)), status)

@@ -1,0 +1,197 @@
+"""Publishing to WebSocket subscribers: the ports, and a feed that no dead client blocks.
+
+The subscriptions are stored in a document store (`cardsharp.store.documents`).
+
+| partition | sort | body |
+|---|---|---|
+| watch#TOPIC | CONNECTION | `key`, `caller`, and `since` in microseconds |
+| socket#CONNECTION | topic | `topic` |
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cache, cached_property
+from typing import Protocol
+
+from cardsharp.errors import CardsharpError
+from cardsharp.store.codec import from_micros, to_micros
+from cardsharp.store.documents import Delete, DocumentStore, Key, Put
+from cardsharp.store.dynamodb_match_items import Item
+from cardsharp.store.match_log import Clock
+
+SUBSCRIPTION_TTL = timedelta(
+    hours=2, minutes=10
+)  # of a watcher; API Gateway ends a connection after two
+MAX_SUBSCRIBERS = 200  # of one topic
+MAX_SUBSCRIBERS_PER_CALLER = (
+    50  # of one topic from one caller, so that nobody can keep all others away
+)
+HANDSHAKE_GRACE = timedelta(
+    seconds=10
+)  # a new connection may count as gone until its handshake is over
+_AT_ONCE = 16
+_log = logging.getLogger("cardsharp.feed")
+
+
+class ConnectionGone(CardsharpError):
+    """A connection that is closed or accepts no more data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscriber:
+    """A connection subscribed to a topic; `viewer_key` tells the topic's owner what it may see.
+
+    `caller` is a digest of the client's address, "" for this machine.
+    """
+
+    connection_id: str
+    viewer_key: str
+    subscribed_at: datetime
+    caller: str = ""
+
+
+class WebSocketConnections(Protocol):
+    """Open connections, wherever they end."""
+
+    def send(self, connection: str, text: str) -> None:
+        """Send a text within about a second; raise `ConnectionGone` if that is not possible."""
+
+    def close(self, connection: str) -> None:
+        """End a connection, so that its client knows; quiet if it is gone."""
+
+
+def migrate_v02_body(item: Item) -> Mapping[str, object]:
+    """Return the body of an item of version 0.2, which had an attribute per field.
+
+    The first items had no caller.
+    """
+    if "topic_name" in item:
+        return {"topic": item["topic_name"]["S"]}
+    caller = item.get("caller_key", {"S": ""})["S"]
+    return {"key": item["watcher_key"]["S"], "caller": caller, "since": item["since_at"]["N"]}
+
+
+def _watch(topic: str, connection: str) -> Key:
+    return Key(f"watch#{topic}", connection)
+
+
+def _named(connection: str) -> Key:
+    return Key(f"socket#{connection}", "topic")
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Feed to WebSocket subscribers; one that cannot be reached is dropped without delay.
+
+    Subscriptions expire. All methods but `publish` raise `StoreError` if they fail.
+    """
+
+    documents: DocumentStore
+    connections: WebSocketConnections
+    clock: Clock
+    max_subscribers: int = field(default=MAX_SUBSCRIBERS)
+    max_per_caller: int = field(default=MAX_SUBSCRIBERS_PER_CALLER)
+
+    def subscribe(self, topic: str, connection: str, key: str, caller: str = "") -> bool:
+        """Subscribe a connection to a topic, its only one; return False if the topic is full."""
+        watching, current_time = self.subscribers(topic), self.clock.now()
+        same = sum(subscriber.caller == caller for subscriber in watching) if caller else 0
+        if len(watching) >= self.max_subscribers or same >= self.max_per_caller:
+            return False
+        body = {"key": key, "caller": caller, "since": to_micros(current_time)}
+        # Whoever reads the first finds the second, so that no connection is forgotten by halves.
+        self.documents.commit(
+            Put(_named(connection), {"topic": topic}, None, current_time + SUBSCRIPTION_TTL)
+        )
+        self.documents.commit(
+            Put(_watch(topic, connection), body, None, current_time + SUBSCRIPTION_TTL)
+        )
+        return True
+
+    def subscribers(self, topic: str) -> Sequence[Subscriber]:
+        """Those who watch a topic as of now."""
+        return [
+            Subscriber(
+                connection_id=document.key.sort_key,
+                viewer_key=str(document.body["key"]),
+                subscribed_at=from_micros(int(str(document.body["since"]))),
+                caller=str(document.body["caller"]),
+            )
+            for document in self.documents.query(f"watch#{topic}")
+        ]
+
+    def unsubscribe(self, connection: str) -> None:
+        """Forget a connection; quiet if it is not known."""
+        document = self.documents.get(_named(connection))
+        if document is not None:
+            self.documents.commit(Delete(_watch(str(document.body["topic"]), connection), None))
+            self.documents.commit(Delete(_named(connection), None))
+
+    def publish(self, topic: str, texts: Callable[[Subscriber], Sequence[str]]) -> None:
+        """Send each subscriber of a topic the texts for it, in order; never raises.
+
+        The published change has already happened, so a failure to send must not fail the
+        caller.
+        """
+        try:
+            watchers = self.subscribers(topic)
+            # A function stands still once it has answered: so all are told, then a fault is seen.
+            for future in wait(
+                [self._pool.submit(self._send, watcher, texts) for watcher in watchers]
+            ).done:
+                future.result()
+        except Exception as error:  # noqa: BLE001 - whoever made the change is to get its answer
+            # Without the error's text: it might quote a hand.
+            _log.warning("not everybody is told", extra={"error": type(error).__name__})
+
+    def _send(self, watcher: Subscriber, texts: Callable[[Subscriber], Sequence[str]]) -> None:
+        try:
+            for text in texts(watcher):
+                self.connections.send(watcher.connection_id, text)
+        except ConnectionGone:
+            if self.clock.now() - watcher.subscribed_at > HANDSHAKE_GRACE:
+                self.connections.close(watcher.connection_id)
+                self.unsubscribe(watcher.connection_id)
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="feed")
+
+
+class InMemoryConnections:
+    """Open connections of a server in this process, which supplies a callback for each."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, tuple[Callable[[str], bool], Callable[[], None]]] = {}
+
+    def add(
+        self, connection: str, deliver: Callable[[str], bool], close: Callable[[], None]
+    ) -> None:
+        """Add a connection; `deliver` returns at once, False if too many texts are waiting."""
+        self._open[connection] = deliver, close
+
+    def remove(self, connection: str) -> None:
+        """Forget a connection that has ended."""
+        self._open.pop(connection, None)
+
+    def send(self, connection: str, text: str) -> None:
+        """Send a text; raise `ConnectionGone` if the connection does not accept it."""
+        entry = self._open.get(connection)
+        if entry is None or not entry[0](text):
+            raise ConnectionGone("The connection takes nothing.")
+
+    def close(self, connection: str) -> None:
+        """End a connection."""
+        entry = self._open.pop(connection, None)
+        if entry is not None:
+            entry[1]()
+
+
+@cache
+def get_connections(name: str) -> InMemoryConnections:
+    """This process's sockets of that name."""
+    del name
+    return InMemoryConnections()

@@ -1,0 +1,74 @@
+"""WebSocket handler: a client that connects subscribes to a topic of the service's feed.
+
+A WebSocket API sends an event for each handshake and each end; messages of clients are ignored.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+
+from pydantic import BaseModel
+
+from cardsharp.aws.telemetry import logger
+from cardsharp.server.gateway_events import (
+    GatewayEvent,
+    GatewayResponse,
+    LambdaContext,
+    LambdaHandler,
+    gateway_response,
+)
+from cardsharp.server.gateway_request import client_address_of
+from cardsharp.server.routing import ApiResponse, HttpError, error_response
+from cardsharp.server.websocket_feed import Feed
+
+AuthorizeSubscription = Callable[[Mapping[str, str]], tuple[str, str]]
+"""The topic that parameters ask for, and by which key is known what may be seen; or `Refused`."""
+
+
+class StatusMessage(BaseModel, frozen=True):
+    """The result of a handshake or of its end."""
+
+    message: str
+
+
+def reject_all(_event: GatewayEvent, _context: LambdaContext) -> GatewayResponse:
+    """Reject a handshake, because there is no feed."""
+    return _response(error_response(HttpError(HTTPStatus.NOT_FOUND, "There is no feed here")))
+
+
+def build_websocket_handler(feed: Feed, subscribe: AuthorizeSubscription) -> LambdaHandler:
+    """The handler of a WebSocket API's events."""
+
+    def answer(event: GatewayEvent, _context: LambdaContext) -> GatewayResponse:
+        try:
+            response = _carried_out(event, feed, subscribe)
+        except HttpError as refused:
+            response = error_response(refused)
+        except Exception as error:  # noqa: BLE001 - the edge: a handshake ends with an answer
+            logger.error("a handshake failed", extra={"error": type(error).__name__})
+            response = error_response(error)
+        return _response(response)
+
+    return answer
+
+
+def _carried_out(event: GatewayEvent, feed: Feed, subscribe: AuthorizeSubscription) -> ApiResponse:
+    about = event["requestContext"]
+    if about["routeKey"] == "$connect":
+        headers, query = event.get("headers") or {}, event.get("queryStringParameters") or {}
+        params = {**{name.lower(): value for name, value in headers.items()}, **query}
+        topic, key = subscribe(params)
+        caller = client_address_of(about.get("identity", {}).get("sourceIp"))
+        digest = "" if caller is None else hashlib.sha256(caller.encode()).hexdigest()
+        if not feed.subscribe(topic, about["connectionId"], key, digest):
+            raise HttpError(HTTPStatus.TOO_MANY_REQUESTS, "Too many watch this - please try later")
+        return ApiResponse(StatusMessage(message="Connected"))
+    if about["routeKey"] == "$disconnect":
+        feed.unsubscribe(about["connectionId"])
+        return ApiResponse(StatusMessage(message="Disconnected"))
+    return ApiResponse("")
+
+
+def _response(response: ApiResponse) -> GatewayResponse:
+    body = response.body if isinstance(response.body, str) else response.body.model_dump_json()
+    return gateway_response(response.status, body)

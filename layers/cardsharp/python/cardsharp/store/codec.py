@@ -1,0 +1,131 @@
+"""Encoding of bodies and timestamps, the same in every match log.
+
+A body is a kilobyte or two and similar to the one before it, but each must be readable alone.
+So each is compressed with a preset dictionary of common texts, which the game supplies
+(`Game.compression_dictionary`). A compressed body has the zlib format (RFC 1950), which names
+the dictionary by its checksum.
+"""
+
+import json
+import re
+import zlib
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import TYPE_CHECKING
+
+from cardsharp.errors import StoreError
+from cardsharp.play import catalog
+from cardsharp.store.match_log import Body, DebugNote, MatchRecord, MoveRecord
+
+if TYPE_CHECKING:
+    from zlib import _Decompress
+
+MAX_BODY_BYTES = 64_000  # 50 bodies fit into a transaction of DynamoDB; the same at home
+NOTE_TTL = timedelta(days=14)  # how long a debugging note is kept
+WITHDRAWN = "withdrawn"  # the kind of the note that keeps a move which the arena has lost
+_HALF = re.compile("[\ud800-\udfff]")  # half a UTF-16 pair, which only JSON may name
+_HEAD = b"\x78"  # everything begins so that zlib writes with its header, and nothing else
+_HAS_WORDS = 0x20  # bit of the second byte: four more tell which text was used
+_UNNAMED = 0x79509473  # the checksum of the text of bodies that do not name theirs
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def encode(body: Body) -> str:
+    """A body as JSON text; raises `StoreError` if it is no JSON or too large."""
+    try:
+        text = json.dumps(body, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        if not text.isascii() and _HALF.search(text):
+            text = json.dumps(body, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"The match log stores JSON only: {error}.") from error
+    size = len(text.encode())
+    if size > MAX_BODY_BYTES:
+        raise StoreError(f"The match log stores at most {MAX_BODY_BYTES} bytes, not {size}.")
+    return text
+
+
+def decode(stored: str | bytes) -> dict[str, object]:
+    """The body that `encode` made this text from, packed or not; raises `StoreError` if none."""
+    try:
+        body = json.loads(stored if isinstance(stored, str) else decompress(stored))
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"no JSON object: {error}") from None
+    if not isinstance(body, dict):
+        raise StoreError(f"no JSON object: a {type(body).__name__}")
+    return body
+
+
+def decode_all(**stored: str | bytes | None) -> tuple[dict[str, Body | None], str | None]:
+    """Return the bodies by name, None for an unreadable one, and why they are unreadable."""
+    bodies: dict[str, Body | None] = {}
+    faults = []
+    for name, text in stored.items():
+        try:
+            bodies[name] = None if text is None else decode(text)
+        except StoreError as error:
+            bodies[name] = None
+            faults.append(f"its {name} is {error}")
+    return bodies, "; ".join(faults) or None
+
+
+def reopened_outcome(match: MatchRecord, timestamp: datetime) -> DebugNote:
+    """Return the note that preserves the outcome of a match which is reopened."""
+    finished = None if match.finished_at is None else match.finished_at.isoformat()
+    return DebugNote("reopened", timestamp, {"outcome": match.outcome, "finished": finished})
+
+
+def retracted_move(move: MoveRecord, timestamp: datetime) -> DebugNote:
+    """Return the note that preserves a move which the arena no longer has."""
+    body = {"sequence": move.sequence, "intent": move.intent, "facts": move.facts}
+    return DebugNote(WITHDRAWN, timestamp, body)
+
+
+def to_micros(moment: datetime) -> int:
+    """A moment as whole microseconds since 1970, which order and round-trip exactly."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    """The moment that `to_micros` made this number from."""
+    return _EPOCH + micros * _MICROSECOND
+
+
+def compress(text: str) -> bytes:
+    """Return the compressed text, with the game dictionary that makes it shortest."""
+    dictionaries = _words(catalog.GAME_MODULES).values()
+    packers = [zlib.compressobj(zdict=words) for words in dictionaries] or [zlib.compressobj()]
+    return min((packer.compress(text.encode()) + packer.flush() for packer in packers), key=len)
+
+
+def decompress(packed: bytes) -> str:
+    """Return the text that `compress` was given; raise ValueError for any other bytes."""
+    unpacker = _unpacker(packed)
+    try:
+        text = unpacker.decompress(packed) + unpacker.flush()
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    if not unpacker.eof:
+        raise ValueError("cut short")
+    return text.decode()
+
+
+def _unpacker(packed: bytes) -> "_Decompress":
+    """Return the decompressor of these bytes; raise ValueError if no game has the dictionary."""
+    words = _words(catalog.GAME_MODULES)
+    named = packed.startswith(_HEAD)
+    if named and not (len(packed) > 1 and packed[1] & _HAS_WORDS):
+        return zlib.decompressobj()
+    checksum = int.from_bytes(packed[2:6], "big") if named else _UNNAMED
+    if checksum not in words:
+        raise ValueError(f"packed with words that no game here brings: {checksum:08x}")
+    bits = zlib.MAX_WBITS if named else -zlib.MAX_WBITS
+    return zlib.decompressobj(bits, zdict=words[checksum])
+
+
+@cache
+def _words(mounted: tuple[str, ...]) -> dict[int, bytes]:
+    """Return the dictionaries of these games by their zlib checksum."""
+    parts = (catalog.load_game(place).compression_dictionary for place in mounted)
+    texts = (part.load().encode() for part in parts if part is not None)
+    return {zlib.adler32(words): words for words in texts}

@@ -1,0 +1,241 @@
+"""Documents in one DynamoDB table: an item each.
+
+| attribute | what it is |
+|---|---|
+| pk, sk | the key |
+| doc_version, doc_body | the version, and the body as JSON; a store may call the body otherwise |
+| expires_at | the second from which it is as if it were not there: the table's time to live |
+| doc_count | in their place, of a document that is a count |
+| r0 to r11 | receipts of the last writes, by which a writer whose answer was lost knows its own |
+| listed_as, changed_at, and what a list shows | by the index by-change of those names |
+
+A table from before there was this port may call version, body and count otherwise. Where it had no
+version, an item is of the first; a body that stood in other attributes is read by its store.
+Actions used: GetItem, Query, UpdateItem, DeleteItem.
+"""
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, cast
+
+from cardsharp.aws.client import ConditionFailed
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.errors import WriteConflict
+from cardsharp.store.codec import decode, encode, from_micros
+from cardsharp.store.documents import Delete, Document, Increment, IndexEntry, Key, Put, Write
+from cardsharp.store.dynamodb_match_items import (
+    Item,
+    Value,
+    item_key,
+    number_attribute,
+    string_attribute,
+    timestamp_attribute,
+)
+from cardsharp.store.match_log import Clock
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+    from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+_Update = tuple[str, str, dict[str, Value]]  # what is to be done, under what condition, values
+
+RECEIPT_SLOTS = (
+    12  # writes that an item remembers: more than can follow one while its answer is awaited
+)
+
+_ABSENT = "(attribute_not_exists(pk) OR expires_at <= :now)"
+_ANY = "(attribute_not_exists(pk) OR attribute_exists(pk))"
+_LIVE = "(attribute_not_exists(expires_at) OR expires_at > :now)"
+_SINCE = "listed_as = :list AND changed_at > :since"
+
+
+class DynamoDocumentStore:
+    """`DocumentStore` in a table, in the region of AWS_DEFAULT_REGION.
+
+    `body`, `version` and `count` are the table's names of these attributes. `decode_legacy`
+    returns the body of an item from before the body had an attribute.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a table may call otherwise, each by its name
+        self,
+        table: str,
+        clock: Clock,
+        client: "DynamoDBClient | None" = None,
+        *,
+        body: str = "doc_body",
+        version: str = "doc_version",
+        count: str = "doc_count",
+        decode_legacy: Callable[[Item], Mapping[str, object]] | None = None,
+    ) -> None:
+        self._table = DynamoTable(table, client)
+        self._clock = clock
+        self._body, self._version, self._count = body, version, count
+        self._earlier = decode_legacy
+
+    def get(self, key: Key) -> Document | None:
+        """See `DocumentStore`."""
+        item = self._table.get(item_key(*key))
+        return None if item is None or not self._is_live(item) else self._document(item)
+
+    def query(
+        self, partition: str, exclusive_start: str = "", limit: int = 1000
+    ) -> Sequence[Document]:
+        """See `DocumentStore`."""
+        live_items = filter(
+            self._is_live, self._table.query_above(partition, exclusive_start, limit)
+        )
+        return [self._document(item) for item in islice(live_items, limit)]
+
+    def commit(self, *writes: Write) -> None:
+        """See `DocumentStore`."""
+        receipt = secrets.token_hex(4)
+        try:
+            self._write(writes, receipt)
+        except ConditionFailed as unmet:
+            if not self._is_written(writes, receipt):
+                raise WriteConflict("The document was changed by somebody else.") from unmet
+
+    def close(self) -> None:
+        """See `DocumentStore`."""
+
+    def query_index(
+        self, index_name: str, since: datetime, limit: int
+    ) -> Sequence[tuple[Key, IndexEntry]]:
+        """See `DocumentStore`."""
+        values = {":list": string_attribute(index_name), ":since": timestamp_attribute(since)}
+        entries = self._table.query_index("by-change", _SINCE, values)
+        return [_entry(item) for item in islice(entries, limit)]
+
+    def _write(self, changes: Sequence[Write], receipt: str) -> None:
+        """Write the changes; a single one without a transaction, which costs twice as much."""
+        first, *remaining = changes
+        if isinstance(first, Delete) and first.expected_version is None:
+            self._table.delete(item_key(*first.key))
+        elif remaining or isinstance(first, Delete):
+            self._table.transact_write([self._entry(change, receipt) for change in changes])
+        else:
+            self._table.update(item_key(*first.key), *self._update(first, receipt))
+
+    def _entry(self, change: Write, receipt: str) -> "TransactWriteItemTypeDef":
+        key = item_key(*change.key)
+        if not isinstance(change, Delete):
+            return self._table.update_write(key, *self._update(change, receipt))
+        condition, values = self._condition(change.expected_version)
+        parameters = {"ConditionExpression": condition, "ExpressionAttributeValues": values}
+        return {"Delete": {"TableName": self._table.name, "Key": key, **parameters}}  # type: ignore[typeddict-item]
+
+    def _update(self, change: Put | Increment, receipt: str) -> _Update:
+        return (
+            self._adding(change)
+            if isinstance(change, Increment)
+            else self._putting(change, receipt)
+        )
+
+    def _adding(self, add: Increment) -> _Update:
+        condition, values = (
+            _ANY,
+            {":by": number_attribute(add.amount), ":end": _second(add.expires_at)},
+        )
+        if add.max_value is not None:
+            condition = f"(attribute_not_exists({self._count}) OR {self._count} <= :room)"
+            values[":room"] = number_attribute(add.max_value - add.amount)
+        return f"SET expires_at = :end ADD {self._count} :by", condition, values
+
+    def _putting(self, put: Put, receipt: str) -> _Update:
+        written = {
+            self._version: number_attribute((put.expected_version or 0) + 1),
+            self._body: string_attribute(encode(put.body)),
+            _slot(put): string_attribute(receipt),
+        }
+        removed = []
+        if put.expires_at is None:
+            removed.append("expires_at")
+        else:
+            written["expires_at"] = _second(put.expires_at)
+        if put.index_entry is None:
+            removed.append("listed_as")
+        else:
+            written |= {
+                "listed_as": string_attribute(put.index_entry.index_name),
+                "changed_at": timestamp_attribute(put.index_entry.sort_time),
+            }
+            for name, value in put.index_entry.attributes.items():
+                written[name] = (
+                    {"BOOL": value} if isinstance(value, bool) else string_attribute(value)
+                )
+        condition, values = self._condition(put.expected_version)
+        values |= {f":{name}": value for name, value in written.items()}
+        sets = {name: f":{name}" for name in written}
+        if put.expected_version is None:
+            sets[self._version] = f"if_not_exists({self._version}, :none) + :{self._version}"
+            values[":none"] = number_attribute(0)
+        update = "SET " + ", ".join(f"{name} = {value}" for name, value in sets.items())
+        update += f" REMOVE {', '.join(removed)}" if removed else ""
+        return update, condition, values
+
+    def _condition(self, expected: int | None) -> tuple[str, dict[str, Value]]:
+        if expected is None:
+            return _ANY, {}
+        values = {":now": number_attribute(self._current_second())}
+        if not expected:
+            return _ABSENT, values
+        same, values[":expected"] = f"{self._version} = :expected", number_attribute(expected)
+        if expected == 1:
+            unread = f"attribute_exists(pk) AND attribute_not_exists({self._version})"
+            same = f"({same} OR ({unread}))"
+        return f"({same} AND {_LIVE})", values
+
+    def _is_written(self, changes: Sequence[Write], receipt: str) -> bool:
+        """Return True if our write succeeded although its response was lost.
+
+        All of it was written, or nothing.
+        """
+        for change in changes:
+            if isinstance(change, Put):
+                item = self._table.get(item_key(*change.key))
+                return item is not None and item.get(_slot(change)) == string_attribute(receipt)
+        return False
+
+    def _is_live(self, item: Item) -> bool:
+        return "expires_at" not in item or int(item["expires_at"]["N"]) > self._current_second()
+
+    def _current_second(self) -> int:
+        return int(self._clock.now().timestamp())
+
+    def _document(self, item: Item) -> Document:
+        end = item.get("expires_at")
+        return Document(
+            Key(item["pk"]["S"], item["sk"]["S"]),
+            int(item.get(self._version, number_attribute(1))["N"]),
+            self._read(item),
+            None if end is None else datetime.fromtimestamp(int(end["N"]), UTC),
+        )
+
+    def _read(self, item: Item) -> Mapping[str, object]:
+        if self._count in item:
+            return {"count": int(item[self._count]["N"])}
+        if self._earlier is not None and self._body not in item:
+            return self._earlier(item)
+        return decode(item[self._body]["S"])
+
+
+def _slot(put: Put) -> str:
+    """Return the attribute of a write's receipt, which the next writes leave alone.
+
+    Only the write `RECEIPT_SLOTS` later overwrites it.
+    """
+    return f"r{((put.expected_version or 0) + 1) % RECEIPT_SLOTS}"
+
+
+def _second(end: datetime) -> Value:
+    return number_attribute(int(end.timestamp()))
+
+
+def _entry(item: Item) -> tuple[Key, IndexEntry]:
+    """An entry of a list: what the index has of it."""
+    attributes = {name: next(iter(value.values())) for name, value in item.items()}
+    key = Key(str(attributes.pop("pk")), str(attributes.pop("sk")))
+    name, at = str(attributes.pop("listed_as")), from_micros(int(str(attributes.pop("changed_at"))))
+    return key, IndexEntry(name, at, cast("Mapping[str, str | bool]", attributes))

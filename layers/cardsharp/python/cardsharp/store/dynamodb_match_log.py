@@ -1,0 +1,296 @@
+"""The match log in one DynamoDB table.
+
+| pk       | sk          | attributes                                                         |
+|----------|-------------|--------------------------------------------------------------------|
+| match#ID | header      | match_status, match_day, started_at, header_json, claim_beat,      |
+|          |             | claim_ttl, lease_owner, lease_fence, lease_idle, announced_by,     |
+|          |             | announced_idle, outcome_json, finished_at, expires_at              |
+| match#ID | move#000012 | intent_json, facts_json, fence, expires_at                         |
+| match#ID | note#AT#…   | kind, body_json, expires_at (seconds; the table's time to live)    |
+
+Matches and moves have `expires_at` if the log has a retention time. The indexes by-day
+(match_day, started_at) and by-status (match_status, started_at) have keys only, so renewing a
+lease does not write to them. Bodies are compressed JSON (`codec`), and plain JSON in items
+written by version 0.2; moments and durations are in microseconds.
+
+Actions used: GetItem, BatchGetItem, Query, PutItem, UpdateItem.
+"""
+
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, timedelta
+from typing import TYPE_CHECKING
+
+from cardsharp.aws.client import ConditionFailed
+from cardsharp.errors import WriteConflict
+from cardsharp.store import dynamodb_match_items as items
+from cardsharp.store.codec import NOTE_TTL, reopened_outcome, retracted_move
+from cardsharp.store.dynamodb_match_items import AttributeInput, Value
+from cardsharp.store.dynamodb_match_reader import DynamoMatchReader
+from cardsharp.store.match_log import (
+    Body,
+    Clock,
+    DebugNote,
+    ExpiredLease,
+    Lease,
+    MatchRecord,
+    MatchStatus,
+    MoveRecord,
+)
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+    from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+_LEASE_CONDITION = "lease_fence = :fence AND lease_owner = :owner"
+_BEAT = "claim_beat = if_not_exists(claim_beat, :zero) + :one"
+_RELEASE_CLAUSE = " REMOVE lease_owner, lease_idle, announced_by, announced_idle"
+_BORN = "started_at = if_not_exists(started_at, :now), match_day = if_not_exists(match_day, :day), "
+_COUNTER_VALUES: Mapping[str, AttributeInput] = {"zero": 0, "one": 1}
+_CHUNK = 50  # writes in one transaction, below the 100 actions and the 4 MB
+
+
+class DynamoMatchLog(DynamoMatchReader):
+    """`MatchLog` in a DynamoDB table, in the region of AWS_DEFAULT_REGION.
+
+    The table deletes items after `retention`; None keeps them for ever.
+    """
+
+    def __init__(
+        self,
+        table: str,
+        clock: Clock,
+        client: "DynamoDBClient | None" = None,
+        retention: timedelta | None = None,
+    ) -> None:
+        super().__init__(table, client)
+        self._clock = clock
+        self._keep = retention
+        # What an update sets besides, so that the table drops the item in time.
+        self._expires = "" if retention is None else ", expires_at = :expires"
+
+    def close(self) -> None:
+        """Leave the connections open: they are for the whole process."""
+
+    def mark_queued(
+        self, match_id: str, ttl: timedelta, expired_lease: ExpiredLease | None = None
+    ) -> bool:
+        """Mark a running match as queued if it is free or unchanged; True for one caller only."""
+        is_open, idle = "attribute_not_exists(claim_ttl)", timedelta(0)
+        states = {"announced": MatchStatus.ANNOUNCED, "finished": MatchStatus.FINISHED}
+        values = {**self._birth(), **states, "ttl": ttl, "us": str(uuid.uuid4())}
+        if expired_lease is not None:
+            is_open, idle = f"({is_open} OR claim_beat = :seen)", expired_lease.idle_for
+            values["seen"] = expired_lease.lease_version
+        try:
+            self._table.update(
+                items.header_key(match_id),
+                f"SET {_BORN}{_BEAT}, match_status = if_not_exists(match_status, :announced), "
+                f"claim_ttl = :ttl, announced_by = :us, announced_idle = :idle{self._expires}",
+                # A repeat after a lost answer meets its own announcement.
+                f"attribute_not_exists(pk) OR announced_by = :us OR "
+                f"(match_status <> :finished AND {is_open})",
+                items.expression_values(**values, idle=idle),
+            )
+        except ConditionFailed:
+            return False
+        return True
+
+    def acquire_lease(
+        self, match_id: str, owner: str, ttl: timedelta, header: Body | None = None
+    ) -> Lease | None:
+        """Acquire the lease of a match that is free, queued or this owner's; else None."""
+        states = {"running": MatchStatus.RUNNING, "finished": MatchStatus.FINISHED}
+        values = {**self._birth(), **states, "owner": owner, "ttl": ttl, "header": header or {}}
+        try:
+            item = self._table.update(
+                items.header_key(match_id),
+                f"SET {_BORN}{_BEAT}, match_status = :running, lease_owner = :owner, "
+                "lease_fence = if_not_exists(lease_fence, :zero) + :one, claim_ttl = :ttl, "
+                "lease_idle = if_not_exists(announced_idle, :zero), "
+                f"header_json = if_not_exists(header_json, :header){self._expires} "
+                "REMOVE announced_by, announced_idle",
+                "attribute_not_exists(pk) OR (match_status <> :finished AND "
+                "(attribute_not_exists(lease_owner) OR attribute_exists(announced_idle) "
+                "OR lease_owner = :owner))",
+                items.expression_values(**values),
+            )
+        except ConditionFailed:
+            return None
+        return items.match_from_item(item).lease
+
+    def renew_lease(self, lease: Lease, ttl: timedelta) -> None:
+        """Renew the lease; raise `WriteConflict` if it is no longer ours."""
+        update = ", claim_ttl = :ttl REMOVE announced_by, announced_idle"
+        self._update_leased(lease, update, ttl=ttl)
+
+    def release_lease(self, lease: Lease, park_for: timedelta | None = None) -> None:
+        """Release the lease; quiet if it is already lost."""
+        with suppress(WriteConflict):
+            if park_for is None:
+                self._update_leased(lease, f"{_RELEASE_CLAUSE}, claim_ttl")
+            else:
+                self._update_leased(lease, f", claim_ttl = :rest{_RELEASE_CLAUSE}", rest=park_for)
+
+    def update_header(self, lease: Lease, header: Body) -> None:
+        """Replace the match's header facts."""
+        self._update_leased(lease, ", header_json = :header", header=header)
+
+    def write_intent(self, lease: Lease, sequence: int, intent: Body) -> None:
+        """Write the intent of move `sequence`; raise `WriteConflict` if it already has facts.
+
+        The lease is checked first, in a separate write, and a move of a later lease is never
+        overwritten. A worker that acquires the match between the two writes has waited until
+        our lease expired, when nothing is sent any more (`LeaseKeeper.log_intent`). So this
+        costs two write units instead of a transaction's four.
+        """
+        values = items.expression_values(intent=intent, fence=lease.fence_token, **self._expiry())
+        self._update_leased(lease, "")
+        try:
+            self._table.update(
+                items.move_key(lease.match_id, sequence),
+                f"SET intent_json = :intent, fence = :fence{self._expires}",
+                "attribute_not_exists(facts_json) "
+                "AND (attribute_not_exists(fence) OR fence <= :fence)",
+                values,
+            )
+        except ConditionFailed as unmet:
+            raise WriteConflict(
+                f"Move {sequence} of match {lease.match_id} was already played, or is another's."
+            ) from unmet
+
+    def write_facts(self, lease: Lease, facts: Mapping[int, Body]) -> None:
+        """Write the facts of moves by sequence; a move that already has facts keeps them."""
+        updates = {
+            sequence: items.expression_values(facts=body, fence=lease.fence_token, **self._expiry())
+            for sequence, body in sorted(facts.items())
+        }
+        # Without facts the lease is still checked.
+        self._update_leased(lease, "")
+        for sequence, values in updates.items():
+            # Those of an older lease give way.
+            with suppress(ConditionFailed):
+                self._table.update(
+                    items.move_key(lease.match_id, sequence),
+                    f"SET facts_json = :facts, fence = :fence{self._expires}",
+                    "fence < :fence OR (attribute_not_exists(facts_json) "
+                    "AND (attribute_not_exists(fence) OR fence = :fence))",
+                    values,
+                )
+
+    def retract_moves(self, lease: Lease, sequence: int) -> None:
+        """Remove the moves from `sequence` on; each is preserved as a note."""
+        lost = [move for move in self.moves(lease.match_id) if move.sequence >= sequence]
+        writes = [write for move in reversed(lost) for write in self._withdrawing(lease, move)]
+        key = items.header_key(lease.match_id)
+        beat = self._table.update_write(key, f"SET {_BEAT}", _LEASE_CONDITION, _lease_values(lease))
+        # The last first and each with its note, so that what is left is a history at any moment.
+        for start in range(0, max(1, len(writes)), _CHUNK):
+            try:
+                self._table.transact_write([beat, *writes[start : start + _CHUNK]])
+            except ConditionFailed as unmet:  # of the beat, for the others have no condition
+                raise _lost(lease) from unmet
+
+    def finish(self, lease: Lease, outcome: Body) -> None:
+        """Close the match with its outcome and clear the lease; quiet if it is finished."""
+        update = ", match_status = :finished, outcome_json = :outcome, finished_at = :now"
+        update += f"{_RELEASE_CLAUSE}, claim_ttl"
+        timestamp = self._clock.now()
+        try:
+            self._update_leased(
+                lease, update, finished=MatchStatus.FINISHED, outcome=outcome, now=timestamp
+            )
+        except WriteConflict:
+            record = self.match(lease.match_id)
+            if record is None or record.status is not MatchStatus.FINISHED:
+                raise
+
+    def reopen(self, match: MatchRecord) -> bool:
+        """Make a match run again that is finished as in this record; True for one caller only."""
+        if match.finished_at is None:
+            return False
+        note = self._noting(match.match_id, reopened_outcome(match, self._clock.now()))
+        opened = self._table.update_write(
+            items.header_key(match.match_id),
+            f"SET {_BEAT}, match_status = :running REMOVE outcome_json, finished_at",
+            "finished_at = :finished",
+            items.expression_values(
+                **_COUNTER_VALUES, running=MatchStatus.RUNNING, finished=match.finished_at
+            ),
+        )
+        try:
+            self._table.transact_write([opened, note])
+        except ConditionFailed:
+            return False
+        return True
+
+    def add_note(self, match_id: str, kind: str, body: Body) -> None:
+        """Keep a debugging note for two weeks; the table drops it by itself."""
+        self._table.put(items.note_item(match_id, DebugNote(kind, self._clock.now(), body)))
+
+    def notes(self, match_id: str) -> list[DebugNote]:
+        """The unexpired debugging notes of a match, oldest first."""
+        notes = map(
+            items.note_from_item,
+            self._table.query_prefix(items.match_partition(match_id), items.NOTE_PREFIX),
+        )
+        # The table drops them hours or days too late.
+        return [note for note in notes if note.created_at + NOTE_TTL > self._clock.now()]
+
+    def running_matches(self) -> list[MatchRecord]:
+        """The running matches with their present leases; a new one may show late."""
+        return self.matches(status=MatchStatus.RUNNING, limit=-1)
+
+    def _birth(self) -> dict[str, AttributeInput]:
+        timestamp = self._clock.now()
+        return {
+            **_COUNTER_VALUES,
+            "now": timestamp,
+            "day": str(timestamp.astimezone(UTC).date()),
+            **self._expiry(),
+        }
+
+    def _expiry(self) -> dict[str, AttributeInput]:
+        """The second from which the table may drop what is written now."""
+        if self._keep is None:
+            return {}
+        return {"expires": int((self._clock.now() + self._keep).timestamp())}
+
+    def _update_leased(self, lease: Lease, update: str, **attributes: AttributeInput) -> None:
+        key, values = (
+            items.header_key(lease.match_id),
+            {**items.expression_values(**attributes), **_lease_values(lease)},
+        )
+        try:
+            self._table.update(key, f"SET {_BEAT}{update}", _LEASE_CONDITION, values)
+        except ConditionFailed as unmet:
+            raise _lost(lease) from unmet
+
+    def _withdrawing(self, lease: Lease, move: MoveRecord) -> "list[TransactWriteItemTypeDef]":
+        """Return the writes that empty a move and preserve it as a note.
+
+        The role has no permission to delete items.
+        """
+        emptied = self._table.update_write(
+            items.move_key(lease.match_id, move.sequence),
+            "SET fence = :fence REMOVE intent_json, facts_json",
+            "",
+            items.expression_values(fence=lease.fence_token),
+        )
+        return [emptied, self._noting(lease.match_id, retracted_move(move, self._clock.now()))]
+
+    def _noting(self, match_id: str, note: DebugNote) -> "TransactWriteItemTypeDef":
+        """Return the write of a note as an update: the poller's role may not put items."""
+        item = items.note_item(match_id, note)
+        key = {name: item.pop(name) for name in ("pk", "sk")}
+        update = "SET " + ", ".join(f"{name} = :{name}" for name in item)
+        return self._table.update_write(key, update, "", {f":{name}": item[name] for name in item})
+
+
+def _lease_values(lease: Lease) -> dict[str, Value]:
+    return items.expression_values(**_COUNTER_VALUES, fence=lease.fence_token, owner=lease.owner)
+
+
+def _lost(lease: Lease) -> WriteConflict:
+    return WriteConflict(f"Match {lease.match_id} is no longer held by {lease.owner}.")

@@ -1,0 +1,96 @@
+"""Read access to a match log in DynamoDB; `dynamodb_match_log` describes the table.
+
+With a projection no request names any other attribute, so that a role can be limited to them
+(docs/decisions/0019-a-viewer-that-can-read-no-more.md).
+"""
+
+import heapq
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime, time
+from typing import TYPE_CHECKING
+
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.store import dynamodb_match_items as items
+from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+
+class DynamoMatchReader:
+    """Matches and moves in a table; of items only the `projection` attributes are read."""
+
+    def __init__(
+        self, table: str, client: "DynamoDBClient | None" = None, projection: Sequence[str] = ()
+    ) -> None:
+        self._table = DynamoTable(table, client)
+        self._projection = projection
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """The header of a match, or None if the log does not know it."""
+        item = self._table.get(items.header_key(match_id), projection=self._projection)
+        return None if item is None else items.match_from_item(item)
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """All moves of a match in the order of their sequence."""
+        stored = self._table.query_prefix(
+            items.match_partition(match_id), items.MOVE_PREFIX, self._projection
+        )
+        moves = map(items.move_from_item, stored)
+        return [
+            move for move in moves if move.read_error or (move.intent, move.facts) != (None, None)
+        ]
+
+    def last_move(self, match_id: str) -> int:
+        """The sequence of the last move that has facts, -1 where none has."""
+        stored = self._table.last_key_with(
+            items.match_partition(match_id), items.MOVE_PREFIX, "facts_json"
+        )
+        return -1 if stored is None else items.move_from_item(stored).sequence
+
+    def matches(
+        self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
+    ) -> list[MatchRecord]:
+        """Headers, the last started first; a new match or status may show late."""
+        if day is not None and status is None:
+            keys = self._table.query_index(
+                "by-day", "match_day = :key", items.expression_values(key=str(day))
+            )
+            return self._headers(keys, limit)
+        statuses = [status] if status is not None else list(MatchStatus)
+        listed = [self._by_status(match_status, day) for match_status in statuses]
+        newest = heapq.merge(*listed, key=lambda item: -int(item["started_at"]["N"]))
+        records = self._headers(newest, limit)
+        return [record for record in records if status is None or record.status is status]
+
+    def _by_status(self, status: MatchStatus, day: date | None) -> Iterator[items.Item]:
+        """The keys of the matches of a status, and of a UTC day, newest first."""
+        condition, values = "match_status = :key", items.expression_values(key=status)
+        if day is not None:
+            condition += " AND started_at BETWEEN :first AND :last"
+            first, last = (datetime.combine(day, at, UTC) for at in (time.min, time.max))
+            values |= items.expression_values(first=first, last=last)
+        return self._table.query_index("by-status", condition, values)
+
+    def _headers(self, keys: Iterable[items.Item], limit: int) -> list[MatchRecord]:
+        """Return the headers of the first `limit` listed matches in order; of all with -1.
+
+        An index has no order among matches with the same start, so all of these are read.
+        """
+        start_times: dict[str, str] = {}  # a match between two statuses may be listed under both
+        for key in keys:
+            began = key["started_at"]["N"]
+            if len(start_times) >= limit >= 0 and began not in start_times.values():
+                break
+            start_times[key["pk"]["S"]] = began
+        keyed = [items.item_key(name, items.HEADER_SORT_KEY) for name in start_times]
+        records = map(items.match_from_item, self._table.batch_get(keyed, self._projection))
+        newest = sorted(records, key=_order_of_play, reverse=True)
+        return newest if limit < 0 else newest[:limit]
+
+
+def _order_of_play(record: MatchRecord) -> tuple[datetime, list[str | int]]:
+    """A sort key: the moment of the beginning, then the numbers in the id, such as a deal's."""
+    parts = re.split(r"(\d+)", record.match_id)
+    return record.started_at, [int(part) if at % 2 else part for at, part in enumerate(parts)]

@@ -1,0 +1,66 @@
+"""Document stores by their setting: `sqlite:FILE` or `dynamodb:TABLE`."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from cardsharp.errors import ConfigError
+from cardsharp.store.documents import DocumentStore
+from cardsharp.store.match_log import Clock
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+    from cardsharp.store.sqlite_documents import SqliteDocumentStore
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class StoreFactory(NamedTuple, Generic[T_co]):
+    """Factory of a store: `build` creates it over documents in a file or a DynamoDB table.
+
+    Only the adapter that is needed is imported: SQLite is not used in the cloud, and boto3 is
+    slow to import. `setting_name` is the environment variable that names the store, and
+    `description` names its file in messages. The migrations in `schema_file` create the file.
+    `dynamodb_options` has the attribute names of tables from version 0.2 (decision 20).
+    """
+
+    build: Callable[[DocumentStore, Clock], T_co]
+    setting_name: str
+    description: str = "file of documents"
+    schema_file: Path = Path(__file__).with_name("documents.sql")
+    dynamodb_options: Mapping[str, Any] = {}
+
+    def open(self, name: str, clock: Clock) -> T_co:
+        """Return the store at this location; raise `ConfigError` if it is invalid.
+
+        `~` in a file's path is the home folder.
+        """
+        kind, _, place = name.partition(":")
+        if kind == "sqlite" and place:
+            return self.open_file(Path(place).expanduser(), clock)
+        if kind == "dynamodb" and place:
+            return self.open_table(place, clock)
+        raise ConfigError(
+            f"{self.setting_name} must be sqlite:FILE or dynamodb:TABLE, not {name!r}."
+        )
+
+    def open_file(self, path: str | Path, clock: Clock) -> T_co:
+        """Return the store in a file or `:memory:`; the file is created if missing."""
+        return self.build(self.file_store(path, clock), clock)
+
+    def file_store(
+        self, path: str | Path, clock: Clock, *, read_only: bool = False
+    ) -> "SqliteDocumentStore":
+        """Return the document store in a file, which must exist if `read_only`."""
+        from cardsharp.store.sqlite_documents import SqliteDocumentStore  # noqa: PLC0415 - as said
+        from cardsharp.store.sqlite_file import FileSchema, migrations_in  # noqa: PLC0415 - as said
+
+        contents = FileSchema(self.description, self.setting_name, migrations_in(self.schema_file))
+        return SqliteDocumentStore(path, clock, contents, read_only=read_only)
+
+    def open_table(self, table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> T_co:
+        """Return the store in a DynamoDB table, which may have other items too."""
+        from cardsharp.store.dynamodb_documents import DynamoDocumentStore  # noqa: PLC0415 - as said
+
+        return self.build(DynamoDocumentStore(table, clock, client, **self.dynamodb_options), clock)

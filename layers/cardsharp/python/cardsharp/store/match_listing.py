@@ -1,0 +1,45 @@
+"""The matches of one game among those of a match log, which holds matches of any."""
+
+from cardsharp.analysis.replay import header_of, read_error_of
+from cardsharp.play import catalog
+from cardsharp.play.game import Game
+from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus
+
+MAX_READ = 100_000  # headers that are read at most
+_FIRST_READ = 20
+_GROWTH = 10
+
+
+def is_match_of(game: Game | None, record: MatchRecord) -> bool:
+    """Return whether a match can be read and is of that game, or of any mounted one for None.
+
+    A match whose worker has not described it yet is of no game.
+    """
+    if read_error_of(record) is not None or not record.header:
+        return False
+    name = header_of(record).game or catalog.get_game(None).name
+    return name in (
+        [mounted.name for mounted in catalog.all_games()] if game is None else [game.name]
+    )
+
+
+def newest_matches(
+    log: MatchReader,
+    game: Game | None,
+    status: MatchStatus | None = None,
+    *,
+    limit: int,
+    max_read: int = MAX_READ,
+) -> list[MatchRecord]:
+    """Return the newest `limit` readable matches of a game, however many others lie between.
+
+    A log can only be asked for its newest matches, whatever their game. So it is asked for more
+    and more of them, for `max_read` at most.
+    """
+    size = min(max(limit, _FIRST_READ), max_read)
+    while True:
+        records = log.matches(status=status, limit=size)
+        matches = [record for record in records if is_match_of(game, record)]
+        if len(matches) >= limit or len(records) < size or size == max_read:
+            return matches[:limit]
+        size = min(size * _GROWTH, max_read)

@@ -1,0 +1,263 @@
+"""Ports of the bot: clock, queue and match log.
+
+Bodies (headers, intents, facts, outcomes, notes) are JSON objects; the game defines their
+content and parses them itself. Adapters raise `StoreError` for a failing backend and
+`WriteConflict` if a condition did not hold.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from typing import Protocol
+
+Body = Mapping[str, object]  # a JSON object: string keys, and values that `json.dumps` takes
+NO_DELAY = timedelta()  # no delay
+RemainingTime = Callable[[], timedelta]  # how much time an invocation has left
+
+
+class Waitable(Protocol):
+    """Something that wakes a waiter, such as `threading.Event` and `threading.Condition`."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for the signal; return True if it came within `timeout` seconds."""
+
+
+class Clock(Protocol):
+    """The time as a dependency, so that tests can control it."""
+
+    def now(self) -> datetime:
+        """The current time, aware and in UTC."""
+
+    def monotonic(self) -> float:
+        """Seconds that never go back, for measuring durations."""
+
+    def sleep(self, duration: timedelta) -> None:
+        """Wait for `duration`."""
+
+    def wait(self, event: Waitable, timeout: timedelta) -> bool:
+        """Wait for `event`; return True as soon as it comes, False after `timeout`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One delivery of a queued body; `receipt` belongs to this delivery only."""
+
+    body: str
+    message_id: str
+    receipt: str
+    receive_count: int
+    sent_at: datetime
+
+
+class Queue(Protocol):
+    """A standard queue: delivery at least once, in no guaranteed order.
+
+    A received message is invisible to others for the queue's visibility timeout. Unless it is
+    deleted, it is delivered again, and after too many deliveries it becomes a dead letter.
+    """
+
+    def send(self, body: str, delay: timedelta = NO_DELAY) -> None:
+        """Put a message at the end of the queue, to be received after `delay`: whole seconds."""
+
+    def send_batch(self, messages: Sequence[tuple[str, timedelta]]) -> None:
+        """Put bodies with their delays on the queue, in as few requests as can be."""
+
+    def receive(self, wait_time: timedelta) -> Message | None:
+        """Receive a visible message, waiting at most `wait_time` for one."""
+
+    def change_visibility(self, receipt: str, delay: timedelta) -> None:
+        """Have a received message visible again after `delay`; quiet if it is already gone."""
+
+    def delete(self, message: Message) -> None:
+        """Remove a received message for good; quiet if it is already gone."""
+
+
+class MatchStatus(StrEnum):
+    """Status of a match, as its header in the match log says."""
+
+    ANNOUNCED = "announced"
+    RUNNING = "running"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to attend one match, for as long as it is renewed.
+
+    `fence_token` grows by one with every acquisition of the match, so a writer that was away
+    too long is told apart from its successor. `prior_idle_time` is for how long, at least,
+    nobody had the lease when it was acquired. There is no timestamp in it, because clocks of
+    machines differ: its owner counts from the last renewal by its local clock, and every other
+    process observes it (`ExpiredLease`).
+    """
+
+    match_id: str
+    owner: str
+    fence_token: int
+    prior_idle_time: timedelta = field(default=timedelta(0), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRecord:
+    """A match's stored header; `lease` is the last one that was not released, valid or expired.
+
+    `lease_version` grows with every queue mark, acquisition and write under a lease. Such a
+    write excludes other workers for `ttl`; None means that the match is free. `is_queued` says
+    that a message about the match is on its way.
+    """
+
+    match_id: str
+    status: MatchStatus
+    started_at: datetime
+    header: Body
+    lease_version: int = 0
+    ttl: timedelta | None = None
+    lease: Lease | None = None
+    is_queued: bool = False
+    outcome: Body | None = None
+    finished_at: datetime | None = None
+    read_error: str | None = None  # what of it cannot be read, and is empty here
+
+    @property
+    def is_parked(self) -> bool:
+        """True if it was released for `ttl`: no worker attends it or has been asked to."""
+        return self.ttl is not None and self.lease is None and not self.is_queued
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiredLease:
+    """Proof that a match was unchanged since `lease_version` for `idle_for`, at least its `ttl`.
+
+    The observer has measured that by its local clock, from one observation to another.
+    """
+
+    lease_version: int
+    idle_for: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRecord:
+    """One move: our intended action (`intent`) and what the arena recorded (`facts`)."""
+
+    sequence: int
+    intent: Body | None
+    facts: Body | None
+    read_error: str | None = None  # what of it cannot be read, and is None here
+
+
+@dataclass(frozen=True, slots=True)
+class DebugNote:
+    """A debugging note on a match, such as the exact input of a failed turn; it expires."""
+
+    kind: str
+    created_at: datetime
+    body: Body
+
+
+class MatchReader(Protocol):
+    """Read access to a match log; always consistent unless a method says otherwise."""
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """The header of a match, or None if the log does not know it."""
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """All moves of a match in the order of their sequence."""
+
+    def matches(
+        self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
+    ) -> list[MatchRecord]:
+        """Return headers, the last started first; a change may show late, leases too.
+
+        Among matches with the same start, such as the deals of a table, the last played is
+        first. `day` is the UTC day on which a match was first queued or acquired.
+        """
+
+    def notes(self, match_id: str) -> list[DebugNote]:
+        """The unexpired debugging notes of a match, oldest first."""
+
+
+class MatchLog(MatchReader, Protocol):
+    """The match log: headers, moves and leases, in one place and under one set of conditions.
+
+    Every write under a lease raises `WriteConflict` if the lease is lost.
+    """
+
+    def mark_queued(
+        self, match_id: str, ttl: timedelta, expired_lease: ExpiredLease | None = None
+    ) -> bool:
+        """Mark a running match as queued if it is free or unchanged; True for one caller only.
+
+        That caller sends the message. The mark keeps other callers away for `ttl`, or until a
+        worker acquires the match. Until then the owner of an expired lease can still renew it.
+        """
+
+    def acquire_lease(
+        self, match_id: str, owner: str, ttl: timedelta, header: Body | None = None
+    ) -> Lease | None:
+        """Acquire the lease of a match that is free, queued or this owner's; else None.
+
+        The first acquisition makes the match "running" and stores `header`; later ones do not
+        change it. The lease of a finished match cannot be acquired.
+        """
+
+    def renew_lease(self, lease: Lease, ttl: timedelta) -> None:
+        """Renew the lease, expired or not; raise `WriteConflict` if it is no longer ours."""
+
+    def reopen(self, match: MatchRecord) -> bool:
+        """Make a match run again that is finished as in this record; True for one caller only.
+
+        All its data stays, and its outcome is preserved as a note of the kind "reopened".
+        """
+
+    def release_lease(self, lease: Lease, park_for: timedelta | None = None) -> None:
+        """Release the lease; quiet if it is already lost.
+
+        With `park_for` the match is free only for a caller that has observed it unchanged for
+        that long.
+        """
+
+    def running_matches(self) -> list[MatchRecord]:
+        """The running matches with their present leases; a new one may show late."""
+
+    def update_header(self, lease: Lease, header: Body) -> None:
+        """Replace the match's header facts (players, tags, strategy)."""
+
+    def write_intent(self, lease: Lease, sequence: int, intent: Body) -> None:
+        """Write the intent of move `sequence`; raise `WriteConflict` also if it has facts."""
+
+    def write_facts(self, lease: Lease, facts: Mapping[int, Body]) -> None:
+        """Write the facts of moves by sequence; a move that already has facts keeps them."""
+
+    def retract_moves(self, lease: Lease, sequence: int) -> None:
+        """Remove the moves from `sequence` on, because the arena went back to before them.
+
+        Each is preserved as a note of the kind "withdrawn" and may be intended and recorded
+        again.
+        """
+
+    def finish(self, lease: Lease, outcome: Body) -> None:
+        """Close the match with its outcome and clear the lease; quiet if it is finished."""
+
+    def add_note(self, match_id: str, kind: str, body: Body) -> None:
+        """Write a debugging note for two weeks; needs no lease and changes nothing else."""
+
+    def close(self) -> None:
+        """Release files and connections; the log cannot be used afterwards."""
+
+
+class PollerGenerations:
+    """The generations of the poller: each start begins one, and runs until it sees a later one.
+
+    So there is a running poller at every moment, however unevenly the schedule starts them.
+    This class serves a local process, which runs one poller at a time; methods raise
+    `StoreError`.
+    """
+
+    def start_generation(self) -> int:
+        """Return a new generation's number, one more than the last; here always 0."""
+        return 0
+
+    def latest_generation(self) -> int:
+        """Return the number of the latest generation; a late value makes a poller run longer."""
+        return 0

@@ -1,0 +1,61 @@
+"""Secrets that belong to a match, such as the id by which a service knows its player.
+
+They are kept apart from the match log, so that nothing that shows a match can show them: at home
+in a file of their own beside the log's, for its owner's eyes; in its table in partitions of their
+own, which no index lists.
+
+| partition | sort | body |
+|---|---|---|
+| vault#MATCH | secret | the secret |
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from cardsharp.store.documents import DocumentStore, Key, Put, try_commit
+from cardsharp.store.factories import StoreFactory
+from cardsharp.store.match_log import Body, Clock
+
+SECRET_TTL = timedelta(days=90)  # how long a secret is kept after it was last written
+
+
+@dataclass(frozen=True, slots=True)
+class SecretVault:
+    """Store of one secret body per match; every method raises `StoreError` if it fails."""
+
+    documents: DocumentStore
+    clock: Clock
+
+    def add(self, match_id: str, secret: Body) -> bool:
+        """Store a secret; return False, and change nothing, if there is one already."""
+        return try_commit(self.documents, self._put(match_id, secret, 0))
+
+    def replace(self, match_id: str, secret: Body) -> None:
+        """Store a secret in place of any earlier one."""
+        self.documents.commit(self._put(match_id, secret, None))
+
+    def find(self, match_id: str) -> Body | None:
+        """The secret as of now, or None."""
+        document = self.documents.get(_key(match_id))
+        return None if document is None else document.body
+
+    def close(self) -> None:
+        """Let go of files and connections; nothing is asked of it any more."""
+        self.documents.close()
+
+    def _put(self, match_id: str, secret: Body, expected: int | None) -> Put:
+        return Put(_key(match_id), secret, expected, self.clock.now() + SECRET_TTL)
+
+
+VAULT_FACTORY = StoreFactory(
+    SecretVault,
+    "CARDSHARP_STORE",
+    "vault",
+    Path(__file__).with_suffix(".sql"),
+    {"body": "secret_json"},
+)
+
+
+def _key(match_id: str) -> Key:
+    return Key(f"vault#{match_id}", "secret")

@@ -1,0 +1,186 @@
+"""Documents in one table of a SQLite file, for several processes at once, or in memory."""
+
+import logging
+import sqlite3
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+from cardsharp.errors import StoreError, WriteConflict
+from cardsharp.store.codec import decode, encode, from_micros, to_micros
+from cardsharp.store.documents import Delete, Document, Increment, IndexEntry, Key, Put, Write
+from cardsharp.store.match_log import Clock
+from cardsharp.store.sqlite_file import FileSchema, SqliteFile, migrations_in
+
+_log = logging.getLogger(__name__)
+
+_CONTENTS = FileSchema(
+    "file of documents",
+    "CARDSHARP_STORE",
+    migrations_in(Path(__file__).with_name("documents.sql")),
+)
+_FIND = (
+    "SELECT * FROM documents WHERE partition = :partition_key AND sort = :sort_key "
+    "AND (expires IS NULL OR expires > :now)"
+)
+_INSERT = (
+    "INSERT INTO documents VALUES (:partition_key, :sort_key, 1, :body, :end, :listed, "
+    ":at, :shown) "
+    "ON CONFLICT (partition, sort) DO"
+)
+_SET = (
+    "SET version = version + 1, body = :body, expires = :end, "
+    "listed = :listed, at = :at, shown = :shown"
+)
+_NEW = f"{_INSERT} NOTHING"
+_UNREAD = f"{_INSERT} UPDATE {_SET}"
+_CHANGED = (
+    f"UPDATE documents {_SET} WHERE partition = :partition_key AND sort = :sort_key "
+    "AND version = :expected AND (expires IS NULL OR expires > :now)"
+)
+_GONE = (
+    "DELETE FROM documents WHERE partition = :partition_key AND sort = :sort_key "
+    "AND (:expected IS NULL OR version = :expected)"
+)
+_ADD = (
+    "INSERT INTO documents (partition, sort, version, body, expires) "
+    "VALUES (:partition_key, :sort_key, 1, json_object('count', :by), :end) "
+    "ON CONFLICT (partition, sort) DO UPDATE SET expires = :end, "
+    "body = json_object('count', json_extract(body, '$.count') + :by) "
+    "WHERE :most IS NULL OR json_extract(body, '$.count') + :by <= :most"
+)
+_ENTRIES = (
+    "SELECT * FROM documents WHERE listed = :name AND at > :since "
+    "AND (expires IS NULL OR expires > :now) ORDER BY at DESC LIMIT :most"
+)
+_RANGE = (
+    "SELECT * FROM documents WHERE partition = :partition_key AND sort > :after "
+    "AND (expires IS NULL OR expires > :now) ORDER BY sort LIMIT :most"
+)
+_DROP = "DELETE FROM documents WHERE expires <= ?"
+
+
+class SqliteDocumentStore:
+    """`DocumentStore` in a file; raises as `SqliteFile` does.
+
+    A file from before this store existed needs a `schema` whose migrations move its content
+    here. With `read_only` the file must exist, and expired documents that are not removed yet
+    are visible.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        clock: Clock,
+        schema: FileSchema = _CONTENTS,
+        *,
+        read_only: bool = False,
+    ) -> None:
+        self._file = SqliteFile(path, schema, read_only=read_only)
+        self._clock, self._to_read = clock, read_only
+
+    def get(self, key: Key) -> Document | None:
+        """See `DocumentStore`."""
+        with self._file.reading() as db:
+            row = db.execute(_FIND, {**key._asdict(), "now": self._current_micros()}).fetchone()
+        return None if row is None else _document(row)
+
+    def query(
+        self, partition: str, exclusive_start: str = "", limit: int = 1000
+    ) -> Sequence[Document]:
+        """See `DocumentStore`."""
+        params = {
+            "partition_key": partition,
+            "after": exclusive_start,
+            "most": limit,
+            "now": self._current_micros(),
+        }
+        with self._file.reading() as db:
+            return [_document(row) for row in db.execute(_RANGE, params)]
+
+    def commit(self, *writes: Write) -> None:
+        """See `DocumentStore`."""
+        current_micros = self._current_micros()
+        with self._file.transaction() as db:
+            # What begins makes room; a document that goes on is not to pay for that.
+            if not all(isinstance(write, Put) and write.expected_version for write in writes):
+                db.execute(_DROP, (current_micros,))
+            for change in writes:
+                _carry_out(db, change, current_micros)
+
+    def query_index(
+        self, index_name: str, since: datetime, limit: int
+    ) -> Sequence[tuple[Key, IndexEntry]]:
+        """See `DocumentStore`."""
+        params = {
+            "name": index_name,
+            "since": to_micros(since),
+            "most": limit,
+            "now": self._current_micros(),
+        }
+        with self._file.reading() as db:
+            rows = db.execute(_ENTRIES, params).fetchall()
+        entries = []
+        for row in rows:
+            try:
+                attributes = cast("Mapping[str, str | bool]", decode(row["shown"]))
+            except StoreError as error:  # it hides no other
+                log_context = {"sort": row["sort"]}
+                _log.warning("an entry of a list cannot be read: %s", error, extra=log_context)
+                continue
+            listed = IndexEntry(row["listed"], from_micros(row["at"]), attributes)
+            entries.append((Key(row["partition"], row["sort"]), listed))
+        return entries
+
+    def all_keys(self) -> Sequence[tuple[Key, datetime | None]]:
+        """Return the keys and expiries of all documents, the last to expire first."""
+        query = "SELECT partition, sort, expires FROM documents ORDER BY expires DESC"
+        with self._file.reading() as db:
+            return [(Key(*row[:2]), _moment(row["expires"])) for row in db.execute(query)]
+
+    def close(self) -> None:
+        """See `DocumentStore`."""
+        self._file.close()
+
+    def _current_micros(self) -> int:
+        return 0 if self._to_read else to_micros(self._clock.now())
+
+
+def _carry_out(db: sqlite3.Connection, change: Write, current_micros: int) -> None:
+    """Make one of several writes; raise `WriteConflict` if its condition does not hold."""
+    params = {
+        "partition_key": change.key.partition_key,
+        "sort_key": change.key.sort_key,
+        "now": current_micros,
+    }
+    match change:
+        case Increment(_, by, expires, max_value):
+            statement = _ADD
+            params |= {"by": by, "end": to_micros(expires), "most": max_value}
+        case Delete(_, expected):
+            statement = _GONE
+            params |= {"expected": expected}
+        case Put(_, body, expected, expires, listed):
+            statement = _UNREAD if expected is None else _NEW if not expected else _CHANGED
+            params |= {"expected": expected, "body": encode(body)}
+            params |= {"end": None if expires is None else to_micros(expires)}
+            params |= {
+                "listed": listed and listed.index_name,
+                "shown": listed and encode(listed.attributes),
+            }
+            params |= {"at": listed and to_micros(listed.sort_time)}
+    written = db.execute(statement, params).rowcount
+    if not written and not (isinstance(change, Delete) and change.expected_version is None):
+        raise WriteConflict(
+            "The document was changed by somebody else, or the count is at its most."
+        )
+
+
+def _document(row: sqlite3.Row) -> Document:
+    key = Key(row["partition"], row["sort"])
+    return Document(key, row["version"], decode(row["body"]), _moment(row["expires"]))
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)

@@ -1,0 +1,232 @@
+"""A SQLite file of ours: opening, migrations and transactions.
+
+Several processes may use the file at once. Every change is one `BEGIN IMMEDIATE` transaction in
+a write-ahead log, so a process killed at any moment leaves complete transactions only.
+"""
+
+import json
+import logging
+import re
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import stamina
+
+from cardsharp.core.private_files import create_private_file, restrict_permissions
+from cardsharp.errors import StoreError
+
+_log = logging.getLogger(__name__)
+
+MEMORY_PATH = ":memory:"  # the path of what is kept in this process only
+_BUSY = timedelta(seconds=10)
+_BUSY_EXCLUSIVE = timedelta(seconds=1)
+_SIDECARS = ("-wal", "-shm", "-journal")  # beside an open file, with the file's own mode
+
+
+@dataclass(frozen=True, slots=True)
+class FileSchema:
+    """Schema of a file: its description, the setting that names the file, and the migrations.
+
+    Each migration leads from the schema of the one before to the next, the first from an empty
+    file. A file stores how many were applied and applies the rest when it is opened, so a
+    published migration is never changed. An `is_exclusive` file has one user at a time.
+    """
+
+    description: str
+    setting_name: str
+    migrations: tuple[str, ...]
+    is_exclusive: bool = False
+
+    def tables(self, version: int) -> set[str]:
+        """Return the names of the tables after the first `version` migrations."""
+        with closing(sqlite3.connect(MEMORY_PATH)) as db:
+            db.executescript(";".join(self.migrations[:version]))
+            return _schema_of(db)[1]
+
+
+def migrations_in(script: Path) -> tuple[str, ...]:
+    """Return the migrations in a script, each after a line that begins with `-- step`."""
+    return tuple(re.split(r"(?m)^-- step.*$", script.read_text("utf-8"))[1:])
+
+
+class SqliteFile:
+    """One connection to the file at `path`, which is created with its folder if missing.
+
+    Only its owner can read it. With `read_only` it must exist, and nothing can be written to
+    it. Raises `StoreError` if it cannot be used, is not ours, or a newer version created it.
+    """
+
+    def __init__(self, path: str | Path, schema: FileSchema, *, read_only: bool = False) -> None:
+        self._path = Path(path)
+        self._contents = schema
+        self._lock = threading.RLock()  # a file that is replaced is prepared in the midst of it
+        self._to_read = read_only
+        with self._translated():
+            self._open()
+
+    def close(self) -> None:
+        """Close the file; it cannot be used afterwards."""
+        # Under a thread that is in the middle of a statement it would crash the process.
+        with self._lock:
+            self._end()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Yield the database; everything written in the block is committed, or nothing."""
+        with self.reading() as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Yield the database to one thread at a time."""
+        with self._lock, self._translated():
+            if self._is_gone():
+                self._replace()
+            yield self._db
+
+    def _open(self) -> None:
+        """Connect; a file to write is created first if missing, for its owner alone."""
+        place, exclusive = str(self._path), self._contents.is_exclusive
+        if self._to_read:
+            place = f"{self._path.absolute().as_uri()}?mode=rw"
+        elif place != MEMORY_PATH and not self._path.exists():
+            create_private_file(self._path)
+        wait = _BUSY_EXCLUSIVE if exclusive else _BUSY
+        self._db = sqlite3.connect(
+            place,
+            timeout=wait.total_seconds(),
+            isolation_level=None,
+            check_same_thread=False,
+            uri=self._to_read,
+        )
+        self._is = _identity(self._path)
+        # What is kept in memory goes when nobody has it any more, without a call of `close`.
+        self._end = weakref.finalize(self, self._db.close)
+        self._db.row_factory = sqlite3.Row
+        # One damaged letter must not hide the other rows of an answer.
+        self._db.text_factory = partial(str, encoding="utf-8", errors="replace")
+        try:
+            self._prepare()
+        except BaseException:
+            self._end()
+            raise
+
+    def _is_gone(self) -> bool:
+        """Return True if our file was deleted or replaced, so that writes to it would be lost."""
+        writes = self._end.alive and not self._to_read and str(self._path) != MEMORY_PATH
+        return writes and _identity(self._path) != self._is
+
+    def _replace(self) -> None:
+        """Continue with the file that replaced ours, or with a new one.
+
+        An exclusive file is not replaced: its owner has data in memory that a new one would
+        lack.
+        """
+        name, path = self._contents.description, self._path
+        message = f"The {name} {path} was deleted or replaced while it was in use"
+        if self._contents.is_exclusive:
+            raise StoreError(f"{message}. Put it back, or start again with a new file.")
+        _log.error("%s; what it held is lost, and a file that is there now goes on.", message)
+        self._end()
+        for end in _SIDECARS:  # of the deleted file; in a new one they would be taken for its own
+            if not path.exists():
+                Path(f"{path}{end}").unlink(missing_ok=True)
+        self._open()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Raise a failure of the file as a `StoreError` that names the file."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(
+                f"The {self._contents.description} {self._path} cannot be used: {error}. "
+                "Check the file "
+                f"and its folder, or set {self._contents.setting_name} to another file."
+            ) from error
+
+    def _prepare(self) -> None:
+        """Bring the schema up to date; for one that writes, switch to a write-ahead log."""
+        # Two first openers can collide in the switch, which ignores the busy timeout.
+        attempts = 1 if self._contents.is_exclusive else 5
+        for attempt in stamina.retry_context(
+            on=_is_busy, attempts=attempts, timeout=5, wait_initial=0.02
+        ):
+            with attempt:
+                version = self._version(may_be_empty=not self._to_read)
+                if not self._to_read:
+                    self._switch()
+        if version < len(self._contents.migrations):
+            with self.transaction():
+                # Somebody else may have been here first.
+                for step in self._contents.migrations[self._version(may_be_empty=True) :]:
+                    for statement in filter(str.strip, step.split(";")):
+                        self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version = {len(self._contents.migrations)}")
+        if self._to_read:
+            self._db.execute("PRAGMA query_only = ON")
+
+    def _switch(self) -> None:
+        """Restrict the file and its sidecars to its owner, and switch to a write-ahead log."""
+        if str(self._path) != MEMORY_PATH:
+            for end in ("", *_SIDECARS):
+                restrict_permissions(Path(f"{self._path}{end}"))
+        if self._contents.is_exclusive:
+            self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        self._db.execute("PRAGMA journal_mode = WAL")
+        # Enough for a killed process. A power cut may cost the last commits, never the file.
+        self._db.execute("PRAGMA synchronous = NORMAL")
+
+    def _version(self, *, may_be_empty: bool) -> int:
+        """Return how many migrations the file has; raise `StoreError` unless it is ours."""
+        contents, (version, tables) = self._contents, _schema_of(self._db)
+        if version > len(contents.migrations) and tables & contents.tables(
+            len(contents.migrations)
+        ):
+            raise StoreError(
+                f"A newer Cardsharp made the {contents.description} {self._path}; "
+                f"install that one or set {contents.setting_name} to another file."
+            )
+        is_supported = version in range(0 if may_be_empty else 1, len(contents.migrations) + 1)
+        if not is_supported or tables != contents.tables(version):
+            raise StoreError(
+                f"The file {self._path} is no {contents.description} of Cardsharp's; "
+                f"set {contents.setting_name} to another file."
+            )
+        return version
+
+
+def _schema_of(db: sqlite3.Connection) -> tuple[int, set[str]]:
+    """Return the version that a file states and its tables, read at one moment."""
+    version, tables = db.execute(
+        "SELECT user_version, (SELECT json_group_array(name) FROM sqlite_master "
+        "WHERE type = 'table' AND name NOT LIKE 'sqlite%') FROM pragma_user_version"
+    ).fetchone()
+    return version, set(json.loads(tables))
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return device and inode of a file, None if there is none or it is in memory."""
+    try:
+        stat_result = path.stat()
+    except FileNotFoundError:
+        return None
+    return stat_result.st_dev, stat_result.st_ino
+
+
+def _is_busy(error: Exception) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)

@@ -1,0 +1,199 @@
+"""What became of a contest: its results held against the arena's own matches."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise, product
+from pathlib import Path
+
+from cardsharp.contest.contest_file import open_in
+from cardsharp.contest.formats.pairing import MatchScore, Pairing, PairingOutcome, TeamId
+from cardsharp.contest.models import ContestSettings, PairingResult, PracticeMatch
+from cardsharp.contest.results import ContestRecords
+from cardsharp.games.deadmansdraw.arena.match import ArenaMatch, ArenaMove
+from cardsharp.games.deadmansdraw.arena.storage.sqlite_storage import SqliteStorage
+from fault_simulation.checker import Incident
+
+PAUSED = "paused by the organiser"
+
+START_DELAY = timedelta(seconds=2)  # after a pause began a match may begin that was on its way
+AFTER_EFFECT = timedelta(seconds=3)  # after its end a trouble is felt, as programs start anew
+LOSSES_TO_ELIMINATION = 2
+
+_FORCED = re.compile(r"Forceful turn ending due to player (\w+) inactivity after ([\d.]+) seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedTurn:
+    """A turn that was ended by force: whose, when it had begun and ended, and in which match."""
+
+    team: TeamId
+    match: str
+    begin: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ContestRecord:
+    """The matches of the arena's file, each with its moves, and the contest's own results.
+
+    It is `decided` where its organiser has decided anything that the matches did not.
+    """
+
+    settings: ContestSettings
+    teams: Sequence[TeamId]
+    results: Sequence[PairingResult]
+    practice_matches: Sequence[PracticeMatch]
+    matches: Sequence[tuple[ArenaMatch, Sequence[ArenaMove]]]
+    has_rulings: bool = False
+
+    def matches_with_tag(self, tag: str) -> list[tuple[ArenaMatch, Sequence[ArenaMove]]]:
+        return [
+            (match, moves)
+            for match, moves in self.matches
+            if match.pairing.creator is None and tag in (match.params.tags or ())
+        ]
+
+
+def contest_record(
+    records: ContestRecords, matches: Iterable[tuple[ArenaMatch, Sequence[ArenaMove]]]
+) -> ContestRecord:
+    """What a contest's records tell, beside the arena's matches."""
+    teams = [team.id for team in records.teams()]
+    found, decided = records.results(), any(records.documents_of("act"))
+    return ContestRecord(
+        records.settings, teams, found, records.practice_matches(), list(matches), decided
+    )
+
+
+def record_from_files(folder: Path) -> ContestRecord:
+    """What the files of a contest tell, after its end."""
+    with closing(SqliteStorage(folder / "arena.db")) as storage, open_in(folder) as records:
+        readable = (match for _, match in storage.matches() if match is not None)
+        return contest_record(records, [(match, storage.history(match.id)) for match in readable])
+
+
+def excuse_for(
+    forced: ForcedTurn,
+    known_behaviour: Mapping[TeamId, str],
+    incidents: Mapping[TeamId, Sequence[Incident]],
+) -> str | None:
+    """Why a turn may be late: how its team is, or what befell it; None where nothing did."""
+    if forced.team in known_behaviour:
+        return known_behaviour[forced.team]
+    for one in incidents.get(forced.team, ()):
+        if (
+            one.ended_at
+            and forced.begin - AFTER_EFFECT <= one.ended_at
+            and one.began_at <= forced.end
+        ):
+            return one.name
+    return None
+
+
+def violations(record: ContestRecord, incidents: Sequence[Incident] = ()) -> Iterator[str]:
+    """Sentences about what must not be: a life too many, a match lost or counted twice."""
+    decided = {
+        result.pairing: PairingOutcome(result.wins, result.winner)
+        for result in record.results
+        if result.decided
+    }
+    for result in record.results:
+        if result.pairing not in decided:
+            yield f"Pairing {result.pairing} was never decided."
+    expected = [one.key for one in record.settings.base_format.pairings(record.teams, decided)]
+    if expected != [result.pairing for result in record.results]:
+        yield f"The pairings are {[one.pairing for one in record.results]}, not {expected}."
+    yield from _lives(record)
+    yield from _matches(record)
+    yield from _practice(record)
+    pauses = [one for one in incidents if one.name == PAUSED]
+    for (match, _), (begin, _, end) in product(record.matches, pauses):
+        if end and begin + START_DELAY < match.started_at < end:
+            yield f"Match {match.id} began at {match.started_at:%X}, in a pause."
+
+
+def _lives(played: ContestRecord) -> Iterator[str]:
+    lost: Counter[TeamId] = Counter()
+    for result in played.results:
+        for team in result.teams:
+            if lost[team] >= LOSSES_TO_ELIMINATION:
+                yield f"{team} has lost twice before pairing {result.pairing}."
+            lost[team] += result.winner != team
+    alive = [team for team in played.teams if lost[team] < LOSSES_TO_ELIMINATION]
+    if len(alive) != 1:
+        yield f"In the end {len(alive)} teams have a life left: {', '.join(alive)}."
+
+
+def _matches(played: ContestRecord) -> Iterator[str]:
+    """The matches of each pairing, taken from the arena's file alone."""
+    found: defaultdict[tuple[str, frozenset[TeamId]], dict[int, ArenaMatch]] = defaultdict(dict)
+    for match, _ in played.matches_with_tag(played.settings.name):
+        _, key, number = (match.params.tags or ())[2].split(":")
+        of = found[key, frozenset(match.pairing.players)]
+        if int(number) in of:
+            yield f"Match {number} of pairing {key} was played twice."
+        if not match.is_finished:
+            yield f"Match {match.id} of pairing {key} goes on after the contest."
+        of[int(number)] = match
+    for result in played.results:
+        of = found.pop((result.pairing, frozenset(result.teams)), {})
+        yield from _pairing(result, of, played.settings)
+    for key, _ in () if played.has_rulings else found:  # who meets there may have been changed
+        yield f"There are matches of pairing {key}, which the contest does not know."
+
+
+def _pairing(
+    result: PairingResult, matches: Mapping[int, ArenaMatch], settings: ContestSettings
+) -> Iterator[str]:
+    pairing = result.as_pairing
+    numbers = sorted(matches)
+    if numbers != list(range(len(matches))):
+        yield f"Of pairing {result.pairing} the matches {numbers} were played."
+    if [matches[number].id for number in numbers] != list(result.matches):
+        yield f"Pairing {result.pairing} counts other matches than were played."
+    scores = [_score(matches[number], pairing) for number in numbers]
+    found = settings.series_rules.outcome(pairing, scores)
+    ended = (found.wins, found.winner) if found else None
+    if result.ruled is None and ended != (result.wins, result.winner):
+        yield f"Pairing {result.pairing} was decided otherwise than by its matches."
+
+
+def _practice(played: ContestRecord) -> Iterator[str]:
+    """The matches of practice: each on record once, and none running on."""
+    found = [match for match, _ in played.matches_with_tag(played.settings.practice_tag)]
+    for match in found:
+        if not match.is_finished:
+            yield f"Match {match.id} of practice goes on after it."
+    if sorted(match.id for match in found) != sorted(one.match for one in played.practice_matches):
+        yield (
+            f"Practice counts {len(played.practice_matches)} matches, and {len(found)} were played."
+        )
+
+
+def _score(match: ArenaMatch, pairing: Pairing) -> MatchScore:
+    outcome, players = match.state.outcome, match.pairing.players
+    banks = dict(zip(players, match.state.banks, strict=True))
+    winner = None if outcome is None or outcome.winner is None else players[outcome.winner]
+    first, second = pairing.teams
+    points = banks[first].score, banks[second].score
+    return MatchScore(points, None if winner is None else pairing.teams.index(winner))
+
+
+def forced_turns(record: ContestRecord) -> Iterator[ForcedTurn]:
+    for match, moves in record.matches:
+        for move in moves:
+            for event in move.events():
+                told = _FORCED.match(event.get("comment", ""))
+                if told:
+                    took = timedelta(seconds=float(told[2]))
+                    yield ForcedTurn(told[1], match.id, move.at - took, move.at)
+
+
+def longest_standstill(record: ContestRecord) -> float:
+    """For how many seconds no move was made at the arena."""
+    moments = sorted(move.at for _, moves in record.matches for move in moves)
+    return max(((b - a).total_seconds() for a, b in pairwise(moments)), default=0)

@@ -1,0 +1,156 @@
+"""Who enters a rehearsed contest: teams that the director plays, and good and bad ones beside."""
+
+import runpy
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain, cycle, islice
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+
+import requests
+from support import third_party_clients
+from urllib3.util import Timeout
+
+from cardsharp.client.config import Credentials
+from cardsharp.errors import ConfigError
+from cardsharp_tools.executors.sandbox import check_sandbox
+from cardsharp_tools.executors.submission import SANDBOXED
+from fault_simulation.arena_network import ArenaNetwork, RandomFaultPlan
+from fault_simulation.scheduler import Process
+from fault_simulation.simulated_arena import URL
+from fault_simulation.simulation import FaultSimulation
+
+STARTER = Path(__file__).parents[2] / "starters/arena/python/bot.py"
+RESPONSE_TIMEOUT_SECONDS = 60  # seconds that a stranger waits for an answer
+SLOW_FACTOR, SLOW_SHARE = 1.3, 0.1  # so many limits a slow team thinks now and then, and how often
+
+
+@dataclass(frozen=True, slots=True)
+class EntrantKind:
+    """A kind of entrant: whose `strategy` the director plays, who is our own `bot`, or a program.
+
+    `late` says why its turns may be ended by force, where that is how it is; who `freezes` is there
+    at first and then stands still.
+    """
+
+    name: str
+    strategy: str | None = None
+    bot: str | None = None
+    run: "Callable[[SimulatedTeam], None] | None" = None
+    expected_lateness: str | None = None
+    freezes: bool = False
+
+
+@dataclass(eq=False)
+class SimulatedTeam:
+    """A team that was entered, and where it plays."""
+
+    id: str
+    name: str
+    kind: EntrantKind
+    password: str
+    simulation: FaultSimulation
+    network: ArenaNetwork
+    tags: str
+    process: Process
+
+    @property
+    def credentials(self) -> Credentials:
+        return Credentials(self.id, self.password)
+
+
+def has_sandbox() -> bool:
+    try:
+        check_sandbox()
+    except ConfigError:
+        return False
+    return True
+
+
+def _slow(team: SimulatedTeam) -> None:
+    """As the starter, but thinks of an action for a while, now and then for too long."""
+    limit, dice = team.simulation.config.turn_seconds, Random(team.name).random
+    _starter(team, lambda: limit * (SLOW_FACTOR if dice() < SLOW_SHARE else 0.1 * dice()))
+
+
+def _starter(team: SimulatedTeam, thinking: Callable[[], float] = lambda: 0.0) -> None:
+    bot = runpy.run_path(str(STARTER))
+    decide, session = bot["decide"], requests.Session()
+    session.trust_env = False
+    session.auth = (team.id, team.password)
+    session.mount("http://", team.network.plain_transport(team.process))
+
+    def slowly(match: object) -> object:
+        team.simulation.sleep(thinking())
+        return decide(match)
+
+    there = {"decide": slowly, "print": lambda *_: None}
+    bot["play"].__globals__.update(there, time=SimpleNamespace(sleep=team.simulation.sleep))
+    bot["play"](session, f"{URL}/api/matches", team.tags)
+
+
+def _stranger(habit: str, late: str | None = None) -> EntrantKind:
+    """A client unlike ours, with one habit that a team's own program may have."""
+
+    def play(team: SimulatedTeam) -> None:
+        plan = RandomFaultPlan(team.simulation, team.process, rate=0)
+
+        def send(
+            method: str, path: str, body: bytes | None, headers: dict[str, str]
+        ) -> third_party_clients.Answer:
+            alone = requests.Request(method, URL, headers, data=body, auth=lambda one: one)
+            asked = alone.prepare()  # signed in by nobody
+            asked.url = URL + path  # as it was written
+            plan.next_fault(team.network.server.request_kind(asked))
+            began = team.simulation.scheduler.monotonic()
+            try:
+                answer = team.network.forward(
+                    asked, None, Timeout(total=RESPONSE_TIMEOUT_SECONDS), began
+                )
+            except requests.RequestException as error:
+                raise OSError(str(error)) from error
+            return answer.status, answer.data, answer.headers.getlist("WWW-Authenticate")
+
+        signed = third_party_clients.CLIENT_BEHAVIOURS[habit]
+        third_party_clients.ThirdPartyClient(URL, team.id, team.password, signed, send).play_on(
+            team.tags
+        )
+
+    return EntrantKind(f"Stranger {habit}", run=play, expected_lateness=late)
+
+
+ATTACKER = EntrantKind("Attacker", SANDBOXED, expected_lateness="attacks from its sandbox")
+"""Submits `malicious_bot.py`; where no sandbox can be started it is left out."""
+
+ENTRANT_KINDS = (
+    EntrantKind("Python", run=_starter),
+    EntrantKind("House champion", "champion"),
+    EntrantKind("Never comes", expected_lateness="never came"),
+    EntrantKind("Bot steady", bot="steady"),
+    EntrantKind("Slow", run=_slow, expected_lateness="slow"),
+    EntrantKind("House third", "third"),
+    EntrantKind("Frozen", run=_starter, expected_lateness="frozen for good", freezes=True),
+    _stranger("digest"),
+    _stranger("hurry", late="asks without a pause, and is slowed"),
+    EntrantKind("House captain", "captain"),
+    EntrantKind("Bot champion", bot="champion"),
+    _stranger("basic-asked"),
+    _stranger("wrong", late="has a wrong password"),
+    _stranger("capitals"),
+    EntrantKind("House draw-3", "draw-3"),
+    EntrantKind("House steady", "steady"),
+    EntrantKind("House random", "random"),
+    ATTACKER,
+)  # in the order in which they enter, so that a small rehearsal has some of all
+REPEATED_KINDS = ENTRANT_KINDS[0], ENTRANT_KINDS[3], ENTRANT_KINDS[1], ENTRANT_KINDS[5]
+"""Who enters again where there are more teams than kinds."""
+
+
+def choose_entrants(teams: int) -> list[tuple[str, EntrantKind]]:
+    kinds = [kind for kind in ENTRANT_KINDS if kind is not ATTACKER or has_sandbox()]
+    found = list(islice(chain(kinds, cycle(REPEATED_KINDS)), teams))
+    return [
+        (kind.name if kind not in found[:place] else f"{kind.name} {place}", kind)
+        for place, kind in enumerate(found)
+    ]

@@ -1,0 +1,228 @@
+"""What our client believes of an arena's answers, and the extreme values that it may be told.
+
+The fields are those of the models that read them; each has a row in `ROWS`, so that a new field
+without one is noticed. A `Lie` is a field or a header with a value, in an answer of one kind, once
+or in all of them.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Any, get_args
+
+import requests
+from pydantic import BaseModel
+
+from cardsharp.bot.timing import SessionTiming
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
+    DeltaView,
+    MatchView,
+    PendingEffectView,
+)
+from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse
+from fault_simulation.match_harness import MatchHarness, run_harness
+from fault_simulation.simulated_arena import TABLE, SimulatedArena
+
+NUMBERS = (-1, 2**31, 10**30, 1e308, 0.5, "1", None, True, [])
+SEATS = (-1, 2, 10**30, "0", None, [])
+TEXTS = ("", "x" * 100_000, "\ud800", "\u202e\0\n", 7, None, {})
+IDS = (*TEXTS, "../whoami", "%2e%2e", "0" * 24)
+DATES = ("", "soon", "9999-12-31T23:59:59.999Z", "0001-01-01T00:00:00Z", "2026-02-30", 0, None)
+LISTS = (None, [], {}, "", [None], [[]], [{"suit": "Parrot", "value": 1}], ["\ud800"] * 1000)
+OBJECTS = (None, [], "", {}, 7, [{}] * 3)
+SECONDS = (0, -1, 1e-9, 1e308, 10**30, "7", None, [], True)
+
+_ALIKE: Mapping[str, tuple[object, ...]] = {
+    "_id createdByPlayerId": IDS,
+    "startedAt lastMoveAt moves.at": DATES,
+    "creationParams moves.events.turnStartedDelta moves.events.turnEndedDelta": OBJECTS,
+    "state moves.events.drawCard moves.events.cardPlayedEffect": OBJECTS,
+    "moves.events.cardPlacedToPlayAreaCard moves.events.cardRemovedFromBankCard": OBJECTS,
+    "moves.events.responseToEffectCard": OBJECTS,
+    "state.pendingEffect": (*OBJECTS, {"effectType": "Siren"}),
+    "moves.userAction": (*OBJECTS, {"etype": 7, "autopick": "no"}),
+    "creationParams.playArea creationParams.drawPile creationParams.discardPile": LISTS,
+    "creationParams.banks state.playArea moves moves.events": LISTS,
+    "moves.events.turnEndedBonusCards moves.events.matchEndedScores": LISTS,
+    "creationParams.tags": (*LISTS, "GAMETAG", [7, None, {}]),
+    "playerids": (*LISTS, [None, None], [7, 8]),
+    "playernames": (*LISTS, ["\ud800", "\u202e"]),
+    "state.banks": (*LISTS, [{"Parrot": [1]}, {}], [{"Hook": None}, {}]),
+    "creationParams.timeout": SECONDS,
+    "moveCount turnCount moveCountInTurn state.timeoutCount drawPileSize": NUMBERS,
+    "moves.sequenceId moves.sequenceInTurnId moves.turnId": NUMBERS,
+    "state.winnerIdx activePlayerIndex": SEATS,
+    "moves.events.playerIndex moves.events.cardRemovedFromBankIndex": SEATS,
+    "moves.events.turnEndedIsSuccessful moves.events.matchEndedWinnerIdx": SEATS,
+    "moves.events.matchEndedTerminated": SEATS,
+    "moves.events.responseToEffectType moves.events.comment": TEXTS,
+    "moves.events.eventType": (*TEXTS, "Mutiny", "MatchEnded"),
+}
+VALUES_BY_FIELD = {name: values for names, values in _ALIKE.items() for name in names.split()}
+
+RETRY_AFTER_VALUES = (
+    "0",
+    "-1",
+    "3600",
+    "1e308",
+    "9" * 400,
+    "nan",
+    "soon",
+    "Fri, 31 Dec 9999 23:59:59 GMT",
+)
+HEADERS: Mapping[str, tuple[str, ...]] = {
+    "Retry-After": RETRY_AFTER_VALUES,
+    "Date": ("", "soon", "Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"),
+    "X-SlowDown-Limit": ("0", "-1", "9" * 400, "many", ""),
+    "X-SlowDown-Remaining": ("0", "-1", "9" * 400, "many", ""),
+    "X-SlowDown-Reset": ("0", "-1", "9" * 400, "253402300799", "soon"),
+    "Content-Type": ("", "text/html", "\x7f", "x" * 10_000),
+}
+CLOSED_MODELS = {
+    DeltaView,
+    PendingEffectView,
+}  # models that one row stands for, with all that they hold
+
+FULL_RATE_LIMIT_HEADERS = {
+    "X-SlowDown-Limit": "100",
+    "X-SlowDown-Remaining": "1",
+    "X-SlowDown-Reset": "1795188020",
+}
+"""Those that are believed only together."""
+
+LIMIT = 30  # seconds of a turn, which no lie may cost us
+
+
+def model_fields(model: type[BaseModel], place: str = "") -> Iterator[str]:
+    """The places of all fields in the JSON that a model reads, nested ones with dots."""
+    for name, info in model.model_fields.items():
+        alias = f"{place}{info.validation_alias or info.alias or name}"
+        yield alias
+        for inner in (info.annotation, *get_args(info.annotation)):
+            is_model = isinstance(inner, type) and issubclass(inner, BaseModel)
+            if is_model and inner not in CLOSED_MODELS:
+                yield from model_fields(inner, f"{alias}.")
+
+
+@dataclass(frozen=True, eq=False)
+class ExtremeValue:
+    """`where` is "header", "entry" (of a list, beside the true one) or "view"."""
+
+    location: str
+    name: str
+    value: Any
+    is_permanent: bool = False
+
+    def __str__(self) -> str:
+        often = "for ever" if self.is_permanent else "once"
+        return f"{self.location} {self.name}={str(self.value)[:40]!r} {often}"
+
+
+def single_values() -> list[ExtremeValue]:
+    """Every row by every value: odd entries for ever, headers once and for ever, a match once."""
+    rows = [(name, value) for name, values in VALUES_BY_FIELD.items() for value in values]
+    headers = [(name, value) for name, values in HEADERS.items() for value in values]
+    told = [
+        ExtremeValue("header", name, value, often)
+        for (name, value), often in product(headers, (False, True))
+        if not (name == "Retry-After" and often)  # that is no arena any more
+    ]
+    entries = [ExtremeValue("entry", name, value, is_permanent=True) for name, value in rows]
+    return [*told, *entries, *(ExtremeValue("view", name, value) for name, value in rows)]
+
+
+def value_pairs(count: int, seed: int) -> list[tuple[ExtremeValue, ExtremeValue]]:
+    rng, lies = Random(seed), single_values()
+    return [(rng.choice(lies), rng.choice(lies)) for _ in range(count)]
+
+
+@dataclass
+class TamperingArena(SimulatedArena):
+    """The arena of the bench, whose answers pass through lies."""
+
+    values: tuple[ExtremeValue, ...] = ()
+    injected: set[ExtremeValue] = field(default_factory=set)
+
+    def handle_request(self, request: requests.PreparedRequest) -> HttpResponse:
+        step, answer = self.request_kind(request), super().handle_request(request)
+        for lie in self.values:
+            if lie.is_permanent or lie not in self.injected:
+                answer = self._told(lie, step, answer)
+        return answer
+
+    def _told(self, lie: ExtremeValue, step: str, answer: HttpResponse) -> HttpResponse:
+        if lie.location == "header" and step != "act":
+            self.injected.add(lie)
+            return _with_header(answer, lie)
+        fits = (lie.location, step) in {("entry", "list"), ("view", "view"), ("view", "wait")}
+        over = self.match.active_player is None
+        if not fits or answer.status != requests.codes.ok or (over and lie.location == "entry"):
+            return answer
+        body = json.loads(answer.body)
+        if lie.location == "entry":
+            entry = {
+                **deepcopy(body[0] if body else self.match_json(as_admin=False)),
+                "_id": "f" * 24,
+            }
+            body = [_with_field(entry, lie), None, *body]
+        else:
+            body = _with_field(body, lie)
+        self.injected.add(lie)
+        told = json.dumps(body).encode()
+        return _saying(answer, told)
+
+
+def _saying(answer: HttpResponse, body: bytes) -> HttpResponse:
+    kept = ((k, v) for k, v in answer.headers if k.lower() != "content-length")
+    return replace(answer, headers=(*kept, ("Content-Length", str(len(body)))), body=body)
+
+
+def _with_header(answer: HttpResponse, lie: ExtremeValue) -> HttpResponse:
+    kept = {name: value for name, value in answer.headers if name.lower() != lie.name.lower()}
+    headers = {
+        **(FULL_RATE_LIMIT_HEADERS if lie.name in FULL_RATE_LIMIT_HEADERS else {}),
+        **kept,
+        lie.name: lie.value,
+    }
+    answer = replace(answer, headers=tuple(headers.items()))
+    if lie.name != "Retry-After":
+        return answer
+    return _saying(replace(answer, status=503), b"<html>maintenance</html>")
+
+
+def _with_field(body: dict[str, Any], lie: ExtremeValue) -> dict[str, Any]:
+    *way, last = lie.name.split(".")
+    inside = body
+    for name in way:
+        inside = inside.setdefault(name, {})
+        if isinstance(inside, list):
+            inside = inside[-1] if inside else {}
+        if not isinstance(inside, dict):  # the other lie of a pair was here
+            return body
+    inside[last] = lie.value
+    return body
+
+
+def uncovered_fields() -> set[str]:
+    """Fields that are read and have no row, and rows of fields that nobody reads."""
+    return set(model_fields(MatchView)) ^ set(VALUES_BY_FIELD)
+
+
+def harm_of(values: tuple[ExtremeValue, ...], folder: Path) -> list[str]:
+    """What these lies cost a match with a limit a turn: its end, a turn, or what nobody meant.
+
+    What the arena has itself said wrong of a table or a history is no harm of ours.
+    """
+    place = partial(TamperingArena, table={**TABLE, "timeout": LIMIT}, values=values)
+    try:
+        bench = run_harness(MatchHarness(place, folder, timing=SessionTiming()))
+    except Exception as error:  # noqa: BLE001 - nothing that is told may end a worker like this
+        return [f"it raised {error!r}"]
+    found = [fault for fault in bench.found if "was meant and" in fault or "not know" in fault]
+    lost = bench.place.match.state.timeout_count
+    return [*found, *([f"{lost} turns were ended by force"] if lost else [])]

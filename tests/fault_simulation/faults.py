@@ -1,0 +1,273 @@
+"""The catalogue of faults, and the plan by which they befall the I/O steps of our processes."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import cache
+from typing import Self, TypeVar, cast
+
+from cardsharp.errors import StoreError, WriteConflict
+from cardsharp.store.match_log import Lease, MatchLog
+from fault_simulation.virtual_clock import VirtualClock
+
+T = TypeVar("T")
+
+STEP = timedelta(milliseconds=25)  # what every I/O step takes
+RESPONSE_DELAY = timedelta(seconds=0.9)  # how long a request or an answer is held back
+STORE_OUTAGE = timedelta(seconds=4)  # how long a store that is down stays down
+MESSAGE_DELAY = timedelta(seconds=20)  # how late a message may come: all has gone on by then
+
+
+class Crash(BaseException):
+    """The worker's process is gone: nothing of it runs any more, no cleanup, no release."""
+
+
+class FaultKind(StrEnum):
+    """What can happen at one step, in words; and where, and what becomes of what was asked.
+
+    It befalls whoever asks ("ask") or acts ("act") at a server, a "store" or a "message". What was
+    asked is "done", or comes within its limit ("late"), when somebody has looked ("look") or
+    "beyond" that; there is a "page" in place of an answer, or all is "silent"; or it is a "crash".
+    """
+
+    effects: frozenset[str]
+
+    def __new__(cls, words: str, traits: str) -> Self:
+        kind = str.__new__(cls, words)
+        kind._value_, kind.effects = words, frozenset(traits.split())
+        return kind
+
+    CRASH_BEFORE = "crash before", "ask store"
+    CRASH_AFTER = "crash after", "ask store done crash"
+    REQUEST_LOST = "request lost", "ask"
+    RESPONSE_LOST = "response lost", "ask store done"
+    TIMED_OUT = "no answer in time", "ask done silent"
+    SWALLOWED = "no answer in time, no effect", "ask silent"
+    SLOW = "held back", "ask store"
+    HTTP_500 = "500, no effect", "ask"
+    HTTP_408 = "408", "ask"
+    HTTP_429 = "429", "ask"
+    HTTP_503 = "503 with Retry-After", "ask"
+    GARBAGE = "garbage", "ask done"
+    TRUNCATED = "cut JSON", "ask done"
+    PROXY_PAGE = "a 4xx page", "ask page"
+    NOT_FOUND_ONCE = "denied once in the arena's own words", "ask"
+    THROTTLED = "store throttled", "store"
+    STORE_DOWN = "store down for a while", "store"
+    PAUSE_AFTER = "frozen after", "ask store"
+    HTTP_409 = "409 although it is our turn", "act"
+    HTTP_500_DONE = "500, effect", "act done"
+    HTTP_408_DONE = "408, effect", "act done"
+    PROXY_PAGE_DONE = "a 4xx page, effect", "act done page"
+    PROXY_PAGE_LATE = "a 4xx page, late effect", "act late page"
+    LATE = "response lost, late effect", "act late"
+    LATE_BY_VIEWS = "response lost, effect after the next look", "act late look"
+    CRASH_LATE = "crash, late effect", "act late crash"
+    CRASH_LATE_BY_VIEWS = "crash, effect after the successor's look", "act late look crash"
+    LATE_BEYOND_TIMEOUT = "no answer in time, the bytes still with our kernel", "act beyond silent"
+    CRASH_BEYOND_TIMEOUT = "crash, the bytes still with our kernel", "act beyond crash"
+    CONFLICT = "store conflict", "fence"
+    MESSAGE_LOST = "message lost", "message"
+    MESSAGE_DUPLICATED = "message twice", "message"
+    MESSAGE_DELAYED = "message late", "message"
+
+
+class MachineFault(StrEnum):
+    """What can befall a whole machine, or what all of them share, besides."""
+
+    KILLED = "machine killed"
+    SKEWED = "machine started with a wrong clock"
+    FROZEN = "machine frozen"
+    PARTITIONED = "arena cut off"
+    STORE_LOCKED = "match log locked"
+    MESSAGE_REDELIVERED = "message again"
+
+
+def _with(*traits: str) -> tuple[FaultKind, ...]:
+    return tuple(kind for kind in FaultKind if not kind.effects.isdisjoint(traits))
+
+
+CRASHES = (FaultKind.CRASH_BEFORE, FaultKind.CRASH_AFTER)
+STORE_FAULTS = _with("store")
+
+LEASED_CALLS = {
+    "renew_lease",
+    "update_header",
+    "write_intent",
+    "write_facts",
+    "retract_moves",
+    "finish",
+}
+"""The calls of a match log that are refused to whoever has lost the lease."""
+
+STORE_CALLS = LEASED_CALLS | {
+    "acquire_lease",
+    "release_lease",
+    "add_note",
+    "match",
+    "moves",
+    "running_matches",
+    "mark_queued",
+    "reopen",
+}
+STORE_CALLS |= {"add", "replace", "find", "send"}
+"""The calls of match log, vault and queue in which something can go wrong."""
+
+AWS_REQUESTS = {"get_item", "update_item", "put_item", "query", "batch_get_item"}
+AWS_REQUESTS |= {"transact_write_items", "send_message"}
+"""The requests to DynamoDB and SQS in which something can go wrong."""
+
+
+@cache
+def faults_for(step: str) -> tuple[FaultKind, ...]:
+    """The faults that a step of this name can suffer."""
+    if step in {"act", "join"}:
+        return _with("ask", "act")
+    if step in {"view", "wait", "list"}:
+        return _with("ask")
+    kinds = STORE_FAULTS
+    if step in AWS_REQUESTS:
+        kinds += (FaultKind.REQUEST_LOST, FaultKind.HTTP_500, FaultKind.HTTP_500_DONE)
+    if step in LEASED_CALLS | {"transact_write_items"}:
+        return (*kinds, FaultKind.CONFLICT)
+    return kinds + _with("message") if step in {"send", "send_message"} else kinds
+
+
+def steps_with_fault(steps: Sequence[str], kind: FaultKind) -> list[int]:
+    found = [at for at, step in enumerate(steps) if kind in faults_for(step)]
+    assert found, f"nothing ever suffers {kind}"
+    return found
+
+
+Intent = tuple[int, Mapping[str, object]]  # a sequence number and what is meant to happen there
+
+
+@dataclass
+class FaultPlan:
+    """Which step suffers what; counts the steps and remembers their names.
+
+    A number from 0 to 1 in place of a kind chooses among those that the step can suffer, for
+    nobody knows beforehand what a later step will be.
+    """
+
+    clock: VirtualClock
+    faults: Mapping[int, FaultKind | float] = field(default_factory=dict)
+    before_step: Callable[[str], None] = lambda _step: None
+    pause: Callable[[], None] = lambda: None
+    steps: list[str] = field(default_factory=list)
+    injected: list[tuple[datetime, int, str, FaultKind]] = field(default_factory=list)
+    store_down_until: timedelta = timedelta(0)
+    delayed_messages: list[tuple[timedelta, Callable[[], object]]] = field(default_factory=list)
+    """Messages that are under way, and when by the clock each arrives."""
+
+    def next_fault(self, step: str) -> FaultKind | None:
+        """The fault of the next step, None for most."""
+        self.before_step(step)
+        number = len(self.steps)
+        self.steps.append(step)
+        self.clock.sleep(STEP)
+        fault = self.choose_fault(number, step)
+        if fault is not None:
+            self.injected.append((self.clock.now(), number, step, fault))
+        if fault is FaultKind.CRASH_BEFORE:
+            raise Crash(f"before {number} {step}")
+        if fault is FaultKind.STORE_DOWN:
+            self.store_down_until = self.clock.elapsed + STORE_OUTAGE
+        if fault is FaultKind.SLOW:
+            self.clock.sleep(RESPONSE_DELAY)
+        return fault
+
+    def choose_fault(self, step_index: int, step: str) -> FaultKind | None:
+        fault = self.faults.get(step_index)
+        if isinstance(fault, float):
+            kinds = faults_for(step)
+            fault = kinds[int(fault * len(kinds))]
+        return fault
+
+    def delay(self, deliver: Callable[[], object]) -> None:
+        self.delayed_messages.append((self.clock.elapsed + MESSAGE_DELAY, deliver))
+
+    @property
+    def view_count(self) -> int:
+        """How many looks at the match lie before the step that was begun last."""
+        return self.steps[:-1].count("view")
+
+    def deliver(self) -> None:
+        """Let those late messages arrive whose time has come."""
+        due = [one for one in self.delayed_messages if self.clock.elapsed >= one[0]]
+        self.delayed_messages = [one for one in self.delayed_messages if one not in due]
+        for _, send in due:
+            send()
+
+    @property
+    def store_is_down(self) -> bool:
+        """Whether the step that was just begun meets a store that does not answer."""
+        return self.clock.elapsed < self.store_down_until
+
+
+class IntentRecorder:
+    """A match log that tells its worker's `last_intent`; it is its `MatchLog` in all else.
+
+    It tells before that is stored, or where it is to be `certain` when it is.
+    """
+
+    def __init__(self, log: object = None, *, after_store: bool = False) -> None:
+        self._log, self._certain = log, after_store
+        self.last_intent: Intent | None = None
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._log, name)
+
+    def write_intent(self, lease: Lease, sequence: int, intent: Mapping[str, object]) -> None:
+        self.last_intent = None if self._certain else (sequence, intent)
+        cast("MatchLog", self._log).write_intent(lease, sequence, intent)
+        self.last_intent = sequence, intent
+
+
+Errors = Mapping[FaultKind, Callable[[], Exception]]  # what a store raises
+
+STORE_ERRORS: Errors = {
+    FaultKind.THROTTLED: lambda: StoreError("The store is throttled."),
+    FaultKind.CONFLICT: lambda: WriteConflict("Somebody else was first."),
+    FaultKind.STORE_DOWN: lambda: StoreError("The store is down."),
+    FaultKind.RESPONSE_LOST: lambda: StoreError("The store did not answer."),
+}  # in the words of our own ports
+
+
+@dataclass(frozen=True)
+class FaultInjector:
+    """A store, or a client of one; what it is asked by one of `names` can go wrong."""
+
+    target: object
+    plan: FaultPlan
+    intercepted: Collection[str] = frozenset(STORE_CALLS)
+    errors: Errors = field(default_factory=lambda: STORE_ERRORS)
+
+    def __getattr__(self, name: str) -> object:
+        method = getattr(self.target, name)
+        if name not in self.intercepted:
+            return method
+        return lambda *args, **named: self._suffer(name, lambda: method(*args, **named))
+
+    def _suffer(self, name: str, work: Callable[[], T]) -> T | None:
+        """What `work` returns, if the plan lets it."""
+        plan = self.plan
+        fault = plan.next_fault(name)
+        if plan.store_is_down:
+            fault = FaultKind.STORE_DOWN
+        error = None if fault is None else self.errors.get(fault)
+        if fault is not None and error is not None and "done" not in fault.effects:
+            raise error()
+        if fault is FaultKind.MESSAGE_DELAYED:
+            plan.delay(work)
+        result = None if fault in {FaultKind.MESSAGE_LOST, FaultKind.MESSAGE_DELAYED} else work()
+        if fault is FaultKind.MESSAGE_DUPLICATED:
+            work()
+        if fault is FaultKind.CRASH_AFTER:
+            raise Crash(f"after {name}")
+        if fault is FaultKind.PAUSE_AFTER:
+            plan.pause()
+        if error is not None:
+            raise error()
+        return result

@@ -1,0 +1,182 @@
+"""The smallest match in which an action that comes again, or late, does harm; and our bot's part.
+
+A turn is one card drawn, and the end of the turn; whoever draws the last card ends the match. A
+player may draw as often as he likes, and may end his turn at any time: the arena takes every
+action of whoever is to act, and none says for which move it was meant. Moves are letters, D and E
+for ours, d and e for the rival's.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from cardsharp.bot.bot import Bot
+from cardsharp.bot.bot_match import MoveFacts, NextRead, Observation
+from cardsharp.bot.match_dispatcher import MISSING_GAME, MatchDispatcher
+from cardsharp.errors import NotFound, RequestRejected
+from cardsharp.games.deadmansdraw.arena_bot.match_poller import MatchPoller, PollerTiming
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import CreationView
+from cardsharp.play.decision_runner import DecisionResult
+from cardsharp.play.strategy import Decision
+from cardsharp.store.match_log import Body
+from fault_simulation.model_checking.fingerprints import SHORT_TIMING
+from fault_simulation.model_checking.process_model import ProcessPorts, Program
+
+MATCH = "match"
+WORKER = "me"  # by what name a worker knows itself; no two workers are the same
+NO_SUCH_MATCH = "Match does not exist."
+POLL_INTERVAL = timedelta(seconds=1)  # between two looks of an onlooker
+
+
+@dataclass(frozen=True)
+class CardMatchRules:
+    """How many cards there are."""
+
+    cards: int
+
+    def is_over(self, moves: str) -> bool:
+        return moves.upper().count("D") >= self.cards
+
+    def is_our_turn(self, moves: str) -> bool:
+        return not self.is_over(moves) and (not moves or moves[-1] in "De")
+
+    def is_rival_turn(self, moves: str) -> bool:
+        return not self.is_over(moves) and not self.is_our_turn(moves)
+
+    def rival_plays(self, moves: str) -> str:
+        """The moves after the rival's whole turn."""
+        drawn = moves + "d"
+        return drawn if self.is_over(drawn) else drawn + "e"
+
+
+def next_action(moves: str) -> str:
+    return "E" if moves.endswith("D") else "D"
+
+
+def facts(moves: str) -> dict[int, Body]:
+    """The history of a match as the log is to have it."""
+    return {number: {"move": move} for number, move in enumerate(moves)}
+
+
+@dataclass(frozen=True)
+class CardTurnPort:
+    """Our turn, up to its next action."""
+
+    rules: CardMatchRules
+    arena: Any
+    moves: str
+
+    def decide(
+        self, timeout: timedelta, monotonic: Callable[[], float], rejected_actions: frozenset[str]
+    ) -> DecisionResult[Decision[str]]:
+        del timeout, monotonic
+        wanted = next_action(self.moves)
+        if wanted in rejected_actions:
+            wanted = "DE"[wanted == "D"]
+        return DecisionResult(Decision(wanted, ""))
+
+    def intent_body(
+        self, decision: DecisionResult[Decision[str]], decided_at: datetime, worker_id: str
+    ) -> Body:
+        del decided_at, worker_id
+        return {"action": decision.decision.action, "position": self.moves}
+
+    def send(self, action: str) -> "CardTurnPort | NextRead":
+        """The position goes along for the judge; the arena does not look at it."""
+        self.arena.act(action, self.moves)
+        moves = self.moves + action
+        if self.rules.is_over(moves):
+            return NextRead.READ_IMMEDIATELY
+        return (
+            NextRead.WAIT_FOR_CHANGE
+            if action == "E"
+            else CardTurnPort(self.rules, self.arena, moves)
+        )
+
+
+@dataclass(frozen=True)
+class CardMatchPort:
+    """The match as the bot attends it."""
+
+    rules: CardMatchRules
+    arena: Any
+    header = None
+
+    def observe(self, facts: MoveFacts) -> Observation[str]:
+        return self._sight(self.arena.look(), facts)
+
+    def wait_for_change(self, facts: MoveFacts) -> Observation[str] | None:
+        moves = self.arena.wait()
+        return None if moves is None else self._sight(moves, facts)
+
+    def outcome_if_missing(self, error: RequestRejected) -> Body | None:
+        missing = isinstance(error, NotFound) and error.message == NO_SUCH_MATCH
+        return {"result": MISSING_GAME} if missing else None
+
+    def _sight(self, moves: str, known: MoveFacts) -> Observation[str]:
+        return Observation(
+            next_sequence=len(moves),
+            facts={n: fact for n, fact in facts(moves).items() if known.get(n) != fact},
+            outcome={"result": "won"} if self.rules.is_over(moves) else None,
+            turn=CardTurnPort(self.rules, self.arena, moves)
+            if self.rules.is_our_turn(moves)
+            else None,
+            header={"game": "cards"},
+        )
+
+
+def worker(rules: CardMatchRules, skew: timedelta) -> Program:
+    def attend(ports: ProcessPorts) -> object:
+        @contextmanager
+        def meet(_match_id: str) -> Iterator[CardMatchPort]:
+            yield CardMatchPort(rules, ports.arena)
+
+        offering = MatchDispatcher(ports.log, ports.queue, ports.clock.skewed(skew))
+        return Bot("cards", meet, offering, WORKER, SHORT_TIMING).run_session(
+            MATCH, lambda: timedelta(hours=1)
+        )
+
+    return attend
+
+
+def lease_observer(ports: ProcessPorts) -> object:
+    """The real offering of what nobody attends, as each poller has it in its loop."""
+    offering = MatchDispatcher(ports.log, ports.queue, ports.clock)
+    return offering.dispatch_until(POLL_INTERVAL, lambda: timedelta(hours=1))
+
+
+@dataclass(frozen=True)
+class AnnouncedMatch:
+    """A match in the arena's list of those that wait for us, without a limit of its turns."""
+
+    id: str
+    finished = False
+    creation_params = CreationView()
+
+
+def match_poller(ports: ProcessPorts) -> object:
+    timing = PollerTiming(
+        min_request_interval=POLL_INTERVAL,
+        lease_check_interval=POLL_INTERVAL,
+        shift_duration=timedelta(0),
+    )
+    offering = MatchDispatcher(ports.log, ports.queue, ports.clock)
+    return MatchPoller(ports.arena, offering, timing=timing).run(lambda: timedelta(hours=1))
+
+
+def action_error(
+    moves: str, action: str, decided_on: str, intents: Mapping[int, Any]
+) -> str | None:
+    """Why an action that was accepted after these moves should not have been, None if it should."""
+    if decided_on != moves:
+        return f"{action} was decided on '{decided_on}' and met '{moves}'"
+    stored = intents.get(len(moves))
+    if stored is None:
+        return f"{action} was played at {len(moves)} and the log has no intent"
+    if (stored["action"], stored["position"]) != (action, moves):
+        return f"{action} was played after '{moves}', and the log has {stored}"
+    if next_action(moves) != action:
+        return f"{action} was played after '{moves}' in place of {next_action(moves)}"
+    return None

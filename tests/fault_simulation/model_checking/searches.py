@@ -1,0 +1,229 @@
+"""What `make evidence-model-check` explores: the code as it is, and with a rule broken on purpose.
+
+Every state that can be reached is looked at once: first what no fault is needed for. Apart from
+the command, so that a process of its own can import it.
+"""
+
+import logging
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+from unittest import mock
+
+from cardsharp.bot import lease_keeper, match_dispatcher, match_session
+from cardsharp.bot.error_policy import DenialTracker, is_definitive
+from cardsharp.errors import ArenaError
+from cardsharp.store import sqlite_match_log
+from cardsharp.store.match_log import ExpiredLease, Lease, MatchRecord
+from fault_simulation.model_checking import card_match
+from fault_simulation.model_checking.process_model import inline_lease_keeper
+from fault_simulation.model_checking.state_space import (
+    ONE_WORKER,
+    TWO_CARDS,
+    WITH_OBSERVER,
+    ModelConfig,
+    StateSpace,
+)
+
+Predecessors = dict[bytes, tuple[bytes, str]]
+"""By which state, packed, and which step every state was reached first."""
+
+
+@dataclass
+class SearchResult:
+    """What a search found; `by_faults` are the states for which so many faults are needed."""
+
+    states_by_fault_count: list[int] = field(default_factory=list)
+    steps: int = 0
+    seconds: float = 0  # of a processor
+    max_unattended_seconds: float = 0  # for so many seconds at most nobody attended the match
+    violation: str | None = None
+    trace: list[str] = field(default_factory=list)
+
+    @property
+    def states(self) -> int:
+        return sum(self.states_by_fault_count)
+
+
+def search(state_space: StateSpace, faults: int) -> SearchResult:
+    """All states with up to so many faults; stops at the first thing wrong."""
+    began, found = time.process_time(), SearchResult()
+    came: Predecessors = {}
+    level: Predecessors = {
+        state_space.pack(state_space.canonical(state_space.initial_state())): (b"", "")
+    }
+    while level and found.violation is None and len(found.states_by_fault_count) <= faults:
+        before, last = len(came), len(found.states_by_fault_count) == faults
+        level = _level(state_space, came, level, found, last=last)
+        found.states_by_fault_count.append(len(came) - before)
+    found.seconds, found.max_unattended_seconds = (
+        time.process_time() - began,
+        state_space.max_unattended / 2,
+    )
+    return found
+
+
+def _level(
+    world: StateSpace, came: Predecessors, level: Predecessors, found: SearchResult, *, last: bool
+) -> Predecessors:
+    """Look at all that is reached from here without a fault; what one more fault leads to.
+
+    That is of no use where it is the `last`.
+    """
+    after: Predecessors = {}
+    while level:
+        packed, how = level.popitem()
+        if packed in came:
+            continue
+        came[packed] = how
+        for step in world.successors(world.unpack(packed)):
+            found.steps += 1
+            if step.violation is not None:
+                found.violation, found.trace = (
+                    step.violation,
+                    [*_trace(came, packed), step.description],
+                )
+                return after
+            if step.is_fault and last:
+                continue
+            reached = world.pack(world.canonical(step.state))
+            if reached not in came:
+                words = sys.intern(step.description)
+                (after if step.is_fault else level).setdefault(reached, (packed, words))
+    return after
+
+
+def _trace(came: Predecessors, packed: bytes) -> list[str]:
+    words = []
+    while packed:
+        packed, said = came[packed]
+        words.append(said)
+    return words[-2::-1]
+
+
+HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class SearchJob:
+    """What is explored, and with up to how many faults; what of the code is broken, and how."""
+
+    title: str
+    config: ModelConfig = ONE_WORKER
+    max_faults: int = 1
+    mutation: tuple[object, str, Any] | None = None
+
+    @contextmanager
+    def with_mutation(self) -> Iterator[None]:
+        with mock.patch.object(*self.mutation) if self.mutation else nullcontext():
+            yield
+
+
+SEARCHES = (
+    SearchJob("one worker at a time and an onlooker, two cards"),
+    SearchJob(
+        "one worker at a time and an onlooker, one card", replace(ONE_WORKER, card_count=1), 2
+    ),
+    SearchJob("two workers and an onlooker, one card", replace(TWO_CARDS, card_count=1)),
+    SearchJob(
+        "the same, the workers' clocks an hour before and behind",
+        ModelConfig(card_count=1, clock_skews=(HOUR, -HOUR)),
+    ),
+    SearchJob("two workers and an onlooker, two cards", TWO_CARDS),
+    SearchJob("two workers and a poller, one card", WITH_OBSERVER),
+    SearchJob("two workers and two pollers, one card", replace(WITH_OBSERVER, observer_count=2)),
+)
+
+
+def _breathe(
+    self: lease_keeper.LeaseKeeper, _error: ArenaError, _sent: object, _most: object
+) -> None:
+    self.sleep(self.timing.backoff)
+
+
+_intend = lease_keeper.LeaseKeeper.log_intent
+
+
+def _too_late(self: lease_keeper.LeaseKeeper, sequence: int, intent: Any) -> bool:  # noqa: ANN401
+    _intend(self, sequence, intent)
+    return True
+
+
+_act = card_match.CardTurnPort.send
+
+
+def _again(self: card_match.CardTurnPort, action: str) -> Any:  # noqa: ANN401
+    try:
+        return _act(self, action)
+    except ArenaError as error:
+        if not error.doubtful:
+            raise
+        return _act(self, action)
+
+
+class _Believed(DenialTracker):
+    def denied_for(self, error: ArenaError, now: float) -> timedelta:
+        return HOUR if is_definitive(error) else super().denied_for(error, now)
+
+
+def _for_ever(
+    _self: match_dispatcher.LeaseObserver, match: MatchRecord, _now: float
+) -> ExpiredLease | None:
+    return ExpiredLease(match.lease_version, timedelta(0)) if match.ttl is None else None
+
+
+def _anybody(db: sqlite3.Connection, lease: Lease) -> None:
+    db.execute("UPDATE matches SET beat = beat + 1 WHERE id = ?", (lease.match_id,))
+
+
+MUTATION_SEARCHES = (
+    SearchJob("no fence", TWO_CARDS, mutation=(sqlite_match_log, "_own", _anybody)),
+    SearchJob(
+        "an action without an answer is sent again",
+        mutation=(card_match.CardTurnPort, "send", _again),
+    ),
+    SearchJob(
+        "a successor does not wait for what may arrive",
+        mutation=(lease_keeper.LeaseKeeper, "wait_for_in_flight", lambda *_: False),
+    ),
+    SearchJob(
+        "no wait after an action without an answer",
+        mutation=(lease_keeper.LeaseKeeper, "wait_until_settled", _breathe),
+    ),
+    SearchJob(
+        "no intent is stored", mutation=(lease_keeper.LeaseKeeper, "log_intent", lambda *_: True)
+    ),
+    SearchJob(
+        "an action is sent however long its intent took",
+        TWO_CARDS,
+        mutation=(lease_keeper.LeaseKeeper, "log_intent", _too_late),
+    ),
+    SearchJob(
+        "a page counts as a refusal",
+        mutation=(match_session, "is_action_rejected", lambda _error: True),
+    ),
+    SearchJob(
+        "another's word is taken for how long nobody was there",
+        mutation=(match_dispatcher.LeaseObserver, "idle_for", lambda *_: HOUR),
+    ),
+    SearchJob("one denial closes a match", mutation=(lease_keeper, "DenialTracker", _Believed)),
+    SearchJob(
+        "a lease never runs out",
+        WITH_OBSERVER,
+        mutation=(match_dispatcher.LeaseObserver, "expired_lease", _for_ever),
+    ),
+)
+
+ALL_SEARCHES = (*SEARCHES, *MUTATION_SEARCHES)
+
+
+def run_search(search_index: int) -> SearchResult:
+    logging.disable(logging.CRITICAL)
+    job = ALL_SEARCHES[search_index]
+    with inline_lease_keeper(), job.with_mutation():
+        return search(StateSpace(job.config), job.max_faults)

@@ -1,0 +1,188 @@
+"""The real match log in SQLite, as a function: from what it holds and is asked to both anew."""
+
+import json
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cardsharp.errors import StoreError, WriteConflict
+from cardsharp.store.codec import decode, from_micros, to_micros
+from cardsharp.store.match_log import ExpiredLease, Lease, MatchRecord
+from cardsharp.store.sqlite_file import MEMORY_PATH
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
+from fault_simulation.model_checking.card_match import MATCH, WORKER
+from fault_simulation.model_checking.fingerprints import (
+    EXPIRY_UNITS,
+    Interner,
+    datetime_at,
+    units_since_start,
+)
+from fault_simulation.model_checking.process_model import PortCall
+from fault_simulation.virtual_clock import START, VirtualClock
+
+_FENCE = 5  # the last holder's; only whether a lease is the last one matters
+_BEAT = 1000  # the last; only whether it is still the one that was seen matters
+_GONE = "somebody who is gone"
+
+Row = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoreContents:
+    """All that the log holds, its moments in units from now."""
+
+    match: Row | None = None
+    moves: tuple[tuple[int, str | None, str | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MatchLogView:
+    """What is in the log, for a judge."""
+
+    status: str | None
+    outcome: Any
+    intents: dict[int, Any]
+    facts: dict[int, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCaller:
+    """Who asks: in which place, whether its lease is the last one, and the beat that it saw."""
+
+    index: int
+    owns_lease: bool
+    version_is_current: bool
+
+
+class StoreReply(NamedTuple):
+    """The log after a question, its answer or error, and whether there is another beat now."""
+
+    store: int
+    value: Any
+    version_changed: bool
+
+
+class StoreGraph:
+    """Every content that the log was seen with, by number; 0 is the empty log."""
+
+    def __init__(self) -> None:
+        self._log = SqliteMatchLog(Path(MEMORY_PATH), VirtualClock())
+        contents = Interner[StoreContents]()
+        self._number, self.contents = contents.number, contents.all
+        self._number(StoreContents())
+        # What a question does; the same log later; with other owners; what is in it.
+        self.call, self.advance_time = cache(self._ask), cache(self._later)
+        self._renamed, self.record = cache(self._rename), cache(self._record)
+
+    def without_worker(self, store: int, index: int) -> int:
+        """The same log when the worker in this place is gone, and may still have the lease."""
+        return self._renamed(store, (_name(index), _GONE))
+
+    def with_workers_swapped(self, store: int) -> int:
+        """The same log when the workers in places 0 and 1 have changed them."""
+        return self._renamed(store, (_name(0), _name(1)), (_name(1), _name(0)))
+
+    def _rename(self, store: int, *names: tuple[str, str]) -> int:
+        contents, new = self.contents[store], dict(names)
+        row = dict(contents.match or ())
+        if row.get("owner") not in new:
+            return store
+        match = tuple({**row, "owner": new[row["owner"]]}.items())
+        return self._number(replace(contents, match=match))
+
+    def _later(self, store: int, by: int) -> int:
+        """So many units nearer to the past, of which the far part is one."""
+        contents = self.contents[store]
+        if contents.match is None:
+            return store
+        row = dict(contents.match)
+        if row["finished"] is not None:
+            row["finished"] = max(row["finished"] - by, -EXPIRY_UNITS)
+        return self._number(replace(contents, match=tuple(row.items())))
+
+    def _record(self, store: int) -> MatchLogView:
+        row, moves = dict(self.contents[store].match or ()), self.contents[store].moves
+        return MatchLogView(
+            status=row.get("status"),
+            outcome=json.loads(row["outcome"]) if row.get("outcome") else None,
+            intents={n: json.loads(i) for n, i, _ in moves if i is not None},
+            facts={n: json.loads(f) for n, _, f in moves if f is not None},
+        )
+
+    def _ask(self, store: int, question: PortCall, asker: StoreCaller) -> StoreReply:
+        self._write(self.contents[store])
+        args = [_asked(one, asker) for one in question.args]
+        try:
+            value = _told(getattr(self._log, question.name)(*args), asker)
+        except StoreError as error:
+            value = (
+                WriteConflict("lost")
+                if isinstance(error, WriteConflict)
+                else StoreError(str(error))
+            )
+        after, beat = self._read()
+        return StoreReply(self._number(after), value, beat != _BEAT)
+
+    def _write(self, contents: StoreContents) -> None:
+        with self._log._file.transaction() as db:
+            for table in ("matches", "moves", "notes"):
+                db.execute(f"DELETE FROM {table}")  # noqa: S608 - names of our own
+            if contents.match is not None:
+                row = dict(contents.match)
+                if row["finished"] is not None:
+                    row["finished"] = to_micros(datetime_at(row["finished"]))
+                names, places = ", ".join(row), ", ".join(f":{name}" for name in row)
+                db.execute(f"INSERT INTO matches ({names}) VALUES ({places})", row)  # noqa: S608
+            into = "INSERT INTO moves (match_id, sequence, intent, facts) VALUES (?, ?, ?, ?)"
+            db.executemany(into, [(MATCH, *move) for move in contents.moves])
+
+    def _read(self) -> tuple[StoreContents, int]:
+        with self._log._file.reading() as db:
+            found = db.execute("SELECT * FROM matches").fetchone()
+            asked = "SELECT sequence, intent, facts FROM moves ORDER BY sequence"
+            moves = db.execute(asked).fetchall()
+        if found is None:
+            return StoreContents(), _BEAT
+        row = dict(found)
+        beat = row["beat"]
+        row |= {"fence": _FENCE, "beat": _BEAT, "started": to_micros(START)}
+        if row["finished"] is not None:
+            row["finished"] = units_since_start(from_micros(row["finished"]))
+        moved = tuple((n, _text(i), _text(f)) for n, i, f in moves)
+        return StoreContents(tuple(row.items()), moved), beat
+
+
+def _text(body: Any) -> str | None:  # noqa: ANN401
+    """A body as the log keeps it, packed or not, as one that can be compared."""
+    return None if body is None else json.dumps(decode(body), sort_keys=True)
+
+
+def _name(place: int) -> str:
+    return f"w{place}"
+
+
+def _asked(value: Any, asker: StoreCaller) -> Any:  # noqa: ANN401
+    """An argument as the log is to see it."""
+    if isinstance(value, Lease):
+        fence = _FENCE if asker.owns_lease else _FENCE - 1
+        return replace(value, owner=_name(asker.index), fence_token=fence)
+    if isinstance(value, ExpiredLease):
+        return replace(
+            value,
+            lease_version=_BEAT
+            if asker.version_is_current and value.lease_version == 0
+            else _BEAT - 1,
+        )
+    return _name(asker.index) if value == WORKER else value
+
+
+def _told(value: Any, asker: StoreCaller) -> Any:  # noqa: ANN401
+    """An answer as its asker sees it."""
+    if isinstance(value, Lease):
+        mine = value.owner == _name(asker.index)
+        return replace(value, owner=WORKER if mine else "other", fence_token=int(mine))
+    if isinstance(value, MatchRecord):
+        beat = 0 if asker.version_is_current else 1
+        return replace(value, lease=_told(value.lease, asker), lease_version=beat)
+    return [_told(one, asker) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,270 @@
+"""Virtual time for many threads, of which one is awake: when all sleep, time jumps to the next.
+
+So hours take minutes, and the same seed has the same threads do the same in the same order. Each
+thread belongs to a process, which can be killed and frozen, as a real one, in whatever it does.
+They are greenlets: the machine has no part in who is next.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from heapq import heappop, heappush
+from itertools import count
+from math import inf
+from types import SimpleNamespace
+from unittest import mock
+
+from greenlet import getcurrent, greenlet
+
+from cardsharp.client.response_errors import RetryPolicy
+from cardsharp.play.guarded_call import call_guarded
+from cardsharp.store.match_log import Waitable
+from fault_simulation.faults import Crash
+from fault_simulation.virtual_clock import VirtualClock
+
+
+@dataclass(eq=False)
+class Process:
+    """What is killed and frozen as one; a worker dies with the machine that is its `parent`."""
+
+    name: str
+    parent: "Process | None" = None
+    killed: bool = False
+    frozen_until: float = 0  # until this second it stands still
+
+    @property
+    def is_dead(self) -> bool:
+        return self.killed or (self.parent is not None and self.parent.is_dead)
+
+    @property
+    def thaw_time(self) -> float:
+        return (
+            self.frozen_until
+            if self.parent is None
+            else max(self.frozen_until, self.parent.thaw_time)
+        )
+
+
+ENVIRONMENT_PROCESS = Process(
+    "world"
+)  # what is nobody's and never fails: the arena, opponents, the network
+
+
+class SimulatedThread(greenlet):
+    """Somebody who does something in that process, or for it in the network."""
+
+    def __init__(self, work: Callable[[], object], process: Process, parent: greenlet) -> None:
+        super().__init__(work, parent)
+        self.process = process
+
+
+@dataclass(slots=True, eq=False)
+class SleepingThread:
+    """A thread that sleeps, until `ready` where that is said."""
+
+    thread: greenlet
+    process: Process
+    ready: Callable[[], bool] | None = None
+    is_asleep: bool = True
+
+
+class Scheduler(VirtualClock):
+    """A clock by which threads sleep: who wakes first is next, or has what it waits for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._due: list[tuple[float, int, SleepingThread]] = []
+        self._numbers = count()
+        self._waiting: dict[SleepingThread, Callable[[], bool]] = {}
+        self._unasked: list[
+            SleepingThread
+        ] = []  # who came to wait since nobody had what he waits for
+        self._live = 0
+        self.change_count = 0
+        """How often something has happened that somebody may wait for; nobody is asked before."""
+
+        self._heard = 0
+        self._home = getcurrent()
+        """To whom a thread leaves what happens next when it ends, and what it raised."""
+
+    @property
+    def process(self) -> Process:
+        found: Process = getattr(getcurrent(), "process", ENVIRONMENT_PROCESS)
+        return found
+
+    def start_thread(
+        self, work: Callable[[], object], process: Process = ENVIRONMENT_PROCESS, seconds: float = 0
+    ) -> None:
+        """Have a thread of that process do this, after so many seconds."""
+
+        def whole() -> None:
+            try:
+                if not process.is_dead:
+                    work()
+            except Crash:
+                process.killed = True
+            self._live -= 1
+
+        self._lie_down(
+            SleepingThread(SimulatedThread(whole, process, self._home), process), seconds
+        )
+        self._live += 1
+
+    def run(self) -> None:
+        """Let all do what they were spawned for, to the last; raises what failed first."""
+        with ExitStack() as stack:
+            for name, stands_for in self._stand_ins().items():
+                stack.enter_context(mock.patch(f"cardsharp.{name}", stands_for))
+            while self._live:
+                self._next().thread.switch()
+
+    def wait_until(self, condition: Callable[[], bool] | None, seconds: float = inf) -> bool:
+        """Sleep until that is so, for so long at most; whether it is; `Crash` in a dead process."""
+        process = self.process
+        if not process.is_dead:
+            mine = self._lie_down(SleepingThread(getcurrent(), process, condition), max(seconds, 0))
+            chosen = self._next()
+            if chosen is not mine:
+                chosen.thread.switch()
+        if process.is_dead:
+            raise Crash(process.name)
+        return condition is not None and condition()
+
+    def sleep(self, duration: timedelta) -> None:
+        self.wait_until(None, duration.total_seconds())
+
+    def wait(self, event: Waitable, timeout: timedelta) -> bool:
+        assert isinstance(event, SimulatedEvent), "nobody would hear of another one"
+        return self.wait_until(event.is_set, timeout.total_seconds())
+
+    @contextmanager
+    def as_network(self) -> Iterator[None]:
+        """In the block this thread is the network's: no freeze of its process stops it."""
+        thread = getcurrent()
+        mine, thread.process = thread.process, ENVIRONMENT_PROCESS
+        try:
+            yield
+        finally:
+            thread.process = mine
+        if mine.is_dead:
+            raise Crash(mine.name)
+
+    def kill(self, process: Process) -> None:
+        """Let a process be no more: its threads wake up to find that out."""
+        process.killed = True
+        for _, _, sleeper in [*self._due]:
+            if sleeper.is_asleep and sleeper.process.is_dead:
+                self._push(sleeper, self.monotonic())
+
+    def _lie_down(self, sleeper: SleepingThread, seconds: float) -> SleepingThread:
+        self._push(sleeper, self.monotonic() + seconds)
+        if sleeper.ready is not None:
+            self._waiting[sleeper] = sleeper.ready
+            self._unasked.append(sleeper)  # it may be so already
+        return sleeper
+
+    def _push(self, sleeper: SleepingThread, due: float) -> None:
+        heappush(self._due, (due, next(self._numbers), sleeper))
+
+    def _next(self) -> SleepingThread:
+        """Who is awake next, by the clock, which is there then."""
+        chosen = next(self._ready(), None) or self._wake()
+        chosen.is_asleep = False
+        if chosen.ready is not None:
+            self._waiting.pop(chosen, None)
+        return chosen
+
+    def _ready(self) -> Iterator[SleepingThread]:
+        """Who has what it waits for; whoever is frozen wakes up with it when it thaws."""
+        nobody = True
+        for sleeper in self._unasked if self._heard == self.change_count else self._waiting:
+            if (is_ready := self._waiting.get(sleeper)) is not None and is_ready():
+                thaws = sleeper.process.thaw_time
+                if thaws <= self.monotonic():
+                    nobody = False
+                    yield sleeper
+                else:
+                    self._push(sleeper, thaws)
+        if nobody:
+            self._heard = self.change_count
+            self._unasked.clear()
+
+    def _wake(self) -> SleepingThread:
+        """Who wakes first by the clock; time is there now."""
+        while True:
+            assert self._due, "everybody sleeps, and nobody will be woken"
+            due, _, sleeper = heappop(self._due)
+            if not sleeper.is_asleep:
+                continue
+            process, moment = sleeper.process, max(due, self.monotonic())
+            if process.thaw_time > moment and not process.is_dead:
+                self._push(sleeper, process.thaw_time)
+                continue
+            if due > self.monotonic():
+                self.advance(timedelta(seconds=due - self.monotonic()))
+            return sleeper
+
+    def _stand_ins(self) -> dict[str, object]:
+        """What there is in place of all that would ask the real clock, by its name."""
+        seconds = SimpleNamespace(monotonic=self.monotonic)
+        untimed = lambda work, owner, _limit: call_guarded(work, owner)  # noqa: E731
+        uncut = SimpleNamespace(has_cut=False, limit=lambda _limit: nullcontext())
+        threads = SimpleNamespace(
+            Thread=partial(SimulatedBackgroundThread, self), Event=partial(SimulatedEvent, self)
+        )
+        return {
+            "core.clock.threading": threads,
+            "bot.lease_keeper.threading": SimpleNamespace(Lock=partial(SimulatedLock, self)),
+            "client.transport.time": seconds,
+            "client.connections.time": seconds,
+            "play.decision_runner.call_guarded": untimed,
+            "games.deadmansdraw.arena_bot.turn_runner.call_guarded": untimed,
+            "client.transport.DeadlineWatchdog": lambda: uncut,
+            "client.transport.RetryPolicy": partial(RetryPolicy, clock=self.monotonic),
+        }
+
+
+class SimulatedEvent(threading.Event):
+    def __init__(self, schedule: Scheduler) -> None:
+        super().__init__()
+        self._schedule = schedule
+
+    def set(self) -> None:
+        super().set()
+        self._schedule.change_count += 1
+
+
+class SimulatedLock:
+    def __init__(self, schedule: Scheduler) -> None:
+        self._schedule, self._held = schedule, False
+
+    def __enter__(self) -> None:
+        while self._held:
+            self._schedule.wait_until(lambda: not self._held)
+        self._held = True
+
+    def __exit__(self, *_: object) -> None:
+        self._held = False
+        self._schedule.change_count += 1
+
+
+class SimulatedBackgroundThread:
+    """A thread beside another one of the same process."""
+
+    def __init__(self, schedule: Scheduler, target: Callable[[], None], **_rest: object) -> None:
+        self._schedule, self._target, self._ended = schedule, target, SimulatedEvent(schedule)
+
+    def start(self) -> None:
+        self._schedule.start_thread(self._run, self._schedule.process)
+
+    def join(self) -> None:
+        self._schedule.wait_until(self._ended.is_set)
+
+    def _run(self) -> None:
+        try:
+            self._target()
+        finally:
+            self._ended.set()

@@ -1,0 +1,203 @@
+"""The one simulated world: an arena with its limiter, a network and time, in which anything fails.
+
+The arena, its slow-down and everything that asks it are the real ones; the network between them is
+a number of milliseconds, and by a seed any of it goes wrong (`Wish.rate`, `Wish.every`). What is
+played in it is a scenario's: many matches of our machines (`chaos`), a contest (`contest`).
+"""
+
+import gc
+import hashlib
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from cardsharp.games.deadmansdraw.arena.access.throttling import (
+    MAX_PER_USER,
+    RequestThrottle,
+)
+from cardsharp.store.match_log import MatchLog
+from fault_simulation.checker import Evidence, Incident, MatchCheck, check_match
+from fault_simulation.scheduler import Process, Scheduler
+from fault_simulation.simulated_arena import SimulatedArena
+
+GC_THRESHOLD = 200_000
+"""After so many new objects Python looks for those that nobody has; else it takes a fifth."""
+
+FREEZE_SECONDS = (0.5, 12)  # how long a freeze may last, in seconds
+
+
+@dataclass(frozen=True)
+class FaultSimulationConfig:
+    """What is played: so many matches, at so many at once are begun; times in seconds."""
+
+    matches: int
+    concurrency: Annotated[int, Parameter("--at-once")]
+    turn_seconds: Annotated[float, Parameter("--turn")] = 7
+    rate_limit: Annotated[int | None, Parameter("--limit")] = MAX_PER_USER
+    reports_rate_limit: Annotated[bool, Parameter("--tells")] = (
+        True  # whether the arena's answers tell the limit
+    )
+    network_delay: Annotated[float, Parameter("--way")] = 0.02
+    max_decision_seconds: Annotated[float, Parameter("--deciding")] = (
+        0.3  # the longest that a decision of ours takes
+    )
+    opponent_seconds: Annotated[tuple[float, float], Parameter("--opponent")] = (
+        0.5,
+        2.5,
+    )  # how long an opponent takes for an action
+    strategy: str = "draw-3"
+    seed: int = 1
+    machines: int = 1
+    fault_rate: Annotated[float, Parameter("--rate")] = (
+        0  # the share of requests to which something happens
+    )
+    # The mean time from a trouble's end to the next, None for none.
+    trouble_interval: Annotated[float | None, Parameter("--every")] = None
+
+
+@dataclass
+class FaultSimulationResult:
+    """What became of it."""
+
+    match_checks: list[MatchCheck] = field(default_factory=list)
+    stalled_matches: list[int] = field(default_factory=list)
+    request_counts: Counter[str] = field(default_factory=Counter)
+    throttled_counts: Counter[str] = field(default_factory=Counter)
+    fault_counts: Counter[str] = field(default_factory=Counter)
+    max_throttle_seconds: float = 0  # for so long the arena held a request back
+    cpu_seconds: float = 0  # of a processor
+    minutes: float = 0
+    match_minutes: float = 0
+    max_concurrency: int = 0
+    trace_digest: str = ""  # a digest of every step and every answer, each with its moment
+
+    @property
+    def ended_count(self) -> int:
+        return len(self.match_checks)
+
+    @property
+    def violations(self) -> list[str]:
+        """Every promise that was broken, with the number of its match."""
+        found = [
+            f"match {one.match}: {fault}"
+            for one in self.match_checks
+            for fault in one.all_violations
+        ]
+        return [*found, *(f"match {number} stands still" for number in self.stalled_matches)]
+
+
+@contextmanager
+def run_folder(replay: Path | None = None) -> Iterator[tuple[Path, Callable[[str], object]]]:
+    """A folder for as long as something is played, and what writes each step down, if wanted."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        if replay is None:
+            yield folder, lambda _line: None
+        else:
+            file = stack.enter_context(replay.open("w"))
+            yield folder, lambda line: print(line, file=file)
+
+
+class FaultSimulation:
+    """What every scenario is played in; `wish` says under which conditions."""
+
+    def __init__(
+        self,
+        config: FaultSimulationConfig,
+        folder: Path,
+        log_line: Callable[[str], object],
+        **arena_settings: Any,  # noqa: ANN401 - what a scenario's is beside
+    ) -> None:
+        self.config, self.rng, self.log_line = config, Random(config.seed), log_line
+        self.scheduler, self.outcome = Scheduler(), FaultSimulationResult()
+        self.arena = SimulatedArena(
+            folder, self.scheduler, table=None, counts=False, **arena_settings
+        )
+        self.limiter = (
+            None
+            if config.rate_limit is None
+            else RequestThrottle(config.rate_limit, self.scheduler.now)
+        )
+        self.own_users: set[str] = set()  # whose actions our match logs tell of
+        self.match_numbers: dict[str, int] = {}
+        # What became of our actions, by match and player.
+        self.accepted: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
+        self.refused: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
+        self.incidents: defaultdict[str, list[Incident]] = defaultdict(list)
+        self.view_counts: Counter[str] = Counter()
+        self.active_matches: list[str] = []
+        self.is_done = False
+        self.arena_restarts = (
+            0  # how often the arena was started again, which drops all that waits there
+        )
+        self.cut_until = self.locked_until = self.down_until = 0.0
+        self._told = hashlib.sha256()
+
+    def run_to_end(self) -> None:
+        """Let all happen that was begun, to the end."""
+        often, began = gc.get_threshold(), time.process_time()
+        gc.set_threshold(GC_THRESHOLD)
+        try:
+            self.scheduler.run()
+        finally:
+            gc.set_threshold(*often)
+            self.arena.close()
+        self.outcome.cpu_seconds = time.process_time() - began
+        self.outcome.minutes = self.scheduler.monotonic() / 60
+        self.outcome.trace_digest = self._told.hexdigest()
+
+    def sleep(self, seconds: float) -> None:
+        self.scheduler.sleep(timedelta(seconds=seconds))
+
+    def record(self, *parts: object) -> None:
+        """Write down what happened, and when."""
+        line = f"{self.scheduler.monotonic():.3f} {' '.join(map(str, parts))}"
+        self._told.update(line.encode())
+        self.log_line(line)
+
+    def match_number(self, match_id: str) -> int:
+        """The number of a match, in the order in which they were seen."""
+        return self.match_numbers.setdefault(match_id, len(self.match_numbers) + 1)
+
+    def check_match(
+        self, match_id: str, own_player: str, log: MatchLog, incidents: Sequence[Incident] = ()
+    ) -> MatchCheck:
+        """The verdict on a match of ours."""
+        self.arena.match_id = match_id
+        accepted, refused = (
+            one.pop((match_id, own_player), []) for one in (self.accepted, self.refused)
+        )
+        evidence = Evidence(self.arena.match_json(), own_player, log, accepted, refused, incidents)
+        verdict = check_match(self.match_number(match_id), evidence)
+        self.outcome.match_checks.append(verdict)
+        return verdict
+
+    def record_incident(self, name: str, affected: str = "", duration: float = 0) -> None:
+        """Note what befalls a match or a team, or all of them."""
+        now = self.scheduler.now()
+        self.outcome.fault_counts[name.partition(" (")[0]] += 1
+        self.incidents[affected].append(Incident(now, name, now + timedelta(seconds=duration)))
+
+    def inject(self, trouble: str) -> None:
+        self.record_incident(trouble)
+        self.record("world", trouble)
+
+    def freeze(self, process: Process) -> float:
+        """Have a process stand still from now on; for how many seconds."""
+        lasts = self.rng.uniform(*FREEZE_SECONDS)
+        process.frozen_until = self.scheduler.monotonic() + lasts
+        return lasts
+
+    def pause(self, process: Process) -> None:
+        """Have this thread's process stand still at once."""
+        self.freeze(process)
+        self.sleep(0)

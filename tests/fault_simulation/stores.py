@@ -1,0 +1,141 @@
+"""The two homes of a match log on the fault bench, and where in each something can go wrong.
+
+At home every call of match log, vault and queue is a step. In the cloud every request to DynamoDB
+and SQS is one, those too that an adapter repeats; moto answers them in this process.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any, cast
+
+import stamina
+from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
+from support.store_fixtures import environment
+
+from cardsharp.aws.sqs_queue import SqsQueue
+from cardsharp.bot.bootstrap import build_vault
+from cardsharp.bot.queueing.memory_queue import MemoryQueue
+from cardsharp.store.codec import decompress
+from cardsharp.store.dynamodb_match_log import DynamoMatchLog
+from cardsharp.store.match_log import Clock, MatchLog, Queue
+from cardsharp.store.secret_vault import VAULT_FACTORY, SecretVault
+from cardsharp.store.sqlite_file import MEMORY_PATH
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
+from cardsharp_tools.local_cloud.template_files import all_resources, create_table_request
+from fault_simulation.faults import AWS_REQUESTS, Errors, FaultInjector, FaultKind, FaultPlan
+from fault_simulation.virtual_clock import VirtualClock
+
+HOUR = timedelta(hours=1)
+
+StorePorts = tuple[MatchLog, SecretVault, Queue]
+
+
+@dataclass(frozen=True)
+class Stores:
+    """Match log, vault and queue of one match; `faulty` are those of a worker under a plan."""
+
+    log: MatchLog
+    vault: SecretVault
+    queue: Queue
+    with_faults: Callable[[FaultPlan, Clock], StorePorts]
+    dump: Callable[[], str]  # all that the log has, as text
+    close: Callable[[], None]
+
+
+StoreFactory = Callable[[Path, VirtualClock], Stores]
+
+
+def local_stores(folder: Path, clock: VirtualClock) -> Stores:
+    folder.mkdir(exist_ok=True)
+    log, vault = (
+        SqliteMatchLog(Path(MEMORY_PATH), clock),
+        build_vault(f"sqlite:{folder / 'log'}", clock),
+    )
+    queue = MemoryQueue(clock, visibility_timeout=HOUR)
+
+    def faulty(plan: FaultPlan, there: Clock) -> StorePorts:
+        seen = copy(log)  # the same file, opened on a machine with that clock
+        seen._clock = there
+        return cast("StorePorts", tuple(FaultInjector(one, plan) for one in (seen, vault, queue)))
+
+    def dump() -> str:
+        with log._file.reading() as db:
+            return "\n".join(db.iterdump())
+
+    def close() -> None:
+        log.close()
+        vault.close()
+
+    return Stores(log, vault, queue, faulty, dump, close)
+
+
+@contextmanager
+def aws_stores() -> Iterator[StoreFactory]:
+    """DynamoDB and SQS, as long as the block runs; attempts as in production, without pauses."""
+    # Here, for they take seconds to import.
+    from boto3.session import Session  # noqa: PLC0415
+    from botocore import UNSIGNED  # noqa: PLC0415
+    from botocore.config import Config  # noqa: PLC0415
+    from moto import mock_aws  # noqa: PLC0415
+
+    region = {"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
+    with environment(region), mock_aws(), stamina.set_testing(True, attempts=5, cap=True):
+        session = Session(region_name="us-east-1")
+        # To sign a request, and to tell who asks, takes a tenth of its time; nobody reads it here.
+        plain = Config(signature_version=UNSIGNED, user_agent="world")
+        aws = session.client("dynamodb", config=plain), session.client("sqs", config=plain)
+        table, numbers = create_table_request(all_resources()["Matches"]["Properties"]), count()
+        yield lambda _, clock: _in_aws(*aws, f"matches-{next(numbers)}", table, clock)
+
+
+def _in_aws(dynamodb: Any, sqs: Any, name: str, table: Any, clock: Clock) -> Stores:  # noqa: ANN401
+    """A match that has a table and a queue of its own there."""
+    aws = dynamodb, sqs
+    dynamodb.create_table(TableName=name, **table)
+    hidden = {"VisibilityTimeout": str(int(HOUR.total_seconds()))}
+    url = sqs.create_queue(QueueName=name, Attributes=hidden)["QueueUrl"]
+
+    def trio(dynamodb: Any, sqs: Any, there: Clock) -> StorePorts:  # noqa: ANN401 - boto3's
+        vault = VAULT_FACTORY.open_table(name, there, dynamodb)
+        return DynamoMatchLog(name, there, dynamodb), vault, SqsQueue(url, sqs)
+
+    def faulty(plan: FaultPlan, there: Clock) -> StorePorts:
+        return trio(
+            *(FaultInjector(client, plan, AWS_REQUESTS, AWS_ERRORS) for client in aws), there
+        )
+
+    def dump() -> str:
+        items = dynamodb.scan(TableName=name)["Items"]
+        shown = [one for one in items if not one["pk"]["S"].startswith("vault#")]
+        return json.dumps(shown, default=decompress)  # what is packed is bytes
+
+    def close() -> None:
+        dynamodb.delete_table(TableName=name)
+        sqs.delete_queue(QueueUrl=url)
+
+    return Stores(*trio(*aws, clock), faulty, dump, close)
+
+
+def _refused(code: str, status: int, **more: object) -> ClientError:
+    metadata = {"HTTPStatusCode": status}
+    body = {"Error": {"Code": code, "Message": code}, "ResponseMetadata": metadata, **more}
+    return ClientError(cast("Any", body), "Anything")
+
+
+AWS_ERRORS: Errors = {
+    FaultKind.THROTTLED: lambda: _refused("ThrottlingException", 400),
+    FaultKind.CONFLICT: lambda: _refused(
+        "TransactionCanceledException", 400, CancellationReasons=[{"Code": "TransactionConflict"}]
+    ),
+    FaultKind.STORE_DOWN: lambda: EndpointConnectionError(endpoint_url="https://aws.example"),
+    FaultKind.REQUEST_LOST: lambda: EndpointConnectionError(endpoint_url="https://aws.example"),
+    FaultKind.RESPONSE_LOST: lambda: ReadTimeoutError(endpoint_url="https://aws.example"),
+    FaultKind.HTTP_500: lambda: _refused("InternalServerError", 500),
+    FaultKind.HTTP_500_DONE: lambda: _refused("InternalServerError", 500),
+}  # in the words of boto3

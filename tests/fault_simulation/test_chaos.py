@@ -1,0 +1,264 @@
+"""Small runs of `make evidence-chaos` and `make evidence-rate-limits`, and their checker."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, nullcontext
+from copy import deepcopy
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from requests import ReadTimeout
+from support.arena_server import ALICE
+from support.case_counts import case_count
+
+from cardsharp.bot import lease_keeper
+from cardsharp.client.session_state import ClientSessionState
+from cardsharp.games.deadmansdraw.arena.access.throttling import MAX_PER_USER
+from cardsharp.games.deadmansdraw.arena_bot import match_poller
+from fault_simulation.arena_network import MIN_DELAY_SECONDS, ArenaNetwork
+from fault_simulation.chaos import CHAOS_RUN, RATE_LIMIT_RUN, run_chaos
+from fault_simulation.checker import Evidence, Incident, check_match
+from fault_simulation.fault_matrix import STORES
+from fault_simulation.faults import FaultKind
+from fault_simulation.match_harness import MatchHarness
+from fault_simulation.simulated_arena import SimulatedArena
+from fault_simulation.simulation import FaultSimulationResult
+from fault_simulation.transport import AcceptedAction, RefusedAction
+from fault_simulation.virtual_clock import START
+
+HOME, CLOUD = STORES
+SMALL = replace(CHAOS_RUN, matches=3, concurrency=3, trouble_interval=5, fault_rate=0.08)
+
+
+@pytest.mark.parametrize(
+    ("home", "matches", "turn"),
+    [(HOME, 4, 20), (HOME, 4, 7), pytest.param(CLOUD, 3, 20, marks=pytest.mark.slow)],
+)
+def test_no_promise_is_broken_whatever_fails(home: str, matches: int, turn: float) -> None:
+    wish = replace(
+        SMALL, turn_seconds=turn, concurrency=3 if turn > 7 else 2, opponent_seconds=(0.5, turn / 2)
+    )
+    outcome = run_chaos(replace(wish, matches=matches, seed=3), home)
+    assert outcome.violations == []
+    assert outcome.ended_count == matches
+    assert {"machine killed", "machine frozen", "message again"} <= outcome.fault_counts.keys()
+
+
+def test_a_seed_does_the_same_to_the_last_byte(tmp_path: Path) -> None:
+    told = []
+    for number in range(2):
+        outcome = run_chaos(replace(SMALL, matches=1, seed=5), HOME, tmp_path / str(number))
+        told.append((outcome.trace_digest, (tmp_path / str(number)).read_bytes()))
+    other = run_chaos(replace(SMALL, matches=1, seed=6), HOME)
+    assert told[0] == told[1]
+    assert other.trace_digest != told[0][0]
+
+
+def test_a_broken_rule_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mutation guard: intents that nobody stores."""
+    monkeypatch.setattr(lease_keeper.LeaseKeeper, "log_intent", lambda *_: True)
+    faults = run_chaos(replace(SMALL, matches=1), HOME).violations
+    assert any("without an intent" in fault for fault in faults)
+
+
+def test_r14_a_worker_that_dies_while_newer_matches_are_polled_for_costs_no_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 7 s; where nobody looks at leases meanwhile, one death costs several."""
+
+    def lost() -> int:
+        return sum(len(verdict.forced_turns) for verdict in run_chaos(wish, HOME).match_checks)
+
+    wish = replace(
+        CHAOS_RUN, matches=4, concurrency=4, turn_seconds=7, opponent_seconds=(0.5, 2.5), machines=2
+    )
+    wish = replace(wish, fault_rate=0.01, trouble_interval=None, seed=13)
+    assert lost() == 0
+    monkeypatch.setattr(match_poller, "run_periodically", lambda *_: nullcontext())
+    assert lost() > 1
+
+
+def test_a_retry_after_is_obeyed_for_no_longer_than_a_short_turn_bears() -> None:
+    """A quarter of its limit; with this seed a long poll is answered by one of 2 s."""
+    wish = replace(
+        SMALL,
+        matches=1,
+        concurrency=1,
+        trouble_interval=None,
+        fault_rate=0.3,
+        turn_seconds=5,
+        seed=21,
+    )
+    outcome = run_chaos(wish, HOME)
+    assert outcome.ended_count == 1
+    assert not {FaultKind.HTTP_429, FaultKind.HTTP_503}.isdisjoint(outcome.fault_counts)
+
+
+def test_an_action_is_given_up_at_its_limit_however_late_it_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As by a real client: the time before it is sent is a part of the limit."""
+    late, carry = list[float](), ArenaNetwork.forward
+
+    def timed(road: ArenaNetwork, request: Any, meant: Any, timeout: Any, began: float) -> Any:  # noqa: ANN401
+        try:
+            return carry(road, request, meant, timeout, began)
+        except ReadTimeout:
+            if request.method == "POST":
+                late.append(road.clock.monotonic() - began - timeout.total)
+            raise
+
+    monkeypatch.setattr(ArenaNetwork, "forward", timed)
+    run_chaos(
+        replace(SMALL, matches=1, fault_rate=0, trouble_interval=2, max_decision_seconds=1, seed=6),
+        HOME,
+    )
+    assert late
+    assert max(late) <= SMALL.network_delay + MIN_DELAY_SECONDS
+
+
+def at_limit(
+    matches: int,
+    at_once: int,
+    limit: int | None = MAX_PER_USER,
+    **more: Any,  # noqa: ANN401 - options of the simulation
+) -> FaultSimulationResult:
+    """Matches in which nothing fails; of all that are played here no turn may be lost."""
+    return run_chaos(
+        replace(RATE_LIMIT_RUN, matches=matches, concurrency=at_once, rate_limit=limit, **more),
+        HOME,
+    )
+
+
+@pytest.mark.parametrize("at_once", [1, 6])
+def test_r40_no_turn_is_lost_and_no_action_refused_at_the_limit(at_once: int) -> None:
+    """At 100 requests a minute and 7 s a turn, in matches that want three times as many."""
+    outcome = at_limit(at_once + case_count(1, full=2), at_once)
+    assert outcome.violations == []
+    assert outcome.max_concurrency == at_once
+    lists = outcome.request_counts["list"] + outcome.request_counts["list_wait"]
+    assert lists / outcome.ended_count < 5
+
+
+def test_r40_a_limit_that_no_answer_tells_is_felt_and_where_there_is_none_nothing_waits() -> None:
+    silent, free = at_limit(3, 2, reports_rate_limit=False), at_limit(4, 4, limit=None)
+    assert silent.violations == free.violations == []
+    assert sum(free.request_counts.values()) > 2 * MAX_PER_USER * free.minutes
+
+
+def test_r40_more_matches_than_the_limit_feeds_are_left_alone_and_the_log_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Half of that limit feeds three."""
+    assert at_limit(6, 6, limit=MAX_PER_USER // 2).max_concurrency == 3
+    assert "the limit of requests feeds 3 at once" in caplog.text
+
+
+@pytest.mark.slow
+def test_r40_the_suite_misses_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mutation guard: who asks whenever it likes is slowed by seconds, and loses turns."""
+    monkeypatch.setattr(ClientSessionState, "wait_for_budget", lambda *_: None)
+    outcome = at_limit(8, 6)
+    assert outcome.max_throttle_seconds > 3
+    assert any("was lost" in fault for fault in outcome.violations)
+
+
+@pytest.fixture(scope="module")
+def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+    """A match of the real bot at the real arena, played to its end."""
+    with closing(MatchHarness(SimulatedArena, tmp_path_factory.mktemp("bench"))) as bench:
+        bench.run_match()
+        assert isinstance(bench.place, SimulatedArena)
+        yield Evidence(bench.place.match_json(), ALICE, bench.log, bench.gate.accepted)
+
+
+@pytest.fixture
+def forced(evidence: Evidence) -> Evidence:
+    """The match, had the arena made our last move for want of time."""
+    whole = deepcopy(evidence.admin_view)
+    events = whole["moves"][evidence.accepted[-1].sequence]["events"]
+    seat = events[0]["playerIndex"]
+    events.insert(0, {"eventType": "Comment", "comment": "late", "playerIndex": seat})
+    return replace(evidence, admin_view=whole, accepted=evidence.accepted[:-1])
+
+
+def before(evidence: Evidence, move: int) -> datetime:
+    """When the move before this one was made."""
+    return datetime.fromisoformat(evidence.admin_view["moves"][move - 1]["at"])
+
+
+def test_what_the_network_saw_of_an_action_is_held_against_the_history(
+    evidence: Evidence,
+) -> None:
+    """A clean match is acquitted; an action that was doubled, got lost or was strange is found."""
+
+    def faults(accepted: Sequence[AcceptedAction], *refused: RefusedAction) -> list[str]:
+        return check_match(1, replace(evidence, accepted=accepted, refused=refused)).all_violations
+
+    first, *rest = evidence.accepted
+    assert faults([first, *rest]) == []
+    assert len(rest) > 5
+    for wrong in (rest, [first, *rest[:-1]], [first, *rest, rest[-1]]):
+        assert any("count as ours" in fault for fault in faults(wrong))
+    strange = replace(first, violations=["was meant for another move"])
+    refused = RefusedAction(4, {"etype": "Draw"}, "403", START)
+    assert faults([strange, *rest], refused) == [*strange.violations, str(refused)]
+
+
+@pytest.mark.parametrize("field", ["etype", "at"])
+def test_a_log_that_tells_a_move_otherwise_is_found(evidence: Evidence, field: str) -> None:
+    whole = deepcopy(evidence.admin_view)
+    entry = whole["moves"][evidence.accepted[3].sequence]
+    (entry["userAction"] if field == "etype" else entry)[field] = "2001-01-01T00:00:00Z"
+    assert check_match(1, replace(evidence, admin_view=whole)).all_violations
+
+
+@pytest.mark.parametrize(
+    ("names", "well"),
+    [
+        ([], False),
+        ([f"{FaultKind.TIMED_OUT} (act)"], False),
+        ([f"{FaultKind.TIMED_OUT} (wait)"], True),
+        ([f"{FaultKind.TIMED_OUT} (act)", "machine killed"], True),
+    ],
+)
+def test_a_lost_turn_is_told_with_what_happened_in_it(
+    forced: Evidence, names: list[str], well: bool
+) -> None:
+    """And may be lost where more than one thing happened; what came long before is no reason."""
+    at = forced.accepted[-1].sequence + 1
+    long_before = before(forced, at) - timedelta(seconds=30)
+    # A wait that began half a minute ago may have been swallowed; all else is over by then.
+    suffered = [Incident(long_before if "wait" in n else before(forced, at), n) for n in names]
+    suffered.insert(0, Incident(long_before, "before"))
+    (lost,) = check_match(1, replace(forced, incidents=suffered)).forced_turns
+    assert (lost.move_number, list(lost.incidents), lost.is_excused) == (at, names, well)
+
+
+def test_to_end_a_turn_that_the_watchdog_ended_first_is_no_fault(forced: Evidence) -> None:
+    at = forced.accepted[-1].sequence + 1
+    late = [
+        RefusedAction(at + moves, {"etype": kind}, "409", START)
+        for moves, kind in ((1, "EndTurn"), (3, "EndTurn"), (1, "Draw"))
+    ]
+    assert check_match(1, replace(forced, refused=late)).refused == (late[2],)
+
+
+def test_to_ask_once_if_a_turn_goes_on_is_no_fault(evidence: Evidence) -> None:
+    """By an EndTurn, when the time of the turn is over."""
+    whole, at = deepcopy(evidence.admin_view), evidence.accepted[-1].sequence
+    whole["creationParams"]["timeout"] = 8
+    over = before(evidence, at) + timedelta(seconds=9)
+    asked = RefusedAction(at, {"etype": "EndTurn"}, "400", over)
+    early, drawn = asked._replace(refused_at=over - timedelta(seconds=2)), asked._replace(action={})
+    for refused, wrong in (
+        ([asked], []),
+        ([asked, asked._replace(answer="again")], [1]),
+        ([asked, asked._replace(refused_at=over + timedelta(seconds=9))], []),
+        ([early], [0]),
+        ([drawn], [0]),
+    ):
+        verdict = check_match(1, replace(evidence, admin_view=whole, refused=refused))
+        assert [refused.index(one) for one in verdict.refused] == wrong

@@ -1,0 +1,294 @@
+"""A real arena on a free port, a clock to turn by hand, and a lean client to ask it with."""
+
+import asyncio
+import base64
+import json
+import re
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from random import Random
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+
+from cardsharp.games.deadmansdraw.arena.app import ExtraPages
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.games.deadmansdraw.arena.local_arena import LocalArena
+from cardsharp_tools.local_server.arena_server import ArenaServer
+from support.waiting import HANG_SECONDS, until
+
+DUMMY = "0" * 24
+ALICE = "636438380ee778617e6e5be8"
+BOB = "636438380ee778617e6e5be9"
+ADMIN = "admin"
+OUTSIDER = "636438380ee778617e6e5c09"
+ADMIN_PASSWORD = "adminpass"
+
+NAMES = {
+    DUMMY: "Dummy",
+    ALICE: "Alice",
+    BOB: "Bob",
+    **{f"636438380ee778617e6e5c0{number}": f"Player{number}" for number in range(10)},
+}
+"""The players of the recorded matches."""
+
+PASSWORDS = {player: f"{name.lower()}pass" for player, name in NAMES.items()} | {
+    ADMIN: ADMIN_PASSWORD
+}
+
+
+class ManualClock:
+    """A clock that stands still until it is turned."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, duration: timedelta) -> None:
+        self.now += duration
+
+
+def write_players(folder: Path) -> Path:
+    """A players' file with everybody in `NAMES`."""
+    path = folder / "players.json"
+    records = [
+        {
+            "_id": player,
+            "name": name,
+            "password": PASSWORDS[player],
+            "email": f"{name.lower()}@example.com",
+            "country": "hu",
+        }
+        for player, name in NAMES.items()
+    ]
+    path.write_text(json.dumps(records))
+    return path
+
+
+@dataclass(frozen=True)
+class HttpResponse:
+    """Status, body and headers as they came; a header that came twice is a list of two."""
+
+    status: int
+    raw: bytes
+    headers: Mapping[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return self.raw.decode()
+
+    def json(self) -> Any:  # noqa: ANN401 - whatever the arena says
+        return json.loads(self.raw)
+
+
+def basic_auth(user: str, passwords: Mapping[str, str] = PASSWORDS) -> str:
+    token = base64.b64encode(f"{user}:{passwords[user]}".encode()).decode()
+    return f"Basic {token}"
+
+
+class ArenaHttpClient:
+    """One kept-alive connection that speaks for whichever user is named."""
+
+    def __init__(self, url: str, timeout: float = HANG_SECONDS) -> None:
+        self.url, parts = url, urlsplit(url)
+        self._connection = HTTPConnection(str(parts.hostname), parts.port, timeout=timeout)
+        self._credentials = {user: basic_auth(user) for user in PASSWORDS}
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        user: str | None = None,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> HttpResponse:
+        """The answer to a request; `body` is sent as JSON, bytes as they are."""
+        sent = dict(headers or {})
+        if user is not None:
+            sent.setdefault("Authorization", self._credentials[user])
+        if body is not None:
+            sent.setdefault("Content-Type", "application/json")
+        raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        status, headers_told, told = self._send(method, path, raw, sent)
+        found: dict[str, list[str]] = {}
+        for name, value in headers_told:
+            found.setdefault(name.lower(), []).append(value)
+        return HttpResponse(status, told, found)
+
+    def _send(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[int, Sequence[tuple[str, str]], bytes]:
+        self._connection.request(method, path, body, headers)
+        response = self._connection.getresponse()
+        return response.status, response.getheaders(), response.read()
+
+    def get(self, path: str, user: str | None = ALICE) -> HttpResponse:
+        return self.request("GET", path, user)
+
+    def post(self, path: str, user: str | None = ALICE, body: object = None) -> HttpResponse:
+        return self.request("POST", path, user, body)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def disconnect(self) -> None:
+        """Cut the line, also while another thread waits for an answer on it."""
+        self._connection.sock.shutdown(socket.SHUT_RDWR)
+        self._connection.close()
+
+
+async def call_asgi(
+    app: Starlette, method: str, target: str, body: bytes | None, headers: Mapping[str, str]
+) -> tuple[int, Sequence[tuple[str, str]], bytes]:
+    """Status, headers and body of what an application answers, asked without a socket."""
+    parts, pending = urlsplit(target), [{"type": "http.request", "body": body or b""}]
+    told: dict[str, Any] = {"body": b""}
+
+    async def receive() -> dict[str, Any]:
+        return pending.pop() if pending else await asyncio.Future()
+
+    async def send(message: Any) -> None:  # noqa: ANN401 - ASGI's own
+        if message["type"] == "http.response.start":
+            told.update(message)
+        else:
+            told["body"] += message.get("body", b"")
+
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": parts.path,
+        "query_string": parts.query.encode(),
+        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+        "client": ("127.0.0.1", 1),
+    }
+    await app(scope, receive, send)
+    found = [(name.decode(), value.decode()) for name, value in told.get("headers", ())]
+    return told["status"], found, told["body"]
+
+
+class InProcessClient(ArenaHttpClient):
+    """A client of an arena in this process, whose requests need no socket; closed with it."""
+
+    def __init__(self, config: ArenaConfig) -> None:
+        super().__init__("http://127.0.0.1:9")
+        self._arena, self._loop = LocalArena(config), asyncio.new_event_loop()
+
+    def _send(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[int, Sequence[tuple[str, str]], bytes]:
+        asked = call_asgi(self._arena.app, method, path, body, headers)
+        return self._loop.run_until_complete(asked)
+
+    def close(self) -> None:
+        self._arena.close()
+        self._loop.close()
+
+
+def play_random_moves(
+    client: ArenaHttpClient,
+    match: str,
+    rng: Random,
+    moves: int = 1000,
+    passwords: Mapping[str, str] = PASSWORDS,
+) -> dict[str, Any]:
+    """Play so many moves of a match, or as many as there are; its last view."""
+    path = f"/api/matches/{match}"
+    for _ in range(moves):
+        view = client.get(path, ADMIN).json()
+        index = view["activePlayerIndex"]
+        if index is None:
+            break
+        started = view["moveCountInTurn"] is not None and view["state"]["playArea"]
+        verb = "EndTurn" if started and rng.random() < 0.4 else "Draw"
+        headers = {"Authorization": basic_auth(view["playerids"][index], passwords)}
+        answer = client.request("POST", path, None, {"etype": verb, "autopick": True}, headers)
+        assert answer.status == 200, answer.text
+    return dict(client.get(f"{path}?showevents=1", ADMIN).json())
+
+
+def arena_config(folder: Path, **settings: Any) -> ArenaConfig:  # noqa: ANN401 - its fields
+    """The configuration of an arena, if nothing else is said for the players in `NAMES`."""
+    settings.setdefault("admin_password", ADMIN_PASSWORD)
+    return ArenaConfig(
+        players_file=settings.pop("players", None) or write_players(folder), **settings
+    )
+
+
+@contextmanager
+def running_arena(
+    folder: Path,
+    *,
+    extra_pages: ExtraPages | None = None,
+    **settings: Any,  # noqa: ANN401 - fields of ArenaConfig
+) -> Iterator[tuple[ArenaServer, ArenaHttpClient]]:
+    """An arena for the players in `NAMES`, with `more` pages beside its own, and a client."""
+    server = ArenaServer(arena_config(folder, **settings), extra_pages)
+    with server as arena, closing(ArenaHttpClient(arena.url)) as client:
+        yield arena, client
+
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_SECONDS = re.compile(r"after [\d.]+ seconds")
+
+
+def mask_ids_and_times(text: str, match_id: str) -> str:
+    """A body's text without match id and moments, as docs/spec/arena.md section 10 has it."""
+    text = _MOMENT.sub("<TS>", text.replace(match_id, "<MATCH_ID>"))
+    return _SECONDS.sub("after <SEC> seconds", text)
+
+
+def canonical_json(body: object) -> str:
+    """A body as the arena writes it, so that equal texts have their keys in the same order."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+
+
+def without_secrets(view: Any) -> Any:  # noqa: ANN401 - any JSON view
+    """A recorded view as our arena shows it to a player who did not create the match."""
+    shown = json.loads(json.dumps(view))
+    for secret in ("randomSeed", "drawPile"):
+        shown.get("creationParams", {}).pop(secret, None)
+    for move in shown.get("moves", ()):
+        for event in move["events"]:
+            event.pop("matchStartedSeed", None)
+    return shown
+
+
+def as_shown_to(viewer: str | None, body: Any) -> Any:  # noqa: ANN401 - any JSON body
+    """A recorded body as our arena shows it: seed and draw pile for creator and admin alone."""
+    if isinstance(body, list):
+        return [as_shown_to(viewer, item) for item in body]
+    is_view = isinstance(body, dict) and "createdByPlayerId" in body
+    hidden = is_view and viewer not in (ADMIN, body["createdByPlayerId"])
+    return without_secrets(body) if hidden else body
+
+
+class BackgroundRequest:
+    """A request that waits in a thread of its own, on a connection of its own."""
+
+    def __init__(self, arena: ArenaServer, method: str, path: str, user: str | None) -> None:
+        self._client = ArenaHttpClient(arena.url)
+        body = {"etype": "Draw"} if method == "POST" else None
+        before, thread = arena.long_poll_count, ThreadPoolExecutor(1)
+        self._asked = thread.submit(self._client.request, method, path, user, body)
+        thread.shutdown(wait=False)
+        until(lambda: arena.long_poll_count > before)
+
+    def response(self) -> HttpResponse:
+        """The answer; it must come soon."""
+        answer = self._asked.result(timeout=HANG_SECONDS)
+        self._client.close()
+        return answer
+
+    def disconnect(self) -> None:
+        """Close the connection without waiting for the answer."""
+        self._client.disconnect()
+        assert isinstance(self._asked.exception(timeout=HANG_SECONDS), OSError | HTTPException)

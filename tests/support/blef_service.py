@@ -1,0 +1,242 @@
+"""The Blef service in this process, and how recorded cards are read."""
+
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from random import Random
+from typing import Any
+from urllib.parse import urlencode
+
+from cardsharp.aws import telemetry
+from cardsharp.games.blef.cards import Card, Hand
+from cardsharp.games.blef.game import GAME
+from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.rules import DealHand, Round, RoundMove, max_cards
+from cardsharp.games.blef.service import routes_v2022
+from cardsharp.games.blef.service.bootstrap import publish_change
+from cardsharp.games.blef.service.game_changes import SecureRandomness
+from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY, GameStore
+from cardsharp.games.blef.service.routes import API
+from cardsharp.games.blef.service.service import NO_BOTS, BlefService, Bots
+from cardsharp.games.blef.simulation import resample_hidden_hands
+from cardsharp.server import lambda_handler
+from cardsharp.server.feed_bootstrap import SUBSCRIBER_STORE
+from cardsharp.server.websocket_feed import Feed, WebSocketConnections
+from cardsharp.store.match_log import Clock
+from cardsharp.store.sqlite_file import MEMORY_PATH
+from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
+from cardsharp_tools.local_cloud.lambda_events import LocalLambdaContext
+from support.games import StrategyPlayer, play_on
+from support.recordings import sample_table
+from support.store_fixtures import FakeClock
+
+TIMEOUT = timedelta(seconds=29)
+
+
+@dataclass(frozen=True)
+class HttpResponse:
+    """An answer as a client sees it."""
+
+    status: int
+    text: str
+    headers: dict[str, str]
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401 - whatever JSON came
+        return json.loads(self.text)
+
+
+@dataclass
+class BlefHandlerClient:
+    """Asks the handler in this process, with the events that API Gateway would send."""
+
+    store: GameStore
+    clock: Clock = field(default_factory=FakeClock)
+    chance: SecureRandomness = field(default_factory=SecureRandomness)
+    base: str = API.base_path
+    """That of today's generation is empty; both are there."""
+    agents: Bots = NO_BOTS
+
+    def __post_init__(self) -> None:
+        self.blef = BlefService(self.store, self.clock, self.chance, self.agents)
+        self.api = lambda_handler.build_combined_handler((API, routes_v2022.API), self.blef)
+
+    def with_feed(self, sockets: WebSocketConnections) -> Feed:
+        """Have what changes told to those who watch; who may watch is still to be said."""
+        feed = Feed(SUBSCRIBER_STORE.open(f"sqlite:{MEMORY_PATH}", self.clock), sockets, self.clock)
+        self.blef.on_change = partial(publish_change, feed)
+        return feed
+
+    def send(self, request: HttpRequest) -> HttpResponse:
+        event = json.loads(json.dumps(to_event(request, self.clock.now())))
+        context = LocalLambdaContext("blef", TIMEOUT, self.clock)
+        answer = parse_response(json.loads(json.dumps(self.api(event, context))))
+        return HttpResponse(answer.status, answer.body.decode(), dict(answer.headers))
+
+    def get(self, path: str, **query: object) -> HttpResponse:
+        return self.request("GET", path, **query)
+
+    def request(self, method: str, path: str, **query: object) -> HttpResponse:
+        given = {name: str(value) for name, value in query.items()}
+        target = f"{self.base}{path}" + (f"?{urlencode(given)}" if given else "")
+        return self.send(HttpRequest(method, target))
+
+    def post(self, path: str, body: object) -> HttpResponse:
+        headers = (("Content-Type", "application/json"),)
+        return self.send(
+            HttpRequest("POST", f"{self.base}{path}", headers, json.dumps(body).encode())
+        )
+
+    def create(self) -> str:
+        return self.get("/games/create").json["game_uuid"]
+
+    def join(self, game: str, nickname: str) -> str:
+        return self.get(f"/games/{game}/join", nickname=nickname).json["player_uuid"]
+
+    def create_with_players(self, players: int = 2) -> "StartedBlefGame":
+        """Return a game that can be started, by nickname the uuids of its players."""
+        game = self.create()
+        names = [f"p{number}" for number in range(players)]
+        return StartedBlefGame(self, game, {name: self.join(game, name) for name in names})
+
+    def create_and_start(self, players: int = 2) -> "StartedBlefGame":
+        """The same once it has just been started."""
+        made = self.create_with_players(players)
+        assert self.get(f"/games/{made.game}/start", admin_uuid=made.uuids["p0"]).status == 202
+        return made
+
+
+@dataclass(frozen=True)
+class StartedBlefGame:
+    """A started game with all the secrets of its players."""
+
+    client: BlefHandlerClient
+    game: str
+    uuids: dict[str, str]
+
+    def state(self, nickname: str | None = None, **query: object) -> Any:  # noqa: ANN401 - JSON
+        if nickname is not None:
+            query["player_uuid"] = self.uuids[nickname]
+        return self.client.get(f"/games/{self.game}", **query).json
+
+    def play(self, action: int, nickname: str | None = None) -> HttpResponse:
+        """Let the player to move, or another one, send an action."""
+        mover = nickname or self.state()["cp_nickname"]
+        return self.client.get(
+            f"/games/{self.game}/play", player_uuid=self.uuids[mover], action_id=action
+        )
+
+    def play_out(self) -> None:
+        """Play to the end: the highest bet, which hardly ever holds, and its check."""
+        while self.state()["status"] == "Running":
+            assert self.play(87).status == 200
+            assert self.play(88).status == 200
+
+
+@contextmanager
+def capture_log() -> Iterator[io.StringIO]:
+    """Yield what the function logs meanwhile."""
+    handlers = {handler: handler.stream for handler in telemetry.logger.handlers}  # type: ignore[attr-defined]
+    metrics = telemetry.metrics_recorder.stream
+    log = io.StringIO()
+    telemetry.redirect_output(log)
+    try:
+        yield log
+    finally:
+        telemetry.metrics_recorder.stream = metrics
+        for handler, stream in handlers.items():
+            handler.setStream(stream)  # type: ignore[attr-defined]
+
+
+def memory_client(base: str = API.base_path, **overrides: Any) -> BlefHandlerClient:  # noqa: ANN401 - of `Client`
+    """A client of a service that keeps its games in this process, under a fake clock."""
+    clock = FakeClock()
+    return BlefHandlerClient(
+        GAME_STORE_FACTORY.open_file(MEMORY_PATH, clock), clock, base=base, **overrides
+    )
+
+
+class RecordedRandomness(SecureRandomness):
+    """Chance as a recording had it; what that does not tell is real, or dealt by `rest`."""
+
+    def __init__(self, fallback: DealHand | None = None) -> None:
+        self._rest = fallback or super().deal
+        self.uuids: list[str] = []
+        self.orders: dict[int, tuple[int, ...]] = {}
+        self.hands: list[Hand] = []
+
+    def uuid(self) -> str:
+        return self.uuids.pop(0) if self.uuids else super().uuid()
+
+    def seating_order(self, players: int) -> tuple[int, ...]:
+        return self.orders.get(players) or super().seating_order(players)
+
+    def deal(self, deal_index: int) -> Hand:
+        told = self.hands and len(self.hands[0]) == deal_index
+        return self.hands.pop(0) if told else self._rest(deal_index)
+
+
+def parse_cards(items: Iterable[dict[str, int]]) -> list[Card]:
+    """The cards of a hand in the API's JSON."""
+    return [Card(item["value"], item["colour"]) for item in items]
+
+
+def parse_hands(state: dict[str, Any]) -> list[list[Card]]:
+    """The hands that a state shows, in seating order."""
+    return [parse_cards(shown["hand"]) for shown in state["hands"]]
+
+
+def empty_objects_as_none(body: Any) -> Any:  # noqa: ANN401 - whatever JSON came
+    """A body in which the original's empty object for a missing value is None."""
+    if isinstance(body, dict):
+        nothing = {name for name in ("admin_nickname", "cp_nickname") if body.get(name) == {}}
+        return {name: None if name in nothing else value for name, value in body.items()}
+    return body
+
+
+def random_round(random: Random, players: int, eliminated: int = 0) -> Round:
+    """Some round of a game with so many players, some of them out, with a few bets made."""
+    most = max_cards(players)
+    gone = random.sample(range(players), eliminated)
+    n_cards = tuple(0 if seat in gone else random.randint(1, most) for seat in range(players))
+    left = [seat for seat in range(players) if seat not in gone]
+    bets = sorted(random.sample(range(88), random.randint(0, 4)))
+    history = tuple(RoundMove(left[turn % len(left)], bet) for turn, bet in enumerate(bets))
+    turn, number = left[len(bets) % len(left)], random.randint(1, 9)
+    bare = Round(number, most, n_cards, ((),) * players, turn, history)
+    return resample_hidden_hands(bare, None, random)
+
+
+def positions_of_first_seat(
+    first: str, second: str, seed: int, seats: int | None = None
+) -> Iterator[Position]:
+    """What whoever sits first sees where it is to act, in a game between those strategies."""
+    players = [StrategyPlayer(GAME, name, seed, seats) for name in (first, second)]
+    simulation = players[0].simulation
+    for note in play_on(simulation.initial_state(Random(seed)), players, Random(seed))[:-1]:
+        if simulation.current_seat(note.state) == 0:
+            yield simulation.current_position(note.state)
+
+
+class IntendedDifferences:
+    """Where we answer otherwise than the original on purpose: which cases, with what, and why.
+
+    A table of `tests/samples` lists them; noted is which of them are `needed`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.listed = {case: one for one in sample_table(name)["decision"] for case in one["cases"]}
+        self.needed: set[str] = set()
+
+    def accepts(self, case: str, reply: HttpResponse, variables: Mapping[str, object]) -> bool:
+        """Whether this is what is listed; its error may have words in braces, which are `told`."""
+        listed = self.listed.get(case)
+        if listed is None:
+            return False
+        self.needed.add(case)
+        error = "error" not in listed or reply.json["error"] == listed["error"].format(**variables)
+        return bool(error and reply.status == listed.get("status", 400))

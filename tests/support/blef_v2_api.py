@@ -1,0 +1,106 @@
+"""Today's generation of Blef's API: clients, those who watch, and what was recorded of it."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import requests
+from websockets.sync.client import ClientConnection, connect
+
+from cardsharp.games.blef.service.bootstrap import SERVICE
+from cardsharp.games.blef.service.service import Bots
+from cardsharp.server.feed_bootstrap import FEED_VARIABLE
+from cardsharp.server.websocket_feed import ConnectionGone, InMemoryConnections
+from cardsharp.store.sqlite_file import MEMORY_PATH
+from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
+from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
+from cardsharp_tools.local_play.game_service import REQUEST_TIMEOUT
+from support.recordings import recording
+from support.waiting import HANG_SECONDS
+
+
+@dataclass(frozen=True)
+class BlefV2Client:
+    """A service at an address, and requests to it as a client of today's generation makes them."""
+
+    url: str
+
+    def get(self, path: str, **query: object) -> Any:  # noqa: ANN401 - whatever JSON came
+        answer = requests.get(
+            f"{self.url}{path}", params={k: str(v) for k, v in query.items()}, timeout=HANG_SECONDS
+        )
+        answer.raise_for_status()
+        return answer.json()
+
+    def watch(self, *, headers: dict[str, str] | None = None, **query: str) -> ClientConnection:
+        """Open a socket, with parameters in the query string or as headers."""
+        asked = "&".join(f"{name}={value}" for name, value in query.items())
+        address = f"{self.url.replace('http', 'ws', 1)}/?{asked}"
+        return connect(address, additional_headers=headers, open_timeout=HANG_SECONDS, proxy=None)
+
+    def create_with_players(self, *names: str) -> tuple[str, list[str]]:
+        """A new game with these players, and their secrets."""
+        game = self.get("/games/create")["game_uuid"]
+        secrets = [self.get(f"/games/{game}/join", nickname=n)["player_uuid"] for n in names]
+        return game, secrets
+
+
+@contextmanager
+def serve_blef_v2(sockets: InMemoryConnections, name: str) -> Iterator[BlefV2Client]:
+    """Serve games in this process, with the feed of that name."""
+    handler = SERVICE.build_handler(
+        {SERVICE.store_setting: f"sqlite:{MEMORY_PATH}", FEED_VARIABLE: f"memory:{name}"}
+    )
+    with ApiGatewayServer(
+        LambdaFunction("blef", handler, REQUEST_TIMEOUT), sockets=sockets
+    ) as front:
+        yield BlefV2Client(front.url)
+
+
+def receive_body(socket: ClientConnection) -> Any:  # noqa: ANN401 - whatever JSON came
+    """The next thing that a watcher is told: a text in the body of a frame."""
+    frame = json.loads(socket.recv(timeout=HANG_SECONDS))
+    assert frame["statusCode"] == 200
+    return json.loads(frame["body"])
+
+
+class RecordingSockets:
+    """Sockets that note what each is sent; those that are `dead` take nothing."""
+
+    def __init__(self, failing: Sequence[str] = ()) -> None:
+        self.failing = set(failing)
+        self.sent: dict[str, list[Any]] = {}
+        self.closed: list[str] = []
+
+    def send(self, connection: str, text: str) -> None:
+        if connection in self.failing:
+            raise ConnectionGone("dead")
+        self.sent.setdefault(connection, []).append(json.loads(json.loads(text)["body"]))
+
+    def close(self, connection: str) -> None:
+        self.closed.append(connection)
+
+    def take_messages(self, connection: str) -> list[Any]:
+        """What a connection was sent since the last look."""
+        return self.sent.pop(connection, [])
+
+
+AGENTS = Bots({"Dazhbog": "conservative", "Porevit": "conservative_crawling"})
+"""The bots of the recording, for whom the recording plays."""
+
+
+def recorded_v2_requests() -> list[dict[str, Any]]:
+    """The recorded requests; that by which a bot's own function moved is a request as any other."""
+    return [
+        {
+            **row,
+            "method": "GET",
+            "path": f"/games/{row['query']['game_uuid']}/play",
+            "query": {k: str(v) for k, v in row["query"].items() if k != "game_uuid"},
+        }
+        if row["method"] == "INVOKE"
+        else row
+        for row in recording("blef_next")
+    ]

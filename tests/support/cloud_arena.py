@@ -1,0 +1,41 @@
+"""What opens an arena in the cloud's home, as `running_arena` does in the other."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.games.deadmansdraw.arena.bootstrap import DEFAULT_RETENTION_DAYS
+from cardsharp_tools.games.deadmansdraw.emulated_arena import (
+    EmulatedArenaServer,
+    create_arena_table,
+)
+from cardsharp_tools.local_cloud.emulator import Emulator
+from cardsharp_tools.local_server.arena_server import ArenaServer
+from support.arena_server import ArenaHttpClient, arena_config
+
+ITEM_TTL = timedelta(days=DEFAULT_RETENTION_DAYS)
+
+Opened = Callable[..., AbstractContextManager[tuple[ArenaServer, ArenaHttpClient]]]
+"""As `support.arena.running_arena`."""
+
+
+def cloud_arena_factory(emulator: Emulator) -> Opened:
+    """What opens arenas in this emulator; `table` may be another arena's."""
+
+    @contextmanager
+    def opened(
+        folder: Path,
+        table: DynamoTable | None = None,
+        **settings: Any,  # noqa: ANN401 - as of `running_arena`
+    ) -> Iterator[tuple[ArenaServer, ArenaHttpClient]]:
+        config = arena_config(folder, **settings)
+        server = EmulatedArenaServer(
+            config, table or create_arena_table(emulator, config.players_file)
+        )
+        with server as arena, closing(ArenaHttpClient(arena.url)) as client:
+            yield arena, client
+
+    return opened

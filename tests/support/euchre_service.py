@@ -1,0 +1,196 @@
+"""The Euchre service in this process: what it is sent, what it answers and writes down."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import requests
+from fault_simulation.faults import Crash
+from fault_simulation.transport import invoke_handler, response_of
+from requests.adapters import HTTPAdapter
+
+from cardsharp.core.clock import SystemClock
+from cardsharp.games.euchre.actions import Action
+from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.service.deal_store import DealStore
+from cardsharp.games.euchre.service.routes import API
+from cardsharp.games.euchre.service.service import EuchreService
+from cardsharp.games.euchre.strategies import Decision, Strategy, build
+from cardsharp.server import lambda_handler
+from cardsharp.store.sqlite_documents import SqliteDocumentStore
+from cardsharp.store.sqlite_file import MEMORY_PATH
+from cardsharp_tools.games.euchre.remote_player import RemotePlayer
+from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, to_event
+from cardsharp_tools.local_cloud.lambda_events import LocalLambdaContext
+from cardsharp_tools.local_play.game_service import REQUEST_TIMEOUT
+
+Json = dict[str, Any]
+
+
+class RecordingLog:
+    """A log that keeps everything."""
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[str, Json]] = []
+
+    def info(self, message: str, *, extra: Json) -> None:
+        self.entries.append((message, extra))
+
+    warning = info
+
+    @property
+    def decisions(self) -> list[Json]:
+        """What it says of each decision."""
+        return [entry for what, entry in self.entries if what == "decision"]
+
+    @property
+    def strategy_failures(self) -> list[str]:
+        """Why a strategy was not asked, or not listened to."""
+        return [entry["fault"] for entry in self.decisions if "fault" in entry]
+
+    @property
+    def other_errors(self) -> list[str]:
+        """What else went wrong."""
+        return [f"{what}: {entry['cause']}" for what, entry in self.entries if "cause" in entry]
+
+
+class RecordingStrategy:
+    """Does what it is told and keeps the positions that it was shown."""
+
+    def __init__(self) -> None:
+        self.answer: Callable[[Position], Action] = lambda position: position.legal_actions[0]
+        self.positions: list[Position] = []
+
+    def decide(self, position: Position) -> Decision:
+        self.positions.append(position)
+        return Decision(self.answer(position), "Told so.")
+
+
+def memory_store() -> DealStore:
+    return DealStore(SqliteDocumentStore(MEMORY_PATH, SystemClock()), SystemClock())
+
+
+class EuchreServiceHarness:
+    """A service over a store, called like the HTTP API's function."""
+
+    def __init__(self, strategy: Strategy | str = "rules", store: DealStore | None = None) -> None:
+        self.log = RecordingLog()
+        self.store = store or memory_store()
+        self.strategy = build(strategy) if isinstance(strategy, str) else strategy
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin anew with nothing but what the store holds."""
+        clock = SystemClock()
+        self.api = lambda_handler.build_handler(
+            API, EuchreService(self.store, self.strategy, clock, self.log)
+        )
+
+    def answer(self, event: Json) -> Json:
+        """The answer to an event."""
+        return self.api(event, LocalLambdaContext("euchre", REQUEST_TIMEOUT, SystemClock()))
+
+    def call(self, method: str, target: str, body: Json | str | None = None) -> tuple[int, Json]:
+        """Status and body of the answer."""
+        text = json.dumps(body) if isinstance(body, dict) else body or ""
+        sent = text.encode(errors="surrogatepass")
+        asked = HttpRequest(method, target, (("content-type", "application/json"),), sent)
+        answer = self.answer(to_event(asked, SystemClock().now()))
+        return answer["statusCode"], json.loads(answer["body"])
+
+    def call_ok(self, method: str, target: str, body: Json | str | None = None) -> Json:
+        """The body of an answer that must be a good one."""
+        status, answer = self.call(method, target, body)
+        assert status == 200, answer
+        return answer
+
+
+# Seat 0 holds clubs, 1 diamonds, 2 hearts, 3 spades, each without the ace; the ace of spades is
+# turned up.
+CARDS = [
+    *(0, 4, 8, 12, 16),
+    *(1, 5, 9, 13, 17),
+    *(2, 6, 10, 14, 18),
+    *(3, 7, 11, 15, 19),
+    *(23, 20, 21, 22),
+]
+TURN_CARD = 23
+TOKEN = "7f0e"
+
+
+class DealMessages:
+    """Sends the messages of one deal to a service."""
+
+    def __init__(self, service: EuchreServiceHarness, token: str = TOKEN, deal: int = 0) -> None:
+        self.service = service
+        self.address: Json = {"token": token, "gameNum": 0, "dealNum": deal}
+
+    def begin(self, cards: list[int] = CARDS) -> Json:
+        return self._tell("/deal", cards=cards, status="new")
+
+    def request_bid(self, round_number: int, pos: int) -> Json:
+        return self.get("/bid", round=round_number, turnCard=TURN_CARD, pos=pos)
+
+    def send_bid(self, round_number: int, pos: int, suit: int, *, alone: bool = False) -> Json:
+        bid = {"suit": suit, "alone": alone}
+        return self._tell("/bid", round=round_number, turnCard=TURN_CARD, pos=pos, **bid)
+
+    def request_swap(self, declarer: int, cards: list[int]) -> Json:
+        deal = {"declarerPos": declarer, "turnCard": TURN_CARD}
+        return self.get("/swap", **deal, pos=3, swappableCards=cards)
+
+    def send_swap(self, declarer: int, card: int) -> Json:
+        return self._tell("/swap", declarerPos=declarer, turnCard=TURN_CARD, pos=3, card=card)
+
+    def request_play(self, trick: int, seq: int, pos: int, cards: list[int]) -> Json:
+        return self.get("/play", trickNum=trick, trickSeq=seq, pos=pos, playableCards=cards)
+
+    def send_play(self, trick: int, seq: int, pos: int, card: int) -> Json:
+        return self._tell("/play", trickNum=trick, trickSeq=seq, pos=pos, card=card)
+
+    def get(self, path: str, **query: int | list[int]) -> Json:
+        """The answer to a question; lists repeat their key, as the client sends them."""
+        asked = urlencode({**self.address, **query}, doseq=True)
+        return self.service.call_ok("GET", f"{path}?{asked}")
+
+    def _tell(self, path: str, **told: object) -> Json:
+        return self.service.call_ok("POST", path, {**self.address, **told})
+
+
+BASE = "http://service"
+
+
+class RestartingAdapter(HTTPAdapter):
+    """Starts a service again that died, and asks it the same once more; `deaths` counts.
+
+    The requests of the client become events for the handler: no port, no thread.
+    """
+
+    def __init__(self, service: EuchreServiceHarness) -> None:
+        super().__init__()
+        self.service = service
+        self.restarts = 0
+        self.watch: Callable[[requests.PreparedRequest], None] = lambda _: None
+
+    def send(
+        self, request: requests.PreparedRequest, *_: object, **__: object
+    ) -> requests.Response:
+        self.watch(request)
+        try:
+            answer = invoke_handler(self.service.api, request, SystemClock())
+        except Crash:
+            self.restarts += 1
+            self.service.restart()
+            answer = invoke_handler(self.service.api, request, SystemClock())
+        return self.build_response(request, response_of(answer))
+
+
+def in_process_player(
+    service: EuchreServiceHarness, token: str = TOKEN
+) -> tuple[RemotePlayer, RestartingAdapter]:
+    """A player that calls the service as the real client does, and what it calls through."""
+    player, adapter = RemotePlayer(BASE), RestartingAdapter(service)
+    player.token = token
+    player._http.mount(BASE, adapter)
+    return player, adapter

@@ -1,0 +1,40 @@
+"""Events, contexts and settings for calling the handlers directly."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from cardsharp.bot.queueing.messages import MatchMessage
+from cardsharp.core.clock import SystemClock
+from cardsharp.store.match_log import Message
+from cardsharp_tools.local_cloud.lambda_events import Event, LocalLambdaContext, sqs_event
+from support.arena_server import ALICE, PASSWORDS
+
+EVENTS = Path(__file__).parents[2] / "events"  # one real sample event a case
+
+
+def context(seconds: float = 60) -> LocalLambdaContext:
+    """The context of an invocation that may take so long."""
+    return LocalLambdaContext("function", timedelta(seconds=seconds), SystemClock())
+
+
+def match_event(*bodies: str) -> Event:
+    """The event of SQS that delivers these messages; their ids are "0", "1", ..."""
+    now = SystemClock().now()
+    messages = [Message(body, str(n), f"receipt-{n}", 1, now) for n, body in enumerate(bodies)]
+    return sqs_event(messages, now)
+
+
+def message(match_id: str) -> str:
+    """The body of a message that names a match."""
+    return MatchMessage(match_id=match_id).to_json
+
+
+def alice_settings(url: str) -> dict[str, str]:
+    """The settings with which we are Alice at the arena of this address."""
+    return {
+        "CARDSHARP_ARENA_URL": url,
+        "CARDSHARP_USER": ALICE,
+        "CARDSHARP_PASSWORD": PASSWORDS[ALICE],
+        "CARDSHARP_PACE_SECONDS": "0.2",
+        "CARDSHARP_WATCH_SECONDS": "0.1",
+    }

@@ -1,0 +1,179 @@
+"""Metrics recorded from the real handlers on this machine, and what AWS itself would add.
+
+The functions' own metrics are read from the lines that they print. What Lambda and SQS measure
+(errors, queue depth, age) is taken from the invocations and the queue, by AWS's rules.
+"""
+
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+from pathlib import Path
+
+import game_api.app
+import pages.app
+import poller.app
+import worker.app
+from cardsharp.aws.telemetry import metrics_recorder, redirect_output
+from cardsharp.bot.queueing.memory_queue import MemoryQueue
+from cardsharp.core.clock import SystemClock, utc_now
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
+from cardsharp.play.catalog import all_games
+from cardsharp.store.match_log import Message
+from cardsharp_tools.build.target import REPOSITORY_ROOT
+from cardsharp_tools.local_cloud.lambda_events import (
+    Event,
+    Invocation,
+    LambdaFunction,
+    LambdaHandler,
+    invoke,
+    schedule_event,
+    sqs_event,
+)
+from cardsharp_tools.local_cloud.metric_samples import MetricKey, Sample, read_emf
+from cardsharp_tools.local_cloud.template_files import create_table
+from cardsharp_tools.local_play.bot_runtime import embedded_settings, open_assembly
+from cardsharp_tools.local_play.handler_environment import settings_environment
+from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS
+from cardsharp_tools.local_server.arena_server import ArenaServer
+from support.store_fixtures import moto_client
+
+FUNCTIONS: dict[str, LambdaHandler] = {"Poller": poller.app.handler, "Worker": worker.app.handler}
+GAMES = {
+    game.name: game.http_service.load().store_setting
+    for game in all_games()
+    if game.http_service is not None
+    and any((REPOSITORY_ROOT / "events").glob(f"{game.name}_*.json"))
+}
+"""The games that the template has by name, and the setting where each keeps its matches."""
+
+SERVICES = {**GAMES, "viewer": "CARDSHARP_STORE"}
+TABLES = {"deadmansdraw": "deadmansdrawTable", "viewer": "Matches"}
+"""The tables of those that in the cloud keep nothing elsewhere."""
+
+LISTENING = timedelta(seconds=41)  # a second more than a poller needs to begin a poll at all
+
+
+@dataclass
+class MetricRecorder:
+    """The real handlers between an arena and an embedded cloud, and all that they measured."""
+
+    arena: ArenaServer
+    assembly: ArenaBotDependencies
+    log_output: io.StringIO
+    broken_service: str = ""
+    aws_samples: list[Sample] = field(default_factory=list)
+
+    @property
+    def samples(self) -> list[Sample]:
+        return [*read_emf(self.log_output.getvalue().splitlines()), *self.aws_samples]
+
+    def run_poller(self) -> Invocation:
+        """One tick of the schedule, cut to about a second of listening."""
+        return self.call("Poller", schedule_event(datetime.now(UTC)), LISTENING)
+
+    def process_next_message(self) -> Invocation | None:
+        """What the queue mapping does with the next message, None if there is none."""
+        message = self.assembly.queue.receive(timedelta(0))
+        if message is None:
+            return None
+        invocation = self.deliver(message)
+        self.assembly.queue.delete(message)
+        return invocation
+
+    def deliver(self, message: Message) -> Invocation:
+        return self.call("Worker", sqs_event([message], datetime.now(UTC)), timedelta(minutes=5))
+
+    def call(self, name: str, event: Event, timeout: timedelta) -> Invocation:
+        """Invoke a function; Lambda counts its errors, and keeps a tick that failed."""
+        function = LambdaFunction(name, FUNCTIONS[name], timeout)
+        done = invoke(function, event, function.context(SystemClock()))
+        failed = done.error is not None
+        self.record("AWS/Lambda", "Errors", {"FunctionName": name}, failed)
+        self.record("AWS/Lambda", "Throttles", {"FunctionName": name}, 0)
+        if name == "Poller":
+            self.record(
+                "AWS/SQS", "NumberOfMessagesSent", {"QueueName": "PollerDeadLetters"}, failed
+            )
+        return done
+
+    def call_service(self, name: str) -> int:
+        """Ask a service its first sample; API Gateway counts a failure as a 5xx."""
+        # Who watches the arena needs no password then.
+        told = {game_api.app.GAME_SETTING: name, "CARDSHARP_PUBLIC": "yes"}
+        handler = pages.app.handler if name == "viewer" else game_api.app.handler
+        with ExitStack() as stack:
+            if name in TABLES:
+                table = create_table(stack.enter_context(moto_client()), TABLES[name])
+                place = "nowhere" if self.broken_service == name else table
+                told[SERVICES[name]] = f"dynamodb:{place}"
+            stack.enter_context(settings_environment(told))
+            event = json.loads(min((REPOSITORY_ROOT / "events").glob(f"{name}_*.json")).read_text())
+            asked = LambdaFunction(name, handler, timedelta(seconds=29))
+            done = invoke(asked, event, asked.context(SystemClock()))
+        answer = done.response if isinstance(done.response, dict) else {}
+        status = int(answer.get("statusCode", HTTPStatus.INTERNAL_SERVER_ERROR))
+        failed = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        self.record("AWS/ApiGateway", "5xx", {"ApiId": f"{name}Api"}, failed)
+        self.record("AWS/Lambda", "Throttles", {"FunctionName": f"{name}Service"}, 0)
+        return status
+
+    def record_queue_depth(self, queue: str, messages: int) -> None:
+        name = "ApproximateNumberOfMessagesVisible"
+        self.record("AWS/SQS", name, {"QueueName": queue}, messages)
+
+    def record_queue_age(self, queue: MemoryQueue, age: timedelta) -> None:
+        """What SQS tells of the match queue, whose oldest message was sent so long ago.
+
+        A message in flight counts as old, as some sources have it, and never as visible.
+        """
+        in_flight, name = {"QueueName": "MatchQueue"}, "ApproximateNumberOfMessages"
+        self.record("AWS/SQS", f"{name}Visible", in_flight, queue.visible_count)
+        self.record("AWS/SQS", f"{name}NotVisible", in_flight, len(queue) - queue.visible_count)
+        oldest = age.total_seconds() if len(queue) else 0
+        self.record("AWS/SQS", "ApproximateAgeOfOldestMessage", in_flight, oldest)
+
+    def record(
+        self, namespace: str, name: str, dimensions: Mapping[str, str], value: float
+    ) -> None:
+        identity = MetricKey(namespace, name, frozenset(dimensions.items()))
+        self.aws_samples.append(Sample(identity, datetime.now(UTC), value))
+
+
+@contextmanager
+def metric_recorder(
+    folder: Path,
+    *,
+    password: str = BOT_CREDENTIALS[1],
+    clock: Callable[[], datetime] = utc_now,
+    broken: str = "",
+) -> Iterator[MetricRecorder]:
+    """A recording; where the arena's `clock` is behind ours, we seem to be late.
+
+    The service that is `broken` finds no table, and no database in its file.
+    """
+    lines = io.StringIO()
+    with ExitStack() as stack:
+        config = ArenaConfig(long_poll_timeout=timedelta(milliseconds=500), clock=clock)
+        arena = stack.enter_context(ArenaServer(config))
+        before = metrics_recorder.stream
+        redirect_output(lines)
+        stack.callback(setattr, metrics_recorder, "stream", before)
+        variables = {
+            "CARDSHARP_ARENA_URL": arena.url,
+            "CARDSHARP_USER": BOT_CREDENTIALS[0],
+            "CARDSHARP_PASSWORD": password,
+            "CARDSHARP_PACE_SECONDS": "0.3",
+            "CARDSHARP_STRATEGY": "draw-3",
+            **embedded_settings(folder / "matches.db"),
+            **{store: f"sqlite:{folder / game}.db" for game, store in GAMES.items()},
+        }
+        if broken:
+            (folder / f"{broken}.db").write_text("this is no database")
+        game_api.app.build_handler.cache_clear()
+        stack.callback(game_api.app.build_handler.cache_clear)
+        yield MetricRecorder(arena, stack.enter_context(open_assembly(variables)), lines, broken)

@@ -1,0 +1,143 @@
+"""What the real systems were recorded to do, for the tests that replay it.
+
+`tests/samples` keeps the recordings (its README tells what they hold): all of the arena's examples,
+of Euchre and of Blef, and of the arena's matches a choice that shows everything once. The whole
+recording of the matches is read where it lies beside the repository.
+"""
+
+import gzip
+import json
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cardsharp.games.deadmansdraw.actions import Action
+from cardsharp.games.deadmansdraw.arena.request_body import (
+    js_truthy,
+    parse_response,
+    parse_verb,
+)
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView, MoveView
+
+Json = dict[str, Any]
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+_BESIDE = Path(__file__).parents[3] / "shared" / "reference" / "arena"
+
+
+@cache
+def recording(name: str) -> tuple[Json, ...]:
+    """The lines of a recording that `tests/samples` keeps."""
+    return tuple(read_gzip_lines(SAMPLES / f"{name}.jsonl.gz"))
+
+
+def sample_table(name: str) -> Json:
+    """What a table of `tests/samples` says, which is written by hand."""
+    return tomllib.loads((SAMPLES / f"{name}.toml").read_text("utf-8"))
+
+
+def sample_rows(name: str) -> list[str]:
+    """The lines of one that has a row a line."""
+    found = (SAMPLES / f"{name}.txt").read_text("utf-8").splitlines()
+    return [line for line in found if line and not line.startswith("#")]
+
+
+def read_gzip_lines(file: Path) -> Iterator[Json]:
+    """The JSON objects of a compressed recording."""
+    with gzip.open(file, "rt", encoding="utf-8") as text:
+        yield from map(json.loads, text)
+
+
+@dataclass(frozen=True)
+class RecordedMatches:
+    """Recorded matches of the arena, one dict a match (docs/spec/arena.md section 10)."""
+
+    file: Path
+    min_step_count: int
+    """How many steps, at least, they have in all."""
+
+    def all(self) -> Iterator[Json]:
+        return read_gzip_lines(self.file)
+
+    def started(self) -> Iterator[Json]:
+        """Those whose creation succeeded."""
+        return (match for match in self.all() if match["create"]["status"] == 200)
+
+    def random_matches(self, count: int) -> Iterator[Json]:
+        """The first so many that were played at random from deal to end."""
+        return islice((match for match in self.all() if match["kind"] == "random"), count)
+
+
+SAMPLE = RecordedMatches(SAMPLES / "arena_matches.jsonl.gz", 2_800)
+ALL_RECORDED = RecordedMatches(_BESIDE / "traces_dev.jsonl.gz", 32_000)
+PAIRS = RecordedMatches(SAMPLES / "arena_pairs.jsonl.gz", 550)
+"""Requests with their answers, a part of `WHOLE_PAIRS`; `least` counts these."""
+
+ALL_RECORDED_PAIRS = RecordedMatches(_BESIDE / "paired_dev.jsonl.gz", 780)
+
+
+def parametrize_sample_and_all(
+    *marks: pytest.MarkDecorator,
+    sample: RecordedMatches = SAMPLE,
+    all_matches: RecordedMatches = ALL_RECORDED,
+) -> pytest.MarkDecorator:
+    """Run a test with the `matches` that are kept and, under these marks, with all of them."""
+    here = pytest.mark.skipif(
+        not all_matches.file.exists(), reason="the whole recording is not here"
+    )
+    return pytest.mark.parametrize(
+        "matches",
+        [
+            pytest.param(sample, id="sample"),
+            pytest.param(all_matches, id="whole", marks=(here, *marks)),
+        ],
+    )
+
+
+@contextmanager
+def annotate_with_match(match: Json) -> Iterator[None]:
+    """Name the recorded match in what is raised over it."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"In the recorded match {match['name']}.")
+        raise
+
+
+@dataclass(frozen=True)
+class RecordedView:
+    """A recorded look at a running match: the record, the JSON of a GET then, and as we read it."""
+
+    record: Json
+    raw: Json
+    view: MatchView
+
+
+def recorded_views(match: Json) -> Iterator[RecordedView]:
+    """Every look at a match in order, with all moves up to it."""
+    raw: Json = {}
+    moves: tuple[MoveView, ...] = ()
+    for record in (*match["steps"], match["final"]["last_look"]):
+        if "wait_s" in record:
+            continue
+        moves += tuple(MoveView.model_validate(move) for move in record["new_moves"])
+        seen = raw if record["view"] == "same" else record["view"]
+        raw = {**seen, "moves": [*raw.get("moves", ()), *record["new_moves"]]}
+        view = MatchView.model_validate({**seen, "moves": []})
+        yield RecordedView(record, raw, view.model_copy(update={"moves": moves}))
+
+
+def recorded_action(body: dict[str, Any]) -> Action:
+    """The action that a recorded request's body means."""
+    return Action(
+        parse_verb(body),
+        parse_response(body),
+        answers_pending_effects=js_truthy(body.get("autopick")),
+    )

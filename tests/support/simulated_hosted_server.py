@@ -1,0 +1,184 @@
+"""Any hosted game on the fault bench: its service in this process, and a rival who goes on."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import requests
+from fault_simulation.transport import LIMITS, SimulatedServer, WorkerEnvironment, invoke_handler
+from fault_simulation.virtual_clock import VirtualClock
+
+from cardsharp.bot.bot_match import OpenMatch
+from cardsharp.bot.match_dispatcher import MatchDispatcher
+from cardsharp.bot.service_seats import JoinOrder, find_seat, join_and_dispatch
+from cardsharp.server import lambda_handler
+from cardsharp.server.hosted.bot_match import HostedGameClient, build_seat_match
+from cardsharp.server.hosted.game_store import HostedGameRecord, HostedGameStore
+from cardsharp.server.hosted.hosted_game import HostedGame
+from cardsharp.server.hosted.routes import HostedService, build_api
+from cardsharp.server.hosted.wire import (
+    NO_GAME,
+    ActParams,
+    GetGameParams,
+    HostedMessage,
+    SeatParams,
+)
+from cardsharp.server.routing import ApiRequest
+from cardsharp.store.match_log import Body, MatchLog
+from cardsharp.store.sqlite_documents import SqliteDocumentStore
+from cardsharp.store.sqlite_file import MEMORY_PATH
+from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse
+
+OURS, THEIRS = (f"00000000-0000-4000-8000-00000000000{number}" for number in (1, 2))
+TABLE = "0" * 32
+HOUR = timedelta(hours=1)
+
+
+def make_call(event: HostedMessage) -> ApiRequest[Any]:
+    return ApiRequest(event, lambda: HOUR)
+
+
+def hosted_servers(
+    folders: Iterable[str],
+) -> Mapping[str, Callable[[Path, VirtualClock], SimulatedServer]]:
+    """The places of the hosted games in these folders, by the names of the games."""
+    houses = [HostedGame(folder) for folder in folders]
+    kinds = [
+        type("Place", (SimulatedHostedServer,), {"hosted_game": one, "game": one.game.name})
+        for one in houses
+    ]
+    return {kind.game: kind for kind in kinds}
+
+
+class SeatedGameServer:
+    """What a place has where the bot is ordered to take a seat."""
+
+    game: str
+    seat_order: JoinOrder
+    secrets: Sequence[str]
+
+    def order_match(self, environment: WorkerEnvironment, dispatcher: MatchDispatcher) -> None:
+        join_and_dispatch(
+            self.game, self.seat_order, self.secrets[0], environment.vault, dispatcher
+        )
+
+    def poll(self, _environment: WorkerEnvironment, dispatcher: MatchDispatcher) -> None:
+        dispatcher.dispatch_unattended()
+
+    def announced_matches(self) -> tuple[str, ...]:
+        return ()
+
+    def request_kind(self, request: requests.PreparedRequest) -> str:
+        if request.method == "POST":
+            return "join" if str(request.url).endswith("/join") else "act"
+        return "wait" if "wait=" in str(request.url) else "view"
+
+
+class SimulatedHostedServer(SeatedGameServer):
+    """A service with one game, whose first player we are; the rival has a hand in its length."""
+
+    not_found_response = (404, NO_GAME)
+    secrets: Sequence[str] = (OURS,)
+
+    hosted_game: HostedGame
+    game: str
+
+    def __init__(self, folder: Path, clock: VirtualClock) -> None:
+        del folder
+        self.clock, house = clock, self.hosted_game
+        self.rules = house.rules()
+        self.host = HostedService(
+            house, HostedGameStore(SqliteDocumentStore(MEMORY_PATH, clock), clock), clock
+        )
+        self.api = lambda_handler.build_handler(build_api(house), self.host)
+        start = self.hosted_game.json_codecs.states.dump(self._worth_it())
+        self.host.store.write(HostedGameRecord(TABLE, self.rules.seats, start, start))
+        self.seat_order = JoinOrder(
+            url=f"https://{house.game.name}.example",
+            game=TABLE,
+            nickname="ann",
+            strategy=house.game.default_strategy,
+        )
+        self.match_id = self.seat_order.match_id
+
+    def _worth_it(self) -> Any:  # noqa: ANN401 - any game's state
+        """The first deal in which we act more than once."""
+        for seed in range(1000):
+            state = start = self.rules.initial_state(Random(seed))
+            player = self.rules.strategies.build(self.hosted_game.game.default_strategy, Random(1))
+            acted = 0
+            while (seat := self.rules.current_seat(state)) is not None:
+                acted += seat == 0
+                action = (
+                    player.decide(self.rules.current_position(state)).action if not seat else None
+                )
+                action = action or self.rules.legal_actions(state)[-1]
+                state = self.rules.apply_action(state, action, Random(1))
+            if acted > 1:
+                return start
+        raise AssertionError("we never act twice")
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def connect_bot(self, environment: WorkerEnvironment) -> OpenMatch:
+        @contextmanager
+        def meet(name: str) -> Iterator[Any]:
+            seat = find_seat(environment.vault, name)
+            with HostedGameClient(seat.url, LIMITS) as client:
+                through = environment.attach(client)
+                yield build_seat_match(self.hosted_game.folder, seat, through, Random(1))
+
+        return meet
+
+    def handle_request(self, request: requests.PreparedRequest) -> HttpResponse:
+        if self.request_kind(request) == "wait":
+            self.play_rival()
+        return invoke_handler(self.api, request, self.clock)
+
+    def play_rival(self) -> None:
+        """The rival takes the second seat, and does the last that it may."""
+        table = self._table()
+        if len(table.players) == 1:
+            self.host.join(make_call(SeatParams(game=TABLE, name="bob", secret=THEIRS)))
+        state = self.server_state()
+        if self.rules.current_seat(state) == 1:
+            action = self.rules.legal_actions(state)[-1]
+            told = self.hosted_game.json_codecs.actions.dump(action)
+            asked = ActParams(game=TABLE, secret=THEIRS, number=table.move_count, action=told)
+            self.host.act(make_call(asked))
+
+    @property
+    def sequence(self) -> int:
+        return self._table().move_count
+
+    def server_state(self) -> Any:  # noqa: ANN401 - any game's state
+        return self.hosted_game.json_codecs.states.load(self._table().state)
+
+    def action_errors(self, server_state: Any, sent: Any, intent: Body) -> Iterable[str]:  # noqa: ANN401
+        seen = self.hosted_game.json_codecs.positions.dump(self.rules.position_for(server_state, 0))
+        if intent["position"] != seen:
+            yield f"thought {intent['position']}, was {seen}"
+        action = str(self.hosted_game.json_codecs.actions.load(sent["action"]))
+        if intent["action"] != action:
+            yield f"{intent['action']} was meant and {action} was played"
+
+    def history(self) -> dict[int, Body]:
+        seen: Any = self.host.get_game(make_call(GetGameParams(game=TABLE, secret=OURS))).body
+        return {number: move.model_dump() for number, move in enumerate(seen.moves)}
+
+    def own_moves(self) -> list[int]:
+        return [number for number, move in self.history().items() if move["seat"] == 0]
+
+    def violations(self, log: MatchLog) -> Iterable[str]:
+        record, state = log.match(self.match_id), self.server_state()
+        if self.rules.current_seat(state) is not None or record is None or record.outcome is None:
+            yield "the game did not end"
+        elif record.outcome["gains"] != list(self.rules.returns(state)):
+            yield f"{self.rules.returns(state)} was won, and the log has {record.outcome}"
+
+    def _table(self) -> HostedGameRecord:
+        return self.host.store.find(TABLE)

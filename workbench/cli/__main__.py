@@ -1,7 +1,0 @@
-"""`python -m workbench.cli`."""
-
-import sys
-
-from workbench.cli import main
-
-sys.exit(main())

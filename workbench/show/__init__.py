@@ -1,1 +1,0 @@
-"""What every floor of the workbench shows people and programs, and how."""
