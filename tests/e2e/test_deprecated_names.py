@@ -1,0 +1,42 @@
+"""Strategy files of version 0.2 still play: old import paths and names work, with a warning.
+
+`samples/strategies_0_2` has what `cardsharp new` of 0.2 wrote for each game.
+"""
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.waiting import HANG_SECONDS
+
+from cardsharp.games.euchre import cards
+from cardsharp_tools.executors import deprecated_names
+
+SAMPLES = Path(__file__).parents[1] / "samples" / "strategies_0_2"
+
+
+@pytest.mark.parametrize("game", ["deadmansdraw", "blef", "euchre"])
+def test_a_strategy_file_of_0_2_plays(game: str, tmp_path: Path) -> None:
+    """The lab stops at the first failure of a file, so exit code 0 means that there was none."""
+    duel = ["lab", "duel", "--game", game, str(SAMPLES / f"{game}.py"), "random", "-n", "1"]
+    played = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-m", "cardsharp_tools.cli", *duel],
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CARDSHARP_NATIVE": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=HANG_SECONDS,
+    )
+    assert played.returncode == 0, played.stderr
+
+
+def test_an_old_import_path_says_what_the_module_is_called() -> None:
+    deprecated_names.install()
+    with pytest.warns(
+        DeprecationWarning, match=r"is called cardsharp\.games\.euchre\S* since 0\.3\.0"
+    ):
+        old = importlib.import_module("cardsharp.euchre.cards")
+    assert old.parse is cards.parse_card

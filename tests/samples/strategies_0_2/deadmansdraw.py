@@ -1,0 +1,54 @@
+"""My strategy for Dead Man's Draw: one class with one method, from a position to a decision.
+
+Nothing is remembered between decisions; all that you may know is in the position. Try it:
+
+  cardsharp play --strategy mine.py      # a match
+  cardsharp show last                    # every turn, and why
+  cardsharp lab duel mine.py draw-3      # how strong is it?
+  cardsharp ladder mine.py               # who is the next to beat?
+"""
+
+from random import Random
+
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.strategy import percent
+
+from cardsharp.deadmansdraw.strategies import Chance, Decision, strategy
+
+BOLDNESS = 0.3  # draw as long as the chance to bust is at most this; try other numbers
+
+
+@strategy("mine-of-0-2")
+class Mine:
+    """Draws while a bust is unlikely, and answers effects with the highest card."""
+
+    def __init__(self, rng: Random) -> None:
+        self.rng = rng  # for a strategy that rolls dice: the same seed, the same match
+
+    def decide(self, position: Position) -> Decision:
+        """One of `position.legal_actions()`, with a reason that `cardsharp why` shows you."""
+        legal = position.legal_actions()
+        if position.pending is not None:  # an effect wants an answer: a Hook, a Sword, a Map ...
+            return Decision(max(legal, key=value), "The highest card that is offered.")
+        if END_TURN not in legal:
+            return Decision(DRAW, "There is no choice.")
+        risk = bust_chance(position)
+        # What you weighed; print() works too, and its text lands in the same place.
+        options = (Chance(DRAW, 1 - risk, "not to bust"), Chance(END_TURN, 1 - BOLDNESS))
+        if risk <= BOLDNESS:
+            return Decision(DRAW, f"Only {percent(risk)} to bust.", options)
+        return Decision(END_TURN, f"{percent(risk)} to bust is too much.", options)
+
+
+def bust_chance(position: Position) -> float:
+    """The share of the unseen cards whose suit lies in the play area already."""
+    lying = {card.suit for card in position.play_area}
+    bad = sum(card.suit in lying for card in position.unseen)
+    return bad / max(1, len(position.unseen))
+
+
+def value(action: Action) -> int:
+    """The value of the card that an answer names, 0 for none."""
+    card = None if action.response is None else action.response.card
+    return 0 if card is None else card.value
