@@ -11,10 +11,9 @@ from random import Random
 
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.position import Position
+from cardsharp.blef.strategies import Decision, Option, strategy
 from cardsharp.blef.strategies.greedy import own_odds
 from cardsharp.strategy import percent
-
-from cardsharp.blef.strategies import Decision, Option, strategy
 
 DOUBT = 0.25  # check a bet that holds with less than this chance; try other numbers
 

@@ -12,9 +12,8 @@ from random import Random
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.strategy import percent
-
 from cardsharp.deadmansdraw.strategies import Chance, Decision, strategy
+from cardsharp.strategy import percent
 
 BOLDNESS = 0.3  # draw as long as the chance to bust is at most this; try other numbers
 

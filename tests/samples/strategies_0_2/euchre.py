@@ -10,7 +10,6 @@ Nothing is remembered between decisions; all that you may know is in the positio
 from cardsharp.euchre.actions import PASS, Bid, Discard, Play, Question
 from cardsharp.euchre.cards import rank_of, strength, suit_of
 from cardsharp.euchre.position import Position
-
 from cardsharp.euchre.strategies import Decision, Stopwatch, strategy
 
 ENOUGH = 3  # call a suit of which you hold so many cards; try other numbers
