@@ -20,7 +20,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from cardsharp.aws.telemetry import metrics_recorder
-from cardsharp.client.config import Credentials
+from cardsharp.core.credentials import Credentials
 from cardsharp.core.metrics import Metric
 from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID, ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams

@@ -27,13 +27,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from cardsharp.client.config import DIGEST_REALM
 from cardsharp.contest.admin import ContestAdmin
 from cardsharp.contest.formats.base import FORMATS_BY_NAME
 from cardsharp.contest.freeze import current_freeze
 from cardsharp.contest.view.overview import ContestOverview
 from cardsharp.contest.view.pages import contest_file_page
 from cardsharp.core.clock import utc_now
+from cardsharp.core.credentials import DIGEST_REALM
 from cardsharp.core.time_zones import to_local
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games.deadmansdraw.arena.access.throttling import (

@@ -16,15 +16,14 @@ from time import monotonic
 
 from pydantic import SecretStr
 
-from cardsharp.client.config import Credentials, ServiceAddress, digest_ha1
+from cardsharp.client.config import ServiceAddress
 from cardsharp.contest.formats.pairing import TeamId
 from cardsharp.contest.models import TeamEntry
 from cardsharp.contest.results import ContestRecords
+from cardsharp.core.credentials import Credentials, digest_ha1
 from cardsharp.errors import CardsharpError, InvalidInput, StoreError
-from cardsharp.games.deadmansdraw.arena.access.throttling import (
-    CLOUD_QUOTAS,
-    MAX_PER_ADDRESS,
-)
+from cardsharp.games.deadmansdraw.arena.access.quotas import CLOUD_QUOTAS
+from cardsharp.games.deadmansdraw.arena.access.throttling import MAX_PER_ADDRESS
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN, DUMMY_ID, PlayerAccount
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient

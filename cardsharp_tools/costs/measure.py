@@ -24,6 +24,7 @@ from cardsharp.bot.control import runtime_settings
 from cardsharp.bot.queueing.messages import PollMessage
 from cardsharp.core.clock import SystemClock
 from cardsharp.core.metrics import ALARM_METRICS
+from cardsharp.core.queue import Message
 from cardsharp.errors import CardsharpError
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
@@ -40,7 +41,7 @@ from cardsharp.server.asgi_service import asgi_handler
 from cardsharp.server.gateway_events import LambdaHandler
 from cardsharp.store.codec import compress, encode
 from cardsharp.store.dynamodb_match_log import DynamoMatchLog
-from cardsharp.store.match_log import Message, MoveRecord
+from cardsharp.store.match_log import MoveRecord
 from cardsharp_tools.costs.aws_meter import AwsCounts, AwsMeter
 from cardsharp_tools.costs.game_costs import measure_arena
 from cardsharp_tools.costs.usage import PLATFORM_LOG_BYTES, CloudUsage, MeasuredUsage, ViewerUsage

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter, validators
 
-from cardsharp.games.deadmansdraw.arena_bot.match_poller import PollerTiming
+from cardsharp.bot.control.poller_shift import PollerTiming
 from cardsharp_tools.cli.options import CommandOptions
 
 POLLER_TIMING = PollerTiming()

@@ -25,6 +25,7 @@ from starlette.routing import BaseRoute, Route
 
 from cardsharp.analysis.judge import analysis_sources
 from cardsharp.analysis.match_analysis import analyse, severity_of
+from cardsharp.analysis.match_listing import is_match_of, newest_matches
 from cardsharp.analysis.replay import (
     DecisionPoint,
     StoredDecision,
@@ -34,7 +35,6 @@ from cardsharp.analysis.replay import (
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.pages.match_pages import decision_fragment
 from cardsharp.play.game import Game
-from cardsharp.store.match_listing import is_match_of, newest_matches
 from cardsharp.store.match_log import MatchReader, MatchRecord, MoveRecord
 from cardsharp_tools.game_rooms.game_room import board_renderer
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, screen_class

@@ -21,10 +21,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from cardsharp.core.clock import SystemClock
+from cardsharp.core.clock import Clock, SystemClock
 from cardsharp.server.gateway_request import client_address_of
 from cardsharp.server.websocket_feed import InMemoryConnections
-from cardsharp.store.match_log import Clock
 from cardsharp_tools.local_cloud.api_gateway_events import (
     INTERNAL_ERROR_RESPONSE,
     HttpRequest,

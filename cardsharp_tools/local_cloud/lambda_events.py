@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 from aws_lambda_powertools.utilities.typing import LambdaContext as PowertoolsContext
 
-from cardsharp.store.match_log import Clock, Message
+from cardsharp.core.clock import Clock
+from cardsharp.core.queue import Message
 
 ACCOUNT = "000000000000"
 REGION = "us-east-1"

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Self
 
+from cardsharp.core.clock import Clock
+from cardsharp.core.queue import Message, Queue
 from cardsharp.errors import StoreError
-from cardsharp.store.match_log import Clock, Message, Queue
 from cardsharp_tools.local_cloud.lambda_events import (
     Invocation,
     LambdaFunction,

@@ -16,13 +16,14 @@ from uuid import uuid4
 from cardsharp.aws.telemetry import metrics_recorder
 from cardsharp.bot.fair_semaphore import CPU_SEMAPHORE
 from cardsharp.bot.match_dispatcher import MatchDispatcher
+from cardsharp.core.clock import Clock
 from cardsharp.errors import CardsharpError
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import (
     ArenaBotDependencies,
     build_dependencies,
 )
 from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
-from cardsharp.store.match_log import Clock, MatchLog
+from cardsharp.store.match_log import MatchLog
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, LambdaHandler
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, LambdaSchedulerOptions
 from cardsharp_tools.local_play.handler_environment import settings_environment

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
+from cardsharp.core.clock import Clock
 from cardsharp.errors import ConfigError
 from cardsharp.play.game import Game
 from cardsharp.server import lambda_handler
@@ -23,7 +24,6 @@ from cardsharp.server.http_service import (
 )
 from cardsharp.server.routing import S
 from cardsharp.server.websocket_feed import get_connections
-from cardsharp.store.match_log import Clock
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.cli.console import print_notice
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer

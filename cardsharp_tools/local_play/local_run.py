@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from cardsharp.bot.timing import DEFAULT_TIMING
-from cardsharp.client.config import Credentials
+from cardsharp.core.credentials import Credentials
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies

@@ -15,7 +15,8 @@ from pathlib import Path
 from random import Random
 from typing import Self
 
-from cardsharp.client.config import Credentials, ServiceAddress
+from cardsharp.client.config import ServiceAddress
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.turn_runner import play_turn

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from cardsharp.analysis.match_listing import MAX_READ, is_match_of, newest_matches
 from cardsharp.analysis.replay import header_of
 from cardsharp.bot.bootstrap import build_match_log
 from cardsharp.core.clock import SystemClock
@@ -16,7 +17,6 @@ from cardsharp.core.private_files import DIRECTORY_MODE, restrict_permissions
 from cardsharp.errors import ConfigError
 from cardsharp.play.catalog import get_game as game_called
 from cardsharp.play.game import Game
-from cardsharp.store.match_listing import MAX_READ, is_match_of, newest_matches
 from cardsharp.store.match_log import (
     Body,
     MatchLog,

@@ -15,8 +15,8 @@ from datetime import timedelta
 from pathlib import Path
 from signal import SIGHUP, SIGTERM
 
-from cardsharp.client.config import Credentials
 from cardsharp.core.clock import SystemClock
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient

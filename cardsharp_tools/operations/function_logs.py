@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from cardsharp.aws.client import call
-from cardsharp.store.match_log import Clock
+from cardsharp.core.clock import Clock
 from cardsharp_tools.operations.stack import Stack
 
 PROBLEM_FILTER = (

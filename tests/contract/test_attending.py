@@ -39,7 +39,7 @@ from fault_simulation.match_harness import MatchHarness
 from support.case_counts import ALL, case_count
 from support.games import GAMES
 
-from cardsharp.bot.bot_match import SessionResult
+from cardsharp.bot.session_result import SessionResult
 from cardsharp.bot.timing import SessionTiming
 
 SOON = timedelta(seconds=5)

@@ -17,9 +17,9 @@ from support.contests import contests_in
 from support.waiting import HANG_SECONDS
 
 from cardsharp.aws.dynamodb_table import DynamoTable
-from cardsharp.client.config import Credentials
 from cardsharp.contest.contest_file import create_in
 from cardsharp.contest.models import ContestSettings
+from cardsharp.core.credentials import Credentials
 from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy
 from cardsharp_tools.build.sam_build import Build
 from cardsharp_tools.build.target import native_architecture

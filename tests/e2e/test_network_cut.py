@@ -18,7 +18,8 @@ from requests.adapters import HTTPAdapter
 from support.arena_server import ADMIN_PASSWORD, ALICE, PASSWORDS, write_players
 from support.waiting import until
 
-from cardsharp.client.config import Credentials, RequestLimits
+from cardsharp.client.config import RequestLimits
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import Unreachable
 from cardsharp.games.deadmansdraw.actions import DRAW
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig

@@ -28,7 +28,7 @@ from cyclopts import Parameter
 from support.arena_server import ADMIN, ALICE, BOB, PASSWORDS
 
 from cardsharp.bot.queueing.messages import MatchMessage
-from cardsharp.client.config import Credentials
+from cardsharp.core.credentials import Credentials
 from cardsharp.games.deadmansdraw.arena.access.users import User
 from cardsharp.games.deadmansdraw.game import GAME
 from fault_simulation.arena_network import ArenaNetwork

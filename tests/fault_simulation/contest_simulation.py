@@ -36,7 +36,6 @@ from cyclopts import Parameter
 from support.arena_server import ADMIN, ADMIN_PASSWORD
 from urllib3.util import Timeout
 
-from cardsharp.client.config import Credentials, digest_ha1
 from cardsharp.client.session_state import ClientSessionState
 from cardsharp.contest.admin import ContestAdmin
 from cardsharp.contest.contest_file import create_in, open_in
@@ -44,6 +43,7 @@ from cardsharp.contest.director import ContestRunner
 from cardsharp.contest.models import ContestSettings, ContestStage, TeamEntry
 from cardsharp.contest.practice import practice_ladder
 from cardsharp.contest.repository import ContestRepository
+from cardsharp.core.credentials import Credentials, digest_ha1
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games.deadmansdraw.arena.access.throttling import MAX_PER_ADDRESS
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient

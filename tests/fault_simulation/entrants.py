@@ -12,7 +12,7 @@ import requests
 from support import third_party_clients
 from urllib3.util import Timeout
 
-from cardsharp.client.config import Credentials
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import ConfigError
 from cardsharp_tools.executors.sandbox import check_sandbox
 from cardsharp_tools.executors.submission import SANDBOXED

@@ -9,17 +9,18 @@ from random import Random
 from typing import Any, cast
 
 from cardsharp.bot.bot import Bot
+from cardsharp.bot.control.poller_shift import PollerTiming
 from cardsharp.bot.fair_semaphore import FairSemaphore
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.queueing.messages import parse_match_message
 from cardsharp.bot.settings import WorkerSettings
 from cardsharp.bot.timing import SessionTiming
-from cardsharp.client.config import Credentials
 from cardsharp.client.session_state import ClientSessionState
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import ArenaError, StoreError
 from cardsharp.games.deadmansdraw.arena_bot.arena_match import match_opener
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
-from cardsharp.games.deadmansdraw.arena_bot.match_poller import MatchPoller, PollerTiming
+from cardsharp.games.deadmansdraw.arena_bot.match_poller import MatchPoller
 from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, SeatAssignment
 from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.games.deadmansdraw.strategies import build

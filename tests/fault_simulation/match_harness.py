@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import cast
 
 from cardsharp.bot.bot import Bot
-from cardsharp.bot.match_dispatcher import LeaseObserver, MatchDispatcher
+from cardsharp.bot.lease_observer import LeaseObserver
+from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.queueing.messages import parse_match_message
 from cardsharp.bot.timing import SessionTiming
 from cardsharp.core.metrics import Metrics

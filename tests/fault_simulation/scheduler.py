@@ -19,9 +19,9 @@ from unittest import mock
 
 from greenlet import getcurrent, greenlet
 
-from cardsharp.client.response_errors import RetryPolicy
+from cardsharp.client.retry_policy import RetryPolicy
+from cardsharp.core.clock import Waitable
 from cardsharp.play.guarded_call import call_guarded
-from cardsharp.store.match_log import Waitable
 from fault_simulation.faults import Crash
 from fault_simulation.virtual_clock import VirtualClock
 

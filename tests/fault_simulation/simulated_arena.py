@@ -17,8 +17,8 @@ from support.arena_server import ADMIN_PASSWORD, ALICE, DUMMY, PASSWORDS, call_a
 
 from cardsharp.bot.bot_match import OpenMatch
 from cardsharp.bot.match_dispatcher import MatchDispatcher
-from cardsharp.client.config import Credentials
 from cardsharp.client.session_state import ClientSessionState
+from cardsharp.core.credentials import Credentials
 from cardsharp.games.deadmansdraw.actions import action_json
 from cardsharp.games.deadmansdraw.arena.access.throttling import MAX_PER_USER
 from cardsharp.games.deadmansdraw.arena.access.users import User

@@ -21,9 +21,11 @@ from support.store_fixtures import environment
 from cardsharp.aws.sqs_queue import SqsQueue
 from cardsharp.bot.bootstrap import build_vault
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
+from cardsharp.core.clock import Clock
+from cardsharp.core.queue import Queue
 from cardsharp.store.codec import decompress
 from cardsharp.store.dynamodb_match_log import DynamoMatchLog
-from cardsharp.store.match_log import Clock, MatchLog, Queue
+from cardsharp.store.match_log import MatchLog
 from cardsharp.store.secret_vault import VAULT_FACTORY, SecretVault
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp.store.sqlite_match_log import SqliteMatchLog

@@ -25,8 +25,10 @@ from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.timing import SessionTiming
 from cardsharp.client.config import RequestLimits
 from cardsharp.client.transport import ServiceClient
+from cardsharp.core.clock import Clock
+from cardsharp.core.queue import Queue
 from cardsharp.server.gateway_events import LambdaHandler
-from cardsharp.store.match_log import Body, Clock, MatchLog, Queue
+from cardsharp.store.match_log import Body, MatchLog
 from cardsharp.store.secret_vault import SecretVault
 from cardsharp_tools.local_cloud.api_gateway_events import (
     HttpRequest,

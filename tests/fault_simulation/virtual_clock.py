@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from cardsharp.store.match_log import Waitable
+from cardsharp.core.clock import Waitable
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

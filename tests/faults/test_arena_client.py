@@ -41,10 +41,12 @@ from support.ports import unused_port
 from support.waiting import HANG_SECONDS
 
 from cardsharp.client import connections
-from cardsharp.client.config import Credentials, RequestLimits
+from cardsharp.client.config import RequestLimits
 from cardsharp.client.remote_clock import NEVER
-from cardsharp.client.response_errors import MAX_RETRY_AFTER, RetryPolicy, parse_retry_after
+from cardsharp.client.response_errors import MAX_RETRY_AFTER, parse_retry_after
+from cardsharp.client.retry_policy import RetryPolicy
 from cardsharp.client.transport import ArenaRequest, ArenaResponse, ArenaTransport
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import (
     ArenaError,
     MalformedResponse,

@@ -7,7 +7,7 @@ import requests
 from support import recorded_arena_responses as bodies
 from support.fault_server import FaultServer, full_response
 
-from cardsharp.client.config import Credentials
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import ConfigError, NotFound, RequestRejected
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 

@@ -30,8 +30,8 @@ from support.simulated_blef_server import SECRET, SERVICE, SimulatedBlefServer
 from support.store_fixtures import require_match
 
 from cardsharp.bot.bootstrap import build_vault
-from cardsharp.bot.bot_match import SessionResult
 from cardsharp.bot.service_seats import ServiceSeat, find_seat
+from cardsharp.bot.session_result import SessionResult
 from cardsharp.core.redaction import REDACTED, redact
 from cardsharp.store.match_log import Body
 from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse

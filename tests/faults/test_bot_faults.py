@@ -27,7 +27,7 @@ from requests import PreparedRequest
 from support.arena_server import ALICE
 from support.case_counts import case_count
 
-from cardsharp.bot.bot_match import SessionResult
+from cardsharp.bot.session_result import SessionResult
 from cardsharp.bot.timing import SessionTiming
 from cardsharp.client.remote_clock import NEVER
 from cardsharp.games.deadmansdraw.arena_bot.arena_match import ArenaBotMatch

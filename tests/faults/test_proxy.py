@@ -18,7 +18,8 @@ from support.forward_proxy import ForwardProxy
 from support.ports import unused_port
 
 from cardsharp.bot.settings import WorkerSettings
-from cardsharp.client.config import Credentials, Proxy, RequestLimits, ServiceAddress
+from cardsharp.client.config import Proxy, RequestLimits, ServiceAddress
+from cardsharp.core.credentials import Credentials
 from cardsharp.core.redaction import redact
 from cardsharp.errors import ArenaError, ConfigError, Unreachable, UntrustedCertificate
 from cardsharp.games.deadmansdraw.actions import DRAW

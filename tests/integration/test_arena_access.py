@@ -31,10 +31,10 @@ from support.case_counts import case_count
 from support.cloud_arena import Opened
 from support.recordings import sample_rows as table
 
-from cardsharp.client.config import digest_ha1
 from cardsharp.contest.contest_file import create_in
 from cardsharp.contest.models import ContestSettings, TeamEntry
 from cardsharp.contest.repository import ContestRepository
+from cardsharp.core.credentials import digest_ha1
 from cardsharp.games.deadmansdraw.arena.access import throttling
 from cardsharp.games.deadmansdraw.arena.access.users import load_players
 from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages

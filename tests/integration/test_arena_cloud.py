@@ -27,6 +27,7 @@ from support.arena_server import (
 )
 from support.cloud_arena import ITEM_TTL, Opened, cloud_arena_factory
 
+from cardsharp.aws.dynamodb_attributes import item_key, string_attribute
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.errors import StoreError, WriteConflict
 from cardsharp.games.deadmansdraw.arena.access.dynamo_players import (
@@ -48,7 +49,6 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
     TURN_STARTED,
     WaitTopic,
 )
-from cardsharp.store.dynamodb_match_items import item_key, string_attribute
 from cardsharp_tools.games.deadmansdraw.emulated_arena import create_arena_table
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_server.arena_server import ArenaServer

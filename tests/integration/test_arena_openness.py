@@ -27,12 +27,13 @@ from support.cli import start_program
 from support.lambda_events import context
 from support.waiting import HANG_SECONDS
 
-from cardsharp.client.config import Credentials, RequestLimits, ServiceAddress
+from cardsharp.client.config import RequestLimits, ServiceAddress
 from cardsharp.core.clock import SystemClock
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import ConfigError, UntrustedCertificate
 from cardsharp.games.deadmansdraw.actions import DRAW
 from cardsharp.games.deadmansdraw.arena import referee
-from cardsharp.games.deadmansdraw.arena.access.throttling import (
+from cardsharp.games.deadmansdraw.arena.access.spectator_cache import (
     MAX_CACHED_RESPONSES,
     MAX_SPECTATOR_REQUESTS,
 )

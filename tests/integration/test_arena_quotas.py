@@ -26,11 +26,11 @@ from support.cloud_arena import Opened
 from support.waiting import HANG_SECONDS
 
 from cardsharp.games.deadmansdraw.arena.access import throttling
+from cardsharp.games.deadmansdraw.arena.access.quotas import PlayerQuotas
 from cardsharp.games.deadmansdraw.arena.access.throttling import (
     FREE_GUESSES,
     LoginThrottle,
     MemoryWindowCounter,
-    PlayerQuotas,
 )
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction

@@ -36,6 +36,7 @@ from cardsharp.bot.queueing.messages import PollMessage
 from cardsharp.bot.service_seats import build_seat_dependencies
 from cardsharp.contest.models import ContestSettings, ContestStage
 from cardsharp.core.clock import SystemClock
+from cardsharp.core.queue import Message
 from cardsharp.errors import WriteConflict
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
 from cardsharp.games.blef.service.invited_bots import build_invited_bots
@@ -51,7 +52,6 @@ from cardsharp.games.deadmansdraw.contest.bootstrap import build_director
 from cardsharp.games.euchre.service.bootstrap import SERVICE
 from cardsharp.server.feed_bootstrap import build_feed
 from cardsharp.server.http_service import BOT_QUEUE_SETTING, BOT_STORE_SETTING, BOT_URL_SETTING
-from cardsharp.store.match_log import Message
 from cardsharp_tools.build.target import REPOSITORY_ROOT
 from cardsharp_tools.games.deadmansdraw.emulated_arena import create_arena_table
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, to_event

@@ -16,7 +16,7 @@ from cardsharp.aws.sqs_queue import SqsQueue
 from cardsharp.bot.queueing.memory_queue import MAX_RECEIVES as USUAL_RECEIVES
 from cardsharp.bot.queueing.memory_queue import VISIBILITY_TIMEOUT as USUAL_VISIBILITY
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
-from cardsharp.store.match_log import Message, Queue
+from cardsharp.core.queue import Message, Queue
 from cardsharp_tools.local_cloud.emulator import Emulator, queue_arn
 from cardsharp_tools.local_cloud.template_files import all_resources
 

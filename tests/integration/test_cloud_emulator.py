@@ -13,6 +13,7 @@ import pytest
 from support.store_fixtures import environment, require_match, take_lease
 
 from cardsharp.aws import ssm_credentials
+from cardsharp.aws.dynamodb_attributes import item_key
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.bot.bootstrap import build_match_log
 from cardsharp.bot.control.dynamodb_control import DynamoPollerGenerations, DynamoRuntimeSettings
@@ -20,7 +21,7 @@ from cardsharp.bot.control.runtime_settings import RuntimeSettings
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
-from cardsharp.store import dynamodb_match_items as items
+from cardsharp.store.dynamodb_match_items import timestamp_attribute
 from cardsharp.store.match_log import MoveRecord
 from cardsharp_tools.local_cloud.emulator import EmulatedStack, Emulator
 
@@ -145,6 +146,6 @@ def test_what_an_operator_sets_is_what_the_functions_read(table: DynamoTable) ->
     ):
         DynamoRuntimeSettings(table).set(switches)
         assert DynamoRuntimeSettings(table).read() == switches
-    item = {"paused": {"BOOL": True}, "turned_at": items.timestamp_attribute(SystemClock().now())}
-    table.put({**items.item_key("control", "pause"), **item})
+    item = {"paused": {"BOOL": True}, "turned_at": timestamp_attribute(SystemClock().now())}
+    table.put({**item_key("control", "pause"), **item})
     assert DynamoRuntimeSettings(table).read() == RuntimeSettings(paused=True)

@@ -16,8 +16,7 @@ from support.store_fixtures import REAL_WAIT_SECONDS, FakeClock, receive_message
 from support.waiting import HANG_SECONDS
 
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
-from cardsharp.core.clock import SystemClock
-from cardsharp.store.match_log import Clock
+from cardsharp.core.clock import Clock, SystemClock
 from cardsharp_tools.local_cloud.lambda_events import (
     Invocation,
     LambdaFunction,

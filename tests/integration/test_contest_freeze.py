@@ -24,13 +24,13 @@ from support.cloud_arena import cloud_arena_factory
 from support.contests import contests_in
 from support.waiting import HANG_SECONDS
 
-from cardsharp.client.config import Credentials, digest_ha1
 from cardsharp.contest.admin import ContestAdmin
 from cardsharp.contest.contest_file import create_in
 from cardsharp.contest.director import ContestDirector
 from cardsharp.contest.models import ContestSettings, TeamEntry
 from cardsharp.contest.repository import ContestRepository
 from cardsharp.contest.results import ContestRecords
+from cardsharp.core.credentials import Credentials, digest_ha1
 from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID, ArenaClient
 from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost
 from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages

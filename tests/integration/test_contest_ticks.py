@@ -19,6 +19,7 @@ from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
 from cardsharp.contest.models import ContestSettings, ContestStage
 from cardsharp.contest.repository import ContestRepository
+from cardsharp.core.queue import Message
 from cardsharp.games.deadmansdraw.arena.access.presence import DynamoPresence
 from cardsharp.games.deadmansdraw.arena.access.users import (
     ADMIN,
@@ -40,7 +41,6 @@ from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
 from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost
 from cardsharp.games.deadmansdraw.contest.bootstrap import TickHandler
 from cardsharp.games.deadmansdraw.contest.in_process_arena import InProcessArena
-from cardsharp.store.match_log import Message
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
 

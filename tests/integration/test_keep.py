@@ -26,6 +26,7 @@ from support.store_fixtures import (
     take_lease,
 )
 
+from cardsharp.aws.dynamodb_attributes import item_key, number_attribute, string_attribute
 from cardsharp.bot.bootstrap import build_vault
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError, WriteConflict
@@ -40,7 +41,6 @@ from cardsharp.store.documents import (
     try_commit,
 )
 from cardsharp.store.dynamodb_documents import RECEIPT_SLOTS, DynamoDocumentStore
-from cardsharp.store.dynamodb_match_items import item_key, number_attribute, string_attribute
 from cardsharp.store.secret_vault import SECRET_TTL, VAULT_FACTORY, SecretVault
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH

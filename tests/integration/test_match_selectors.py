@@ -13,9 +13,9 @@ from support.cli import Cli, type_lines
 from support.stored_matches import PLAYERS, sample_match
 from support.waiting import HANG_SECONDS
 
+from cardsharp.analysis.match_listing import newest_matches
 from cardsharp.games.deadmansdraw.arena_bot.opponent_history import last_matches
 from cardsharp.play.catalog import get_game
-from cardsharp.store.match_listing import newest_matches
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.game_rooms.room_server import serve_match_pages
 from cardsharp_tools.games.deadmansdraw.opponent_learning import opponents_in_log

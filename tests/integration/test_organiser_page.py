@@ -17,13 +17,13 @@ from support.fake_match_host import FakeMatchHost
 from support.submissions import sandbox_or_skip, zip_files
 from support.waiting import HANG_SECONDS, until
 
-from cardsharp.client.config import digest_ha1
 from cardsharp.contest.admin import ContestAdmin
 from cardsharp.contest.contest_file import create_in, open_in
 from cardsharp.contest.director import ContestDirector
 from cardsharp.contest.models import ContestSettings
 from cardsharp.contest.results import ContestRecords
 from cardsharp.core.clock import utc_now
+from cardsharp.core.credentials import digest_ha1
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
 from cardsharp_tools.cli.options import ListenOptions

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from cardsharp.aws import telemetry
+from cardsharp.core.clock import Clock
 from cardsharp.games.blef.cards import Card, Hand
 from cardsharp.games.blef.game import GAME
 from cardsharp.games.blef.position import Position
@@ -26,7 +27,6 @@ from cardsharp.games.blef.simulation import resample_hidden_hands
 from cardsharp.server import lambda_handler
 from cardsharp.server.feed_bootstrap import SUBSCRIBER_STORE
 from cardsharp.server.websocket_feed import Feed, WebSocketConnections
-from cardsharp.store.match_log import Clock
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
 from cardsharp_tools.local_cloud.lambda_events import LocalLambdaContext

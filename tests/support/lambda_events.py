@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cardsharp.bot.queueing.messages import MatchMessage
 from cardsharp.core.clock import SystemClock
-from cardsharp.store.match_log import Message
+from cardsharp.core.queue import Message
 from cardsharp_tools.local_cloud.lambda_events import Event, LocalLambdaContext, sqs_event
 from support.arena_server import ALICE, PASSWORDS
 

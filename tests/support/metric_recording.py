@@ -20,10 +20,10 @@ import worker.app
 from cardsharp.aws.telemetry import metrics_recorder, redirect_output
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
 from cardsharp.core.clock import SystemClock, utc_now
+from cardsharp.core.queue import Message
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
 from cardsharp.play.catalog import all_games
-from cardsharp.store.match_log import Message
 from cardsharp_tools.build.target import REPOSITORY_ROOT
 from cardsharp_tools.local_cloud.lambda_events import (
     Event,

@@ -13,6 +13,7 @@ import requests
 from fault_simulation.transport import LIMITS, WorkerEnvironment, invoke_handler
 
 from cardsharp.bot.bot_match import OpenMatch
+from cardsharp.core.clock import Clock
 from cardsharp.games.blef.actions import CHECK, LOST_MARKER, action_name
 from cardsharp.games.blef.bot.client import BlefClient
 from cardsharp.games.blef.bot.seat_match import BlefJoinOrder, open_match
@@ -24,7 +25,7 @@ from cardsharp.games.blef.service.game_changes import SecureRandomness
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
 from cardsharp.games.blef.service.records import GameRecord
 from cardsharp.games.blef.service.request_params import NO_GAME
-from cardsharp.store.match_log import Body, Clock, MatchLog
+from cardsharp.store.match_log import Body, MatchLog
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse
 from support.blef_service import BlefHandlerClient, parse_cards

@@ -16,9 +16,11 @@ from unittest import mock
 from fault_simulation.virtual_clock import START, VirtualClock
 
 from cardsharp.aws import client as aws
+from cardsharp.core.clock import Clock, Waitable
 from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.core.queue import Message, Queue
 from cardsharp.store.dynamodb_match_log import DynamoMatchLog
-from cardsharp.store.match_log import Clock, Lease, MatchLog, MatchRecord, Message, Queue, Waitable
+from cardsharp.store.match_log import Lease, MatchLog, MatchRecord
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.local_cloud.template_files import create_table
 from support.waiting import HANG_SECONDS

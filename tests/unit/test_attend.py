@@ -15,13 +15,7 @@ from fault_simulation.virtual_clock import VirtualClock
 from support.store_fixtures import TTL, RecordingMeter, receive_message, require_match, take_lease
 
 from cardsharp.bot.bot import Bot
-from cardsharp.bot.bot_match import (
-    IN_FLIGHT_SECONDS,
-    MoveFacts,
-    NextRead,
-    Observation,
-    SessionResult,
-)
+from cardsharp.bot.bot_match import IN_FLIGHT_SECONDS, MoveFacts, NextRead, Observation
 from cardsharp.bot.control.runtime_settings import (
     CACHE_TTL,
     CachedRuntimeSettings,
@@ -33,6 +27,7 @@ from cardsharp.bot.fair_semaphore import FairSemaphore
 from cardsharp.bot.match_dispatcher import EXPIRED_RESULT, MatchDispatcher
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
 from cardsharp.bot.queueing.messages import MatchMessage, parse_match_message
+from cardsharp.bot.session_result import SessionResult
 from cardsharp.bot.timing import SessionTiming
 from cardsharp.core.metrics import Metric, Metrics
 from cardsharp.errors import (

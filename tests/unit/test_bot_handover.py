@@ -17,8 +17,8 @@ from fault_simulation.simulated_arena import SEED, TABLE, SimulatedArena
 from support.store_fixtures import FakeClock, RecordingMeter, require_match, take_lease
 from support.waiting import HANG_SECONDS
 
-from cardsharp.bot.bot_match import SessionResult
 from cardsharp.bot.lease_keeper import LeaseKeeper
+from cardsharp.bot.session_result import SessionResult
 from cardsharp.bot.timing import SessionTiming
 from cardsharp.core.metrics import Metric, Metrics
 from cardsharp.errors import (

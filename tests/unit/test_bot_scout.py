@@ -21,19 +21,16 @@ from fault_simulation.transport import RETRY_AFTER
 from support.arena_server import ALICE, PASSWORDS
 from support.store_fixtures import RecordingMeter, require_match, take_lease
 
+from cardsharp.bot.control.listening_windows import ListeningWindow
+from cardsharp.bot.control.poller_shift import PollerShift, PollerTiming
 from cardsharp.bot.control.runtime_settings import RuntimeSettings
 from cardsharp.bot.match_dispatcher import REOPEN_GRACE, MatchDispatcher
 from cardsharp.bot.queueing.messages import PollMessage, parse_match_message, parse_poll_message
-from cardsharp.bot.settings import ListeningWindow
-from cardsharp.client.config import Credentials
+from cardsharp.core.credentials import Credentials
 from cardsharp.core.metrics import Metric
 from cardsharp.errors import Unauthorized
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
-from cardsharp.games.deadmansdraw.arena_bot.match_poller import (
-    MatchPoller,
-    PollerShift,
-    PollerTiming,
-)
+from cardsharp.games.deadmansdraw.arena_bot.match_poller import MatchPoller
 from cardsharp.games.deadmansdraw.history.log_records import missing_body
 from cardsharp.store.match_log import MatchStatus
 from cardsharp_tools.local_cloud.template_files import all_resources

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, reset_tzpath
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from cardsharp.bot.settings import ListeningWindow, ListeningWindows
+from cardsharp.bot.control.listening_windows import ListeningWindow, ListeningWindows
 from cardsharp.core.time_zones import local_zone, next_time_of_day, to_local, zone_named
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena.match_list import local_day

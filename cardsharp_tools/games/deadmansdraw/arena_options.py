@@ -14,6 +14,7 @@ from cyclopts import Parameter
 
 from cardsharp.bot.settings import PREFIX
 from cardsharp.client.config import RequestLimits
+from cardsharp.core.clock import Clock
 from cardsharp.errors import ConfigError, RateLimited, Unreachable, UntrustedCertificate
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
@@ -21,7 +22,6 @@ from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import WhoAmIView
 from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.play.catalog import all_setting_names
-from cardsharp.store.match_log import Clock
 from cardsharp_tools.cli.options import CommandOptions, ProxyAddress
 from cardsharp_tools.executors.strategy_file import load_strategy, source_version
 from cardsharp_tools.match_sources.match_logs import default_store

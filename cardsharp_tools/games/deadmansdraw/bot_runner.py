@@ -15,9 +15,10 @@ from cardsharp.analysis.replay import UNKNOWN
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
 from cardsharp.core.private_files import create_private_file
+from cardsharp.core.queue import Queue
 from cardsharp.errors import StoreError
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
-from cardsharp.store.match_log import MatchStatus, Queue
+from cardsharp.store.match_log import MatchStatus
 from cardsharp_tools.cli.exit_codes import Stopped, handle_signals
 from cardsharp_tools.games.deadmansdraw.commands.bot import BotOptions, bot_log_path
 from cardsharp_tools.games.deadmansdraw.match_printer import LiveMatchPrinter

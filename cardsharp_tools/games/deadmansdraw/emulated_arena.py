@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 
 from pydantic import SecretStr
 
+from cardsharp.aws.dynamodb_attributes import item_key, string_attribute
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.games.deadmansdraw.arena.access.dynamo_players import PLAYERS_PARTITION
 from cardsharp.games.deadmansdraw.arena.access.users import load_players
@@ -24,7 +25,6 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
     ignore_move,
 )
 from cardsharp.server.asgi_service import asgi_handler
-from cardsharp.store.dynamodb_match_items import item_key, string_attribute
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, LambdaHandler

@@ -17,6 +17,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from cardsharp.analysis.match_listing import newest_matches
 from cardsharp.analysis.replay import header_of
 from cardsharp.games.deadmansdraw.actions import END_TURN, EffectType
 from cardsharp.games.deadmansdraw.arena_bot.opponent_history import past_match
@@ -28,7 +29,6 @@ from cardsharp.games.deadmansdraw.strategies.observed_decisions import (
     opponent_decisions,
 )
 from cardsharp.games.deadmansdraw.strategies.position_features import suits_in_play
-from cardsharp.store.match_listing import newest_matches
 from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus
 from cardsharp_tools.lab.sprt import ERROR_RATE
 

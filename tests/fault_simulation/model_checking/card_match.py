@@ -14,9 +14,10 @@ from typing import Any
 
 from cardsharp.bot.bot import Bot
 from cardsharp.bot.bot_match import MoveFacts, NextRead, Observation
+from cardsharp.bot.control.poller_shift import PollerTiming
 from cardsharp.bot.match_dispatcher import MISSING_GAME, MatchDispatcher
 from cardsharp.errors import NotFound, RequestRejected
-from cardsharp.games.deadmansdraw.arena_bot.match_poller import MatchPoller, PollerTiming
+from cardsharp.games.deadmansdraw.arena_bot.match_poller import MatchPoller
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import CreationView
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision

@@ -12,8 +12,9 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter, validators
 
-from cardsharp.client.config import Credentials, ServiceAddress
+from cardsharp.client.config import ServiceAddress
 from cardsharp.core.clock import SystemClock
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp_tools.cli.app import command

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 import cyclopts
 from cyclopts import Parameter, validators
 
-from cardsharp.client.config import Credentials, RequestLimits, ServiceAddress
+from cardsharp.client.config import RequestLimits, ServiceAddress
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena.access.users import (
     ADMIN,

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from cardsharp.aws.client import RESPONSE_TIMEOUT_SECONDS, call, client
-from cardsharp.store.dynamodb_match_items import Item, Value, string_attribute
+from cardsharp.aws.dynamodb_attributes import Item, Value, string_attribute
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

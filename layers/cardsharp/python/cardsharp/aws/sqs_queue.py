@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cardsharp.aws.client import RESPONSE_TIMEOUT_SECONDS, ConditionFailed, call, client
+from cardsharp.core.queue import NO_DELAY, Message
 from cardsharp.errors import StoreError
-from cardsharp.store.match_log import NO_DELAY, Message
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from cardsharp.client.config import Credentials
 from cardsharp.core import redaction
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:

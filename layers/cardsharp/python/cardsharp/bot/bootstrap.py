@@ -6,14 +6,16 @@ from datetime import timedelta
 from pathlib import Path
 
 from cardsharp.aws.ssm_credentials import ssm_provider
+from cardsharp.bot.control.poller_shift import PollerGenerations
 from cardsharp.bot.control.runtime_settings import CachedRuntimeSettings, RuntimeSettingsStore
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.queueing.memory_queue import get_queue
 from cardsharp.bot.settings import WorkerSettings
-from cardsharp.core.clock import SystemClock
+from cardsharp.core.clock import Clock, SystemClock
 from cardsharp.core.metrics import Metrics
+from cardsharp.core.queue import Queue
 from cardsharp.errors import ConfigError
-from cardsharp.store.match_log import Clock, MatchLog, PollerGenerations, Queue
+from cardsharp.store.match_log import MatchLog
 from cardsharp.store.secret_vault import VAULT_FACTORY, SecretVault
 
 _FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # every function of Lambda has it, and nobody else

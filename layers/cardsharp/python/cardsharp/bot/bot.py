@@ -10,16 +10,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from cardsharp.bot.bot_match import BotMatch, OpenMatch, SessionResult
+from cardsharp.bot.bot_match import BotMatch, OpenMatch
 from cardsharp.bot.duplicate_bot import DuplicateBot
 from cardsharp.bot.fair_semaphore import CPU_SEMAPHORE, FairSemaphore
 from cardsharp.bot.lease_keeper import LeaseKeeper
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.match_session import MatchSession, with_strategy_version
+from cardsharp.bot.session_result import SessionResult
 from cardsharp.bot.timing import SessionTiming
+from cardsharp.core.clock import RemainingTime
 from cardsharp.core.metrics import Metric
 from cardsharp.errors import RequestRejected, StoreError, Unauthorized, WriteConflict
-from cardsharp.store.match_log import Body, Lease, RemainingTime
+from cardsharp.store.match_log import Body, Lease
 
 _log = logging.getLogger("cardsharp.bot")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import Enum, StrEnum, auto
+from enum import Enum, auto
 from typing import Any, Generic, Protocol, TypeVar
 
 from cardsharp.errors import RequestRejected
@@ -104,13 +104,3 @@ class BotMatch(Protocol[A]):
 
 
 OpenMatch = Callable[[str], AbstractContextManager[BotMatch[Any]]]  # for as long as the block runs
-
-
-class SessionResult(StrEnum):
-    """How a session of a worker on a match ended."""
-
-    FINISHED = "finished"
-    HANDED_OVER = "handed on"
-    ABANDONED = "left to the poller"
-    LEASED_BY_OTHER = "attended elsewhere"
-    UNKNOWN_MATCH = "unknown to the arena"

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from cardsharp.core.clock import SystemClock
-from cardsharp.store.match_log import Clock
+from cardsharp.core.clock import Clock, SystemClock
 
 _GUESS = timedelta(milliseconds=20)  # before there was any: the pace of a slow machine
 _WEIGHT = 0.005  # of the last action beside all earlier ones: a moment's haste lets nobody in

@@ -19,10 +19,10 @@ from typing import Any, TypeVar
 from cardsharp.bot.bot_match import IN_FLIGHT_SECONDS, Observation
 from cardsharp.bot.error_policy import DenialTracker, record_error, retry_delay_for
 from cardsharp.bot.timing import SessionTiming
-from cardsharp.core.clock import run_periodically
+from cardsharp.core.clock import Clock, RemainingTime, run_periodically
 from cardsharp.core.metrics import Metric, Metrics
 from cardsharp.errors import ArenaError, StoreError, WriteConflict
-from cardsharp.store.match_log import Body, Clock, Lease, MatchLog, MoveRecord, RemainingTime
+from cardsharp.store.match_log import Body, Lease, MatchLog, MoveRecord
 
 _log = logging.getLogger("cardsharp.bot")
 

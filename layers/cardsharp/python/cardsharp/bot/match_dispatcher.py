@@ -2,50 +2,18 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from cardsharp.bot.control.runtime_settings import RuntimeSettingsStore
+from cardsharp.bot.lease_observer import LeaseObserver
 from cardsharp.bot.queueing.messages import MatchMessage
+from cardsharp.core.clock import Clock
 from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.core.queue import Queue
 from cardsharp.errors import StoreError
-from cardsharp.store.match_log import Clock, ExpiredLease, MatchLog, MatchRecord, MatchStatus, Queue
-
-
-class LeaseObserver:
-    """Observer of leases: what this process has seen and since when, in monotonic seconds.
-
-    Clocks of machines differ, and one can be an hour wrong. So no process compares timestamps
-    that another machine has written. A lease or a queue mark has expired once an observer has
-    seen it unchanged for its whole duration, by its local clock and from its first observation.
-    """
-
-    def __init__(self) -> None:
-        self._seen: dict[str, tuple[int, float]] = {}
-
-    def idle_for(self, match: MatchRecord, current_time: float) -> timedelta:
-        """Return for how long, at least, nothing was written to a match that was just read."""
-        beat, since = self._seen.get(match.match_id, (match.lease_version, current_time))
-        self._seen[match.match_id] = (
-            match.lease_version,
-            since if beat == match.lease_version else current_time,
-        )
-        return timedelta(seconds=current_time - self._seen[match.match_id][1])
-
-    def expired_lease(self, match: MatchRecord, current_time: float) -> ExpiredLease | None:
-        """Return the expired lease of a match that was just read; None if it may be attended."""
-        idle = self.idle_for(match, current_time)
-        return (
-            ExpiredLease(match.lease_version, idle)
-            if match.ttl is None or idle >= match.ttl
-            else None
-        )
-
-    def retain_only(self, ids: Container[str]) -> None:
-        """Forget the matches that nobody looks at any more."""
-        self._seen = {name: seen for name, seen in self._seen.items() if name in ids}
-
+from cardsharp.store.match_log import ExpiredLease, MatchLog, MatchRecord, MatchStatus
 
 MISSING_GAME = "unknown"  # the result of a match that the arena said it does not have
 EXPIRED_RESULT = (

@@ -8,11 +8,12 @@ import logging
 from datetime import timedelta
 from typing import Generic, TypeVar
 
-from cardsharp.bot.bot_match import BotMatch, BotTurn, NextRead, Observation, SessionResult
+from cardsharp.bot.bot_match import BotMatch, BotTurn, NextRead, Observation
 from cardsharp.bot.duplicate_bot import DuplicateBotDetector
 from cardsharp.bot.error_policy import DenialTracker, is_action_rejected, is_definitive
 from cardsharp.bot.fair_semaphore import FairSemaphore
 from cardsharp.bot.lease_keeper import LeaseKeeper
+from cardsharp.bot.session_result import SessionResult
 from cardsharp.core.metrics import Metric
 from cardsharp.errors import ArenaError, MatchOver, RequestRejected, Unauthorized
 from cardsharp.store.match_log import Body

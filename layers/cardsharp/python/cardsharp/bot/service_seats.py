@@ -18,9 +18,9 @@ from pydantic import SecretStr, field_validator
 
 from cardsharp.bot.bootstrap import build_dispatcher, build_vault
 from cardsharp.bot.bot import Bot
-from cardsharp.bot.bot_match import SessionResult
 from cardsharp.bot.match_dispatcher import MISSING_GAME, MatchDispatcher
-from cardsharp.bot.queueing.messages import Order
+from cardsharp.bot.queueing.orders import Order
+from cardsharp.bot.session_result import SessionResult
 from cardsharp.bot.settings import WorkerSettings
 from cardsharp.client.config import normalize_base_url
 from cardsharp.core.metrics import Metrics

@@ -4,10 +4,9 @@ All faults are found at once and told in one sentence each; no sentence ever sho
 """
 
 import difflib
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, NamedTuple, Self
+from datetime import timedelta
+from typing import Annotated, Any, Self
 
 from pydantic import (
     BaseModel,
@@ -22,7 +21,6 @@ from pydantic_core import ErrorDetails
 
 from cardsharp.bot.timing import DEFAULT_TIMING, SessionTiming
 from cardsharp.client.config import Proxy, RequestLimits
-from cardsharp.core.time_zones import zone_named
 from cardsharp.errors import ConfigError
 
 PREFIX = "CARDSHARP_"
@@ -33,8 +31,8 @@ def _duration(value: object) -> timedelta | float:
     return value if isinstance(value, timedelta) else float(str(value))
 
 
-def _names(value: object) -> object:
-    """The non-empty parts of a comma list; anything but a string as it is."""
+def split_names(value: object) -> object:
+    """Return the non-empty parts of a comma list; anything but a string as it is."""
     if not isinstance(value, str):
         return value
     return tuple(part.strip() for part in value.split(",") if part.strip())
@@ -58,7 +56,7 @@ def seconds_field(default: timedelta, name: str, description: str) -> Any:  # no
 
 
 Duration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(0))]
-NameList = Annotated[tuple[str, ...], BeforeValidator(_names)]
+NameList = Annotated[tuple[str, ...], BeforeValidator(split_names)]
 
 
 class WorkerSettings(BaseModel):
@@ -178,11 +176,11 @@ class WorkerSettings(BaseModel):
 
     @classmethod
     def load(
-        cls, env: Mapping[str, str], other_setting_names: Callable[[], Collection[str]] = tuple
+        cls, env: Mapping[str, str], other_settingsplit_names: Callable[[], Collection[str]] = tuple
     ) -> Self:
         """Return the settings in `env`; an empty value counts as not set.
 
-        `other_setting_names` returns the names of settings that belong to other components.
+        `other_settingsplit_names` returns the names of settings that belong to other components.
         Raises `ConfigError` with one line per fault.
         """
         variables = {
@@ -192,7 +190,9 @@ class WorkerSettings(BaseModel):
         }
         values = {name: value for name, value in variables.items() if name in cls.descriptions()}
         faults = [
-            *_unknown(variables.keys() - values.keys(), cls.descriptions(), other_setting_names),
+            *_unknown(
+                variables.keys() - values.keys(), cls.descriptions(), other_settingsplit_names
+            ),
             *cls._missing(values),
         ]
         try:
@@ -218,13 +218,13 @@ class WorkerSettings(BaseModel):
 
 def _unknown(
     strange: Collection[str],
-    setting_names: Collection[str],
-    other_names: Callable[[], Collection[str]],
+    settingsplit_names: Collection[str],
+    othersplit_names: Callable[[], Collection[str]],
 ) -> Iterator[str]:
     """Yield a sentence for each unknown variable, with the most similar valid name."""
-    valid_names = {*setting_names, *other_names()} if strange else set()
-    for name in sorted(set(strange) - valid_names):
-        near = difflib.get_close_matches(name, valid_names, n=1, cutoff=0.5)
+    validsplit_names = {*settingsplit_names, *othersplit_names()} if strange else set()
+    for name in sorted(set(strange) - validsplit_names):
+        near = difflib.get_close_matches(name, validsplit_names, n=1, cutoff=0.5)
         hint = f"did you mean {PREFIX}{near[0].upper()}?" if near else "remove it."
         yield f"{PREFIX}{name.upper()} is no setting; {hint}"
 
@@ -235,60 +235,3 @@ def _sentence(fault: ErrorDetails, descriptions: Mapping[str, str]) -> str:
     if fault["type"] == "missing":
         return f"{PREFIX}{name.upper()} is missing; set it to {requirement}."
     return f"{PREFIX}{name.upper()} cannot be used; it must be {requirement}."
-
-
-# --- windows ----------------------------------------------------------------------------------
-
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_DAILY = "daily"
-_WINDOW = re.compile(
-    rf"({'|'.join((*_DAYS, _DAILY))}|\d{{4}}-\d\d-\d\d) (\d\d):([0-5]\d)-(\d\d):([0-5]\d)"
-    r"(?: ([\w/+-]+))?"
-)
-_DAY = timedelta(days=1)
-
-
-class ListeningWindow(NamedTuple):
-    """Window in which an idle poller listens, on a day of the week, on a date or daily.
-
-    `Sat 09:00-18:00, daily 06:30-07:00, 2026-12-05 08:00-24:00 Europe/Berlin` are three
-    windows, the last in its local time zone, the others in UTC. A window is open whenever a
-    clock of its zone shows a time in it: an hour that is repeated when the clocks go back is
-    open twice, and one that is skipped never.
-    """
-
-    day: str
-    begin: timedelta
-    end: timedelta
-    zone: str = ""
-
-    def is_open(self, moment: datetime) -> bool:
-        """Return whether a moment lies in it."""
-        zone = zone_named(self.zone) if self.zone else UTC
-        wall = moment.astimezone(zone).replace(tzinfo=None)
-        midnight = wall.replace(hour=0, minute=0, second=0, microsecond=0)
-        today = {_DAILY, _DAYS[wall.weekday()], f"{wall:%Y-%m-%d}"}
-        return self.day in today and self.begin <= wall - midnight < self.end
-
-
-def _window(value: object) -> ListeningWindow:
-    match = _WINDOW.fullmatch(str(value))
-    if match is None:
-        raise ValueError("no window")
-    day, *clock, zone = match.groups()
-    if day not in {*_DAYS, _DAILY}:
-        datetime.fromisoformat(day)
-    hour, minute, last_hour, last_minute = map(int, clock)
-    begin = timedelta(hours=hour, minutes=minute)
-    end = timedelta(hours=last_hour, minutes=last_minute)
-    if not begin < end <= _DAY:
-        raise ValueError("not within a day")
-    if zone:
-        zone_named(zone)
-    return ListeningWindow(day, begin, end, zone or "")
-
-
-ListeningWindows = Annotated[
-    tuple[Annotated[ListeningWindow, BeforeValidator(_window)], ...], BeforeValidator(_names)
-]
-"""A comma list of windows, as a setting."""

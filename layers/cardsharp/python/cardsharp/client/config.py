@@ -1,6 +1,5 @@
 """Configuration of a client: address, credentials, proxy and request limits."""
 
-import hashlib
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -12,18 +11,8 @@ from urllib.parse import unquote, urlsplit
 from cardsharp.core.redaction import register_secrets
 from cardsharp.errors import ConfigError
 
-DIGEST_REALM = "SLCEE-2023-PC"  # the realm of the competition's Digest authentication
 MAX_NAME_LENGTH = 100  # characters that a player's name may have
 _LOCAL_NAMES = (".local", ".lan", ".internal", ".home.arpa")
-
-
-def digest_ha1(user: str, password: str) -> str:
-    """Return the HA1 hash of Digest authentication; whoever has it can play as the user.
-
-    Digest is defined with MD5. Generated passwords are too long for a brute-force attack.
-    """
-    text = f"{user}:{DIGEST_REALM}:{password}"
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +74,6 @@ class ServiceAddress:
     ca_file: Path | None = None
     allow_plain_http: bool = False
     proxy: Proxy | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """User and password; the password shows in no repr."""
-
-    user: str
-    password: str = field(repr=False)
-
-    def __post_init__(self) -> None:
-        if not self.user or not self.password:
-            raise ConfigError("The arena needs a user and a password; give both.")
-        if ":" in self.user:
-            raise ConfigError("A user name with a colon cannot be sent; check user and password.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

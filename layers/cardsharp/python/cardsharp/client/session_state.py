@@ -9,8 +9,7 @@ from math import inf
 
 from cardsharp.client.remote_clock import RemoteClock
 from cardsharp.client.request_budget import RateLimitStatus, RequestBudget, RequestPriority
-from cardsharp.core.clock import SystemClock
-from cardsharp.store.match_log import Clock
+from cardsharp.core.clock import Clock, SystemClock
 
 _GLANCE = 0.2  # seconds until who waits looks again: others come and go meanwhile
 _INSTANT = 0.001  # seconds that are none: a clock that counts them may not notice

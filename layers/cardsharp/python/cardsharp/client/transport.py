@@ -29,18 +29,14 @@ import urllib3
 from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 from requests.utils import parse_dict_header
 
-from cardsharp.client.config import (
-    Credentials,
-    RequestLimits,
-    ServiceAddress,
-    normalize_base_url,
-    proxy_to,
-)
+from cardsharp.client.config import RequestLimits, ServiceAddress, normalize_base_url, proxy_to
 from cardsharp.client.connections import DeadlineBody, DeadlineWatchdog, NoRetryAdapter
 from cardsharp.client.proxy_errors import proxy_error
 from cardsharp.client.request_budget import RequestPriority
-from cardsharp.client.response_errors import RetryPolicy, error_from_response
+from cardsharp.client.response_errors import error_from_response
+from cardsharp.client.retry_policy import RetryPolicy
 from cardsharp.client.session_state import ClientSessionState
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import (
     ArenaError,
     ConfigError,

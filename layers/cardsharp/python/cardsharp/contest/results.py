@@ -29,7 +29,6 @@ from datetime import datetime
 
 from pydantic import TypeAdapter
 
-from cardsharp.client.config import digest_ha1
 from cardsharp.contest import models
 from cardsharp.contest.formats.base import Format
 from cardsharp.contest.formats.pairing import TeamId
@@ -48,6 +47,7 @@ from cardsharp.contest.teams import (
     new_password,
     put_document,
 )
+from cardsharp.core.credentials import digest_ha1
 from cardsharp.errors import ConfigError, WriteConflict
 from cardsharp.store.documents import Delete, Write
 

@@ -9,9 +9,10 @@ from typing import Any, Self
 
 from pydantic import TypeAdapter
 
-from cardsharp.client.config import MAX_NAME_LENGTH, digest_ha1
+from cardsharp.client.config import MAX_NAME_LENGTH
 from cardsharp.contest.formats.pairing import TeamId
 from cardsharp.contest.models import ContestSettings, ContestStage, TeamEntry
+from cardsharp.core.credentials import digest_ha1
 from cardsharp.errors import ConfigError, WriteConflict
 from cardsharp.store.documents import (
     MAX_TRANSACTION_WRITES,

@@ -5,8 +5,33 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
-from cardsharp.store.match_log import Clock, Waitable
+RemainingTime = Callable[[], timedelta]  # how much time an invocation has left
+
+
+class Waitable(Protocol):
+    """Something that wakes a waiter, such as `threading.Event` and `threading.Condition`."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for the signal; return True if it came within `timeout` seconds."""
+
+
+class Clock(Protocol):
+    """The time as a dependency, so that tests can control it."""
+
+    def now(self) -> datetime:
+        """The current time, aware and in UTC."""
+
+    def monotonic(self) -> float:
+        """Seconds that never go back, for measuring durations."""
+
+    def sleep(self, duration: timedelta) -> None:
+        """Wait for `duration`."""
+
+    def wait(self, event: Waitable, timeout: timedelta) -> bool:
+        """Wait for `event`; return True as soon as it comes, False after `timeout`."""
+
 
 TimeSource = Callable[[], datetime]  # what tells the time
 

@@ -14,16 +14,17 @@ if TYPE_CHECKING:  # so that a list of games is there at once, whatever they are
 
     from cardsharp.analysis.judge import Judge
     from cardsharp.analysis.replay import DecisionPoint, ReplayStep, RestoredState
-    from cardsharp.bot.bot_match import SessionResult
     from cardsharp.bot.queueing.messages import PollMessage
+    from cardsharp.bot.session_result import SessionResult
     from cardsharp.bot.settings import WorkerSettings
+    from cardsharp.core.clock import RemainingTime
     from cardsharp.core.metrics import Metrics
     from cardsharp.pages.board_renderer import BoardRenderer
     from cardsharp.play.decision_runner import DecisionRunner
     from cardsharp.play.simulation import SimulationFactory
     from cardsharp.server.asgi_service import AsgiService
     from cardsharp.server.http_service import HttpService
-    from cardsharp.store.match_log import MatchRecord, MoveRecord, RemainingTime
+    from cardsharp.store.match_log import MatchRecord, MoveRecord
 
 T = TypeVar("T")
 W = TypeVar("W", bound="WorkerSettings")

@@ -1,9 +1,9 @@
 """Feeds by their setting: `memory:NAME`, or the address of a WebSocket API's stage."""
 
+from cardsharp.core.clock import Clock
 from cardsharp.errors import ConfigError
 from cardsharp.server.websocket_feed import Feed, get_connections, migrate_v02_body
 from cardsharp.store.factories import StoreFactory
-from cardsharp.store.match_log import Clock
 
 FEED_VARIABLE = "CARDSHARP_FEED"
 

@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from cardsharp.analysis.match_listing import is_match_of
 from cardsharp.analysis.replay import header_of, outcome_of, read_error_of
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.pages import match_pages as texts
@@ -34,7 +35,6 @@ from cardsharp.pages.rendered_match import (
 )
 from cardsharp.pages.templates import SiteInfo
 from cardsharp.play.catalog import get_game
-from cardsharp.store.match_listing import is_match_of
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 
 MATCHES_PER_PAGE = 50  # matches that a list shows, and how many more a further click

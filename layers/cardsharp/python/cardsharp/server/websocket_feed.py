@@ -16,11 +16,11 @@ from datetime import datetime, timedelta
 from functools import cache, cached_property
 from typing import Protocol
 
+from cardsharp.aws.dynamodb_attributes import Item
+from cardsharp.core.clock import Clock
 from cardsharp.errors import CardsharpError
 from cardsharp.store.codec import from_micros, to_micros
 from cardsharp.store.documents import Delete, DocumentStore, Key, Put
-from cardsharp.store.dynamodb_match_items import Item
-from cardsharp.store.match_log import Clock
 
 SUBSCRIPTION_TTL = timedelta(
     hours=2, minutes=10

@@ -21,19 +21,19 @@ from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from cardsharp.aws.client import ConditionFailed
-from cardsharp.aws.dynamodb_table import DynamoTable
-from cardsharp.errors import WriteConflict
-from cardsharp.store.codec import decode, encode, from_micros
-from cardsharp.store.documents import Delete, Document, Increment, IndexEntry, Key, Put, Write
-from cardsharp.store.dynamodb_match_items import (
+from cardsharp.aws.dynamodb_attributes import (
     Item,
     Value,
     item_key,
     number_attribute,
     string_attribute,
-    timestamp_attribute,
 )
-from cardsharp.store.match_log import Clock
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.core.clock import Clock
+from cardsharp.errors import WriteConflict
+from cardsharp.store.codec import decode, encode, from_micros
+from cardsharp.store.documents import Delete, Document, Increment, IndexEntry, Key, Put, Write
+from cardsharp.store.dynamodb_match_items import timestamp_attribute
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

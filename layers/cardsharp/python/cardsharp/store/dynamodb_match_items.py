@@ -1,18 +1,17 @@
 """DynamoDB items of headers, moves and notes."""
 
 import uuid
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypeAlias
 
+from cardsharp.aws.dynamodb_attributes import (
+    Item,
+    Value,
+    item_key,
+    number_attribute,
+    string_attribute,
+)
 from cardsharp.store.codec import NOTE_TTL, compress, decode_all, encode, from_micros, to_micros
 from cardsharp.store.match_log import Body, DebugNote, Lease, MatchRecord, MatchStatus, MoveRecord
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.type_defs import AttributeValueTypeDef
-
-Value: TypeAlias = "AttributeValueTypeDef"
-Item = Mapping[str, Value]
 
 AttributeInput = str | int | datetime | timedelta | Body
 
@@ -21,22 +20,12 @@ NOTE_PREFIX = "note#"
 HEADER_SORT_KEY = "header"
 
 
-def string_attribute(value: str) -> "Value":
-    """A string as an attribute."""
-    return {"S": value}
-
-
-def number_attribute(value: int) -> "Value":
-    """A whole number as an attribute."""
-    return {"N": str(value)}
-
-
-def timestamp_attribute(value: datetime) -> "Value":
+def timestamp_attribute(value: datetime) -> Value:
     """A moment as an attribute."""
     return number_attribute(to_micros(value))
 
 
-def to_attribute(value: AttributeInput) -> "Value":
+def to_attribute(value: AttributeInput) -> Value:
     """Return a value as an attribute: times in microseconds, and bodies compressed.
 
     So an item stays below the kilobyte of a write unit.
@@ -54,7 +43,7 @@ def to_attribute(value: AttributeInput) -> "Value":
             return {"B": compress(encode(value))}
 
 
-def expression_values(**fields: AttributeInput) -> "dict[str, Value]":
+def expression_values(**fields: AttributeInput) -> dict[str, Value]:
     """Attributes as an expression refers to them, by their names after a colon."""
     return {f":{name}": to_attribute(value) for name, value in fields.items()}
 
@@ -64,22 +53,17 @@ def match_partition(match_id: str) -> str:
     return f"match#{match_id}"
 
 
-def item_key(pk: str, sk: str) -> "dict[str, Value]":
-    """An item's key."""
-    return {"pk": string_attribute(pk), "sk": string_attribute(sk)}
-
-
-def header_key(match_id: str) -> "dict[str, Value]":
+def header_key(match_id: str) -> dict[str, Value]:
     """The key of a match's header."""
     return item_key(match_partition(match_id), HEADER_SORT_KEY)
 
 
-def move_key(match_id: str, sequence: int) -> "dict[str, Value]":
+def move_key(match_id: str, sequence: int) -> dict[str, Value]:
     """The key of one move; the padding makes the order of keys that of sequences."""
     return item_key(match_partition(match_id), f"{MOVE_PREFIX}{sequence:06}")
 
 
-def note_item(match_id: str, note: DebugNote) -> "dict[str, Value]":
+def note_item(match_id: str, note: DebugNote) -> dict[str, Value]:
     """A debugging note with the second at which the table may drop it."""
     return {
         **item_key(
@@ -92,7 +76,7 @@ def note_item(match_id: str, note: DebugNote) -> "dict[str, Value]":
     }
 
 
-def match_from_item(item: "Item") -> MatchRecord:
+def match_from_item(item: Item) -> MatchRecord:
     """Return a header item as a record; an unreadable one as finished, so nobody attends it."""
     match_id = item["pk"]["S"].partition("#")[2]
     try:
@@ -102,7 +86,7 @@ def match_from_item(item: "Item") -> MatchRecord:
         return MatchRecord(match_id, MatchStatus.FINISHED, from_micros(0), {}, read_error=fault)
 
 
-def _match_of(match_id: str, item: "Item") -> MatchRecord:
+def _match_of(match_id: str, item: Item) -> MatchRecord:
     lease = None
     if "lease_owner" in item:
         lease = Lease(
@@ -129,32 +113,32 @@ def _match_of(match_id: str, item: "Item") -> MatchRecord:
     )
 
 
-def move_from_item(item: "Item") -> MoveRecord:
+def move_from_item(item: Item) -> MoveRecord:
     """A move item as its record."""
     sequence = int(item["sk"]["S"].removeprefix(MOVE_PREFIX))
     bodies, fault = decode_all(intent=_body(item, "intent_json"), facts=_body(item, "facts_json"))
     return MoveRecord(sequence, **bodies, read_error=fault)
 
 
-def note_from_item(item: "Item") -> DebugNote:
+def note_from_item(item: Item) -> DebugNote:
     """A note item as its record; a body that cannot be read is empty."""
     micros = int(item["sk"]["S"].removeprefix(NOTE_PREFIX).partition("#")[0])
     bodies, _ = decode_all(body=_stored(item["body_json"]))
     return DebugNote(item["kind"]["S"], from_micros(micros), bodies["body"] or {})
 
 
-def _moment(value: "Value") -> datetime:
+def _moment(value: Value) -> datetime:
     return from_micros(int(value["N"]))
 
 
-def _body(item: "Item", name: str) -> str | bytes | None:
+def _body(item: Item, name: str) -> str | bytes | None:
     return _stored(item[name]) if name in item else None
 
 
-def _stored(value: "Value") -> str | bytes:
+def _stored(value: Value) -> str | bytes:
     """A stored body: packed, or a text as version 0.2 wrote it."""
     return value["B"] if "B" in value else value["S"]
 
 
-def _span(value: "Value") -> timedelta:
+def _span(value: Value) -> timedelta:
     return timedelta(microseconds=int(value["N"]))

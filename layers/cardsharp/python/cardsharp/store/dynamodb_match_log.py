@@ -23,14 +23,15 @@ from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
 from cardsharp.aws.client import ConditionFailed
+from cardsharp.aws.dynamodb_attributes import Value
+from cardsharp.core.clock import Clock
 from cardsharp.errors import WriteConflict
 from cardsharp.store import dynamodb_match_items as items
 from cardsharp.store.codec import NOTE_TTL, reopened_outcome, retracted_move
-from cardsharp.store.dynamodb_match_items import AttributeInput, Value
+from cardsharp.store.dynamodb_match_items import AttributeInput
 from cardsharp.store.dynamodb_match_reader import DynamoMatchReader
 from cardsharp.store.match_log import (
     Body,
-    Clock,
     DebugNote,
     ExpiredLease,
     Lease,

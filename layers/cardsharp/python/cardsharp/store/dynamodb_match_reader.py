@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING
 
+from cardsharp.aws.dynamodb_attributes import Item, item_key
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.store import dynamodb_match_items as items
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
@@ -64,7 +65,7 @@ class DynamoMatchReader:
         records = self._headers(newest, limit)
         return [record for record in records if status is None or record.status is status]
 
-    def _by_status(self, status: MatchStatus, day: date | None) -> Iterator[items.Item]:
+    def _by_status(self, status: MatchStatus, day: date | None) -> Iterator[Item]:
         """The keys of the matches of a status, and of a UTC day, newest first."""
         condition, values = "match_status = :key", items.expression_values(key=status)
         if day is not None:
@@ -73,7 +74,7 @@ class DynamoMatchReader:
             values |= items.expression_values(first=first, last=last)
         return self._table.query_index("by-status", condition, values)
 
-    def _headers(self, keys: Iterable[items.Item], limit: int) -> list[MatchRecord]:
+    def _headers(self, keys: Iterable[Item], limit: int) -> list[MatchRecord]:
         """Return the headers of the first `limit` listed matches in order; of all with -1.
 
         An index has no order among matches with the same start, so all of these are read.
@@ -84,7 +85,7 @@ class DynamoMatchReader:
             if len(start_times) >= limit >= 0 and began not in start_times.values():
                 break
             start_times[key["pk"]["S"]] = began
-        keyed = [items.item_key(name, items.HEADER_SORT_KEY) for name in start_times]
+        keyed = [item_key(name, items.HEADER_SORT_KEY) for name in start_times]
         records = map(items.match_from_item, self._table.batch_get(keyed, self._projection))
         newest = sorted(records, key=_order_of_play, reverse=True)
         return newest if limit < 0 else newest[:limit]

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from cardsharp.core.clock import Clock
 from cardsharp.errors import ConfigError
 from cardsharp.store.documents import DocumentStore
-from cardsharp.store.match_log import Clock
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

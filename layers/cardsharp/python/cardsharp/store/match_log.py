@@ -1,76 +1,17 @@
-"""Ports of the bot: clock, queue and match log.
+"""Port of the match log: its records, and the reads and writes under a lease.
 
 Bodies (headers, intents, facts, outcomes, notes) are JSON objects; the game defines their
 content and parses them itself. Adapters raise `StoreError` for a failing backend and
 `WriteConflict` if a condition did not hold.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
 
 Body = Mapping[str, object]  # a JSON object: string keys, and values that `json.dumps` takes
-NO_DELAY = timedelta()  # no delay
-RemainingTime = Callable[[], timedelta]  # how much time an invocation has left
-
-
-class Waitable(Protocol):
-    """Something that wakes a waiter, such as `threading.Event` and `threading.Condition`."""
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait for the signal; return True if it came within `timeout` seconds."""
-
-
-class Clock(Protocol):
-    """The time as a dependency, so that tests can control it."""
-
-    def now(self) -> datetime:
-        """The current time, aware and in UTC."""
-
-    def monotonic(self) -> float:
-        """Seconds that never go back, for measuring durations."""
-
-    def sleep(self, duration: timedelta) -> None:
-        """Wait for `duration`."""
-
-    def wait(self, event: Waitable, timeout: timedelta) -> bool:
-        """Wait for `event`; return True as soon as it comes, False after `timeout`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One delivery of a queued body; `receipt` belongs to this delivery only."""
-
-    body: str
-    message_id: str
-    receipt: str
-    receive_count: int
-    sent_at: datetime
-
-
-class Queue(Protocol):
-    """A standard queue: delivery at least once, in no guaranteed order.
-
-    A received message is invisible to others for the queue's visibility timeout. Unless it is
-    deleted, it is delivered again, and after too many deliveries it becomes a dead letter.
-    """
-
-    def send(self, body: str, delay: timedelta = NO_DELAY) -> None:
-        """Put a message at the end of the queue, to be received after `delay`: whole seconds."""
-
-    def send_batch(self, messages: Sequence[tuple[str, timedelta]]) -> None:
-        """Put bodies with their delays on the queue, in as few requests as can be."""
-
-    def receive(self, wait_time: timedelta) -> Message | None:
-        """Receive a visible message, waiting at most `wait_time` for one."""
-
-    def change_visibility(self, receipt: str, delay: timedelta) -> None:
-        """Have a received message visible again after `delay`; quiet if it is already gone."""
-
-    def delete(self, message: Message) -> None:
-        """Remove a received message for good; quiet if it is already gone."""
 
 
 class MatchStatus(StrEnum):
@@ -244,20 +185,3 @@ class MatchLog(MatchReader, Protocol):
 
     def close(self) -> None:
         """Release files and connections; the log cannot be used afterwards."""
-
-
-class PollerGenerations:
-    """The generations of the poller: each start begins one, and runs until it sees a later one.
-
-    So there is a running poller at every moment, however unevenly the schedule starts them.
-    This class serves a local process, which runs one poller at a time; methods raise
-    `StoreError`.
-    """
-
-    def start_generation(self) -> int:
-        """Return a new generation's number, one more than the last; here always 0."""
-        return 0
-
-    def latest_generation(self) -> int:
-        """Return the number of the latest generation; a late value makes a poller run longer."""
-        return 0

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from cardsharp.core.clock import Clock
 from cardsharp.store.documents import DocumentStore, Key, Put, try_commit
 from cardsharp.store.factories import StoreFactory
-from cardsharp.store.match_log import Body, Clock
+from cardsharp.store.match_log import Body
 
 SECRET_TTL = timedelta(days=90)  # how long a secret is kept after it was last written
 

@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import cast
 
+from cardsharp.core.clock import Clock
 from cardsharp.errors import StoreError, WriteConflict
 from cardsharp.store.codec import decode, encode, from_micros, to_micros
 from cardsharp.store.documents import Delete, Document, Increment, IndexEntry, Key, Put, Write
-from cardsharp.store.match_log import Clock
 from cardsharp.store.sqlite_file import FileSchema, SqliteFile, migrations_in
 
 _log = logging.getLogger(__name__)

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
+from cardsharp.core.clock import Clock
 from cardsharp.errors import WriteConflict
 from cardsharp.store.codec import (
     NOTE_TTL,
@@ -22,7 +23,6 @@ from cardsharp.store.codec import (
 )
 from cardsharp.store.match_log import (
     Body,
-    Clock,
     DebugNote,
     ExpiredLease,
     Lease,

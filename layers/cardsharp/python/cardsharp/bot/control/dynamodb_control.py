@@ -3,17 +3,18 @@
 No index lists these items.
 """
 
+from cardsharp.aws.dynamodb_attributes import item_key, string_attribute
 from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.bot.control.poller_shift import PollerGenerations
 from cardsharp.bot.control.runtime_settings import (
     RuntimeSettings,
     RuntimeSettingsStore,
     parse_leniently,
 )
-from cardsharp.store import dynamodb_match_items as items
-from cardsharp.store.match_log import PollerGenerations
+from cardsharp.store.dynamodb_match_items import expression_values
 
-_RELAY = items.item_key("control", "poller")
-_SWITCHES = items.item_key("control", "pause")  # all that it had at first, and so its name
+_RELAY = item_key("control", "poller")
+_SWITCHES = item_key("control", "pause")  # all that it had at first, and so its name
 
 
 class DynamoPollerGenerations(PollerGenerations):
@@ -28,9 +29,7 @@ class DynamoPollerGenerations(PollerGenerations):
         A retry after a lost response skips a number.
         """
         always = "attribute_not_exists(pk) OR generation >= :one"
-        item = self._table.update(
-            _RELAY, "ADD generation :one", always, items.expression_values(one=1)
-        )
+        item = self._table.update(_RELAY, "ADD generation :one", always, expression_values(one=1))
         return int(item["generation"]["N"])
 
     def latest_generation(self) -> int:
@@ -58,9 +57,7 @@ class DynamoRuntimeSettings(RuntimeSettingsStore):
     def set(self, settings: RuntimeSettings) -> None:
         """Write all of them; functions see it within seconds."""
         attributes = {
-            name: items.string_attribute(
-                ",".join(value) if isinstance(value, tuple) else str(value)
-            )
+            name: string_attribute(",".join(value) if isinstance(value, tuple) else str(value))
             for name, value in settings
             if value is not None
         }

@@ -13,8 +13,8 @@ from typing import Annotated
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from cardsharp.bot.settings import NameList
+from cardsharp.core.clock import Clock
 from cardsharp.errors import StoreError
-from cardsharp.store.match_log import Clock
 
 CACHE_TTL = timedelta(seconds=10)  # so long a process goes by what it has read of them
 _log = logging.getLogger("cardsharp.switches")

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from cardsharp.store.match_log import NO_DELAY, Clock, Message
+from cardsharp.core.clock import Clock
+from cardsharp.core.queue import NO_DELAY, Message
 
 VISIBILITY_TIMEOUT = timedelta(minutes=30)  # six times the worker's timeout, as in template.yaml
 MAX_RECEIVES = 5  # deliveries before a message is a dead letter, as in template.yaml

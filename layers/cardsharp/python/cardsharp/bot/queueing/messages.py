@@ -1,6 +1,6 @@
-"""Messages that functions receive: a match on the queue, a due poll, or an operator's order."""
+"""Messages that functions receive from the queue: a match that may need a worker, or a due poll."""
 
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
@@ -8,13 +8,13 @@ from pydantic_core import ErrorDetails
 from cardsharp.errors import InvalidInput
 
 
-class _Sent(BaseModel):
+class StrictMessage(BaseModel):
     """Base of messages from outside: unknown fields are rejected, and errors quote no input."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class MatchMessage(_Sent):
+class MatchMessage(StrictMessage):
     """A match that may need a worker. Repeats are harmless: all state is at the arena."""
 
     match_id: Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z]{1,64}$")]
@@ -28,7 +28,7 @@ class MatchMessage(_Sent):
         return self.model_dump_json(exclude_none=True)
 
 
-class PollMessage(_Sent):
+class PollMessage(StrictMessage):
     """A request for one poll of the arena, between two starts of the poller.
 
     `look` is the generation of the poller that sent it. Unless a later generation has begun,
@@ -61,26 +61,11 @@ def parse_match_message(body: str) -> MatchMessage:
         return MatchMessage.model_validate_json(body)
     except ValidationError as error:
         raise InvalidInput(
-            f"Not a match message: {_describe_fault(error.errors()[0], 'body')}."
+            f"Not a match message: {describe_fault(error.errors()[0], 'body')}."
         ) from None
 
 
-class Order(_Sent):
-    """Order of an operator to a game; each game defines the fields of its orders."""
-
-    refusal: ClassVar[str]  # the sentence before the faults of an order that cannot be used
-
-    @classmethod
-    def parse(cls, event: object) -> Self:
-        """Return the order in a function's event; raise `InvalidInput` with all faults."""
-        try:
-            return cls.model_validate(event)
-        except ValidationError as error:
-            faults = "; ".join(_describe_fault(fault, "event") for fault in error.errors())
-            raise InvalidInput(f"{cls.refusal} {faults}.") from None
-
-
-def _describe_fault(fault: ErrorDetails, root_name: str) -> str:
+def describe_fault(fault: ErrorDetails, root_name: str) -> str:
     """Return the text of a validation error with its location; `root_name` if it has none.
 
     pydantic's prefix is removed from messages that our validators raised.

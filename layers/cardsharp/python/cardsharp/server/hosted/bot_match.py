@@ -12,8 +12,9 @@ from typing import Any
 from pydantic import ValidationError, create_model
 
 from cardsharp.bot import service_seats
-from cardsharp.bot.bot_match import MoveFacts, NextRead, Observation, SessionResult
+from cardsharp.bot.bot_match import MoveFacts, NextRead, Observation
 from cardsharp.bot.service_seats import SeatBot, SeatDependencies, ServiceSeat, find_seat
+from cardsharp.bot.session_result import SessionResult
 from cardsharp.client.config import Proxy, RequestLimits, ServiceAddress
 from cardsharp.client.transport import ArenaRequest, ArenaTransport, ServiceClient
 from cardsharp.errors import MalformedResponse, RequestRejected

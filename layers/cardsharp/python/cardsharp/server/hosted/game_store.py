@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
+from cardsharp.core.clock import Clock
 from cardsharp.store.documents import DocumentStore, Increment, Key, Put, try_commit
-from cardsharp.store.match_log import Clock
 
 Json = Mapping[str, Any]
 _STORED_NAMES = {

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
 
-from cardsharp.core.clock import SystemClock
+from cardsharp.core.clock import Clock, SystemClock
 from cardsharp.errors import ConfigError, MalformedResponse, RulesError, WriteConflict
 from cardsharp.server.api import Api
 from cardsharp.server.hosted import wire
@@ -35,7 +35,6 @@ from cardsharp.server.routing import (
     forbidden,
 )
 from cardsharp.store.factories import StoreFactory
-from cardsharp.store.match_log import Clock
 
 MAX_CREATED_PER_DAY = 200  # games that one caller may create on a day
 POLL_INTERVAL = timedelta(milliseconds=200)  # how often a game is looked at that somebody waits for

@@ -18,6 +18,7 @@ from cardsharp.analysis.replay import UNKNOWN
 from cardsharp.bot import service_seats
 from cardsharp.bot.bot_match import MoveFacts, NextRead, Observation
 from cardsharp.bot.service_seats import SeatBot, SeatDependencies, ServiceSeat, find_seat
+from cardsharp.core.clock import Clock
 from cardsharp.errors import MalformedResponse, RequestRejected, StoreError
 from cardsharp.games.blef.bot.client import BlefClient, GameSnapshot, service_address
 from cardsharp.games.blef.fallback import DECISION_RUNNER
@@ -37,7 +38,7 @@ from cardsharp.games.blef.service.wire import position_from_state
 from cardsharp.games.blef.strategies import Strategy, build
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision
-from cardsharp.store.match_log import Body, Clock
+from cardsharp.store.match_log import Body
 from cardsharp.store.secret_vault import SecretVault
 
 _log = logging.getLogger("cardsharp.bot")

@@ -20,7 +20,9 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from cardsharp.aws.dynamodb_attributes import Item
 from cardsharp.aws.telemetry import logger
+from cardsharp.core.clock import Clock
 from cardsharp.errors import StoreError
 from cardsharp.games.blef.cards import DECK
 from cardsharp.games.blef.rules import Round, RoundMove
@@ -39,9 +41,7 @@ from cardsharp.games.blef.service.records import (
 )
 from cardsharp.store.codec import decode, from_micros, to_micros
 from cardsharp.store.documents import DocumentStore, Increment, IndexEntry, Key, Put, try_commit
-from cardsharp.store.dynamodb_match_items import Item
 from cardsharp.store.factories import StoreFactory
-from cardsharp.store.match_log import Clock
 
 LIST_LIMIT = 500  # public games in the list
 _PUBLIC = "public"

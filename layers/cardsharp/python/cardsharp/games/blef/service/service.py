@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from http import HTTPStatus
 
+from cardsharp.core.clock import Clock
 from cardsharp.errors import StoreError, WriteConflict
 from cardsharp.games.blef.position import Position, position_of
 from cardsharp.games.blef.rules import Round
@@ -26,7 +27,6 @@ from cardsharp.games.blef.service.records import (
 )
 from cardsharp.games.blef.service.request_params import NO_GAME, NO_PLAYER, BlefError
 from cardsharp.server.routing import HttpError, RemainingWait, bad_request
-from cardsharp.store.match_log import Clock
 
 MAX_GAMES = 10_000  # with more games than this no new one is created
 MAX_CREATED_PER_DAY = 200

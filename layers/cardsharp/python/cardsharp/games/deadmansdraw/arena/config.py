@@ -8,11 +8,10 @@ from pathlib import Path
 
 from cardsharp.core.clock import TimeSource, utc_now
 from cardsharp.games.deadmansdraw.arena.access.presence import Presence
+from cardsharp.games.deadmansdraw.arena.access.quotas import LOCAL_QUOTAS, PlayerQuotas
 from cardsharp.games.deadmansdraw.arena.access.throttling import (
-    LOCAL_QUOTAS,
     MAX_PER_ADDRESS,
     MAX_PER_USER,
-    PlayerQuotas,
     WindowCounter,
 )
 from cardsharp.games.deadmansdraw.arena.access.users import (

@@ -22,13 +22,13 @@ from datetime import timedelta
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cardsharp.aws.client import ConditionFailed
+from cardsharp.aws.dynamodb_attributes import Item, item_key, number_attribute, string_attribute
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.aws.sqs_queue import SqsQueue
 from cardsharp.bot.queueing.messages import MatchMessage
+from cardsharp.core.queue import NO_DELAY, Queue
 from cardsharp.errors import InvalidInput, StoreError
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
-from cardsharp.store.dynamodb_match_items import Item, item_key, number_attribute, string_attribute
-from cardsharp.store.match_log import NO_DELAY, Queue
 
 TICK_INTERVAL = timedelta(seconds=5)  # between two ticks, by which a late turn goes on as well
 _KEY = item_key("control", "director")

@@ -21,6 +21,7 @@ from cardsharp.bot.bot_match import (
 from cardsharp.bot.error_policy import is_action_rejected
 from cardsharp.client.remote_clock import NEVER, RemoteClock, TimeBounds
 from cardsharp.client.request_budget import MAX_ACTION_WAIT_SHARE, RequestPriority
+from cardsharp.core.clock import Clock
 from cardsharp.errors import NotFound, RequestRejected
 from cardsharp.games.deadmansdraw.actions import END_TURN, Action
 from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, SeatAssignment
@@ -49,7 +50,7 @@ from cardsharp.games.deadmansdraw.history.log_records import (
 from cardsharp.games.deadmansdraw.position import Position
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision
-from cardsharp.store.match_log import Body, Clock
+from cardsharp.store.match_log import Body
 
 _log = logging.getLogger("cardsharp.bot")
 

@@ -6,23 +6,22 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from cardsharp.bot.bootstrap import build_dispatcher, build_poller_generations
+from cardsharp.bot.control.poller_shift import PollerShift, PollerTiming
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.queueing.messages import PollMessage
-from cardsharp.client.config import Credentials
 from cardsharp.client.session_state import ClientSessionState
+from cardsharp.core.clock import Clock
+from cardsharp.core.credentials import Credentials
 from cardsharp.core.metrics import Metrics
+from cardsharp.core.queue import Queue
 from cardsharp.errors import ConfigError, StoreError, Unauthorized
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
-from cardsharp.games.deadmansdraw.arena_bot.match_poller import (
-    MatchPoller,
-    PollerShift,
-    PollerTiming,
-)
+from cardsharp.games.deadmansdraw.arena_bot.match_poller import MatchPoller
 from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
 from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.play.game import InvocationContext
 from cardsharp.play.strategy_registry import registry_for
-from cardsharp.store.match_log import Clock, MatchLog, Queue
+from cardsharp.store.match_log import MatchLog
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from random import Random
 from cardsharp.aws.ssm_credentials import redacted_credentials
 from cardsharp.aws.telemetry import BUILD
 from cardsharp.bot.bot import Bot
-from cardsharp.bot.bot_match import SessionResult
-from cardsharp.client.config import Credentials
+from cardsharp.bot.session_result import SessionResult
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena_bot.arena_match import match_opener
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import (

@@ -5,10 +5,11 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
 
-from cardsharp.client.config import Credentials, RequestLimits, ServiceAddress
+from cardsharp.client.config import RequestLimits, ServiceAddress
 from cardsharp.client.request_budget import RequestPriority
 from cardsharp.client.session_state import ClientSessionState
 from cardsharp.client.transport import ArenaRequest, ArenaTransport, ServiceClient
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import (
     MalformedResponse,
     MatchOver,

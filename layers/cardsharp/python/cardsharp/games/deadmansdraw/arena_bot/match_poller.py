@@ -19,18 +19,18 @@ meanwhile. It does not do so while a match may be left to the poller.
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 
+from cardsharp.bot.control.poller_shift import PollerShift, PollerTiming
 from cardsharp.bot.error_policy import DenialTracker, record_error, retry_delay_for
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.queueing.messages import PollMessage
-from cardsharp.bot.settings import ListeningWindow
-from cardsharp.core.clock import run_periodically
+from cardsharp.core.clock import RemainingTime, run_periodically
 from cardsharp.core.metrics import Metric
 from cardsharp.errors import ArenaError, StoreError, Unauthorized
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.settings import MIN_UNWATCHED_TURN
-from cardsharp.store.match_log import MatchRecord, PollerGenerations, RemainingTime
+from cardsharp.store.match_log import MatchRecord
 
 _log = logging.getLogger("cardsharp.scout")
 
@@ -38,66 +38,6 @@ _log = logging.getLogger("cardsharp.scout")
 POLLS_PER_FULL_LIST = (
     4  # polls for newer matches, of 30 s, after which the latest are asked for as a whole
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PollerTiming:
-    """Intervals of the poller.
-
-    `min_request_interval`: minimum between two requests to the arena. `lease_check_interval`:
-    between two checks of the leases. `long_poll_timeout`: limit of one request. `max_backoff`:
-    the longest pause while the arena keeps refusing.
-
-    `busy_max_retry_after`: the longest pause while a match of ours runs; if the arena limits
-    our requests, also the minimum between two requests for the full list. `backoff`: the same
-    between two requests for new matches.
-
-    `shift_duration`: time until the successor is due. `poll_interval`: between two scheduled
-    polls. `successor_timeout`: how long scheduled polls continue if no successor comes.
-    """
-
-    min_request_interval: timedelta = timedelta(seconds=3)
-    lease_check_interval: timedelta = timedelta(milliseconds=500)
-    long_poll_timeout: timedelta = timedelta(seconds=40)
-    max_backoff: timedelta = timedelta(seconds=30)
-    busy_max_retry_after: timedelta = timedelta(seconds=5)
-    backoff: timedelta = timedelta(seconds=1)
-    shift_duration: timedelta = timedelta(minutes=1)
-    poll_interval: timedelta = timedelta(seconds=5)
-    successor_timeout: timedelta = timedelta(minutes=2)
-
-
-@dataclass(slots=True)
-class PollerShift:
-    """Turn of one poller in a relay in which `min_pollers` pollers listen at any time.
-
-    If `is_quiet`, they listen only in the `windows` and while an operator wants it. With
-    `has_scheduled_polls`, scheduled polls look for matches at the other times.
-    """
-
-    generations: PollerGenerations = field(default_factory=PollerGenerations)
-    min_pollers: int = 1
-    generation: int = 0
-    is_quiet: bool = False
-    has_scheduled_polls: bool = False
-    windows: tuple[ListeningWindow, ...] = ()
-
-    def start(self) -> None:
-        """Begin a generation; raises `StoreError`."""
-        self.generation = self.generations.start_generation()
-
-    def may_be_quiet(self, current_time: datetime) -> bool:
-        """Return True if the shift is quiet and no listening window is open."""
-        return self.is_quiet and not any(window.is_open(current_time) for window in self.windows)
-
-    def is_relieved(self, generation: int | None = None) -> bool:
-        """Return True if `min_pollers` later pollers listen; False if that cannot be read."""
-        base_generation = self.generation if generation is None else generation
-        try:
-            return self.generations.latest_generation() - base_generation >= self.min_pollers
-        except StoreError as error:
-            _log.warning("%s", error)
-            return False
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from cardsharp.analysis.match_listing import is_match_of, newest_matches
 from cardsharp.errors import StoreError
 from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID, ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import past_move_from_view
@@ -24,7 +25,6 @@ from cardsharp.games.deadmansdraw.strategies import (
     Strategy,
     with_past_matches,
 )
-from cardsharp.store.match_listing import is_match_of, newest_matches
 from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus
 
 

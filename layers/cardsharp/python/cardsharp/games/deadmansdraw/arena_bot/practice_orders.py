@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from cardsharp.bot.match_dispatcher import MatchDispatcher
-from cardsharp.bot.queueing.messages import Order
+from cardsharp.bot.queueing.orders import Order
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import dependencies_for
 from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID, ArenaClient

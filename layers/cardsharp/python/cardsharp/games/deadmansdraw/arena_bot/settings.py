@@ -8,14 +8,10 @@ from typing import Literal
 from pydantic import ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
 from cardsharp.aws.ssm_credentials import fetch_credentials, redacted_credentials
-from cardsharp.bot.settings import (
-    Duration,
-    ListeningWindows,
-    NameList,
-    WorkerSettings,
-    seconds_field,
-)
-from cardsharp.client.config import Credentials, ServiceAddress, normalize_base_url
+from cardsharp.bot.control.listening_windows import ListeningWindows
+from cardsharp.bot.settings import Duration, NameList, WorkerSettings, seconds_field
+from cardsharp.client.config import ServiceAddress, normalize_base_url
+from cardsharp.core.credentials import Credentials
 from cardsharp.errors import ConfigError
 
 MIN_UNWATCHED_TURN = timedelta(seconds=10)  # a turn of so long waits for the poller, unharmed

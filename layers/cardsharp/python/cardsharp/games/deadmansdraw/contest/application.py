@@ -24,7 +24,7 @@ def application(environment: Mapping[str, str]) -> ASGIApp:
     # Slow to import, and needed by nobody who only asks what there is.
     from cardsharp.core.clock import SystemClock, utc_now  # noqa: PLC0415
     from cardsharp.games.deadmansdraw.arena.access.dynamo_players import DynamoPlayers  # noqa: PLC0415
-    from cardsharp.games.deadmansdraw.arena.access.throttling import CLOUD_QUOTAS  # noqa: PLC0415
+    from cardsharp.games.deadmansdraw.arena.access.quotas import CLOUD_QUOTAS  # noqa: PLC0415
     from cardsharp.games.deadmansdraw.arena.cloud_arena import CloudArena  # noqa: PLC0415
     from cardsharp.games.deadmansdraw.arena.config import ArenaConfig  # noqa: PLC0415
     from cardsharp.games.deadmansdraw.arena.director_ticks import move_notifier  # noqa: PLC0415

@@ -11,6 +11,7 @@ from dataclasses import replace
 from hashlib import sha256
 from http import HTTPStatus
 
+from cardsharp.aws.dynamodb_attributes import item_key
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.errors import NotYourTurn, WriteConflict
 from cardsharp.games.deadmansdraw.actions import Action
@@ -27,7 +28,6 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
     MatchView,
     PlayerView,
 )
-from cardsharp.store.dynamodb_match_items import item_key
 
 _LOOK = ViewOptions(ADMIN_USER, show_events=True)
 

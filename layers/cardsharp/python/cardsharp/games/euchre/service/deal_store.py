@@ -19,12 +19,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from cardsharp.aws.dynamodb_attributes import Item
+from cardsharp.core.clock import Clock
 from cardsharp.errors import StoreError
 from cardsharp.games.euchre.cards import DECK, Card
 from cardsharp.store.documents import DocumentStore, Key, Put
-from cardsharp.store.dynamodb_match_items import Item
 from cardsharp.store.factories import StoreFactory
-from cardsharp.store.match_log import Clock
 
 EventKey = tuple[str | int | bool, ...]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
+from cardsharp.core.clock import Clock
 from cardsharp.core.metrics import Metric, Metrics
 from cardsharp.errors import StoreError
 from cardsharp.games.euchre.cards import card_name
@@ -30,7 +31,6 @@ from cardsharp.games.euchre.service.questions import (
 from cardsharp.games.euchre.service.wire import DealMessage, NewDeal
 from cardsharp.games.euchre.strategies import Decision, PointsOption, Strategy
 from cardsharp.play.decision_runner import DecisionResult
-from cardsharp.store.match_log import Clock
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger

@@ -9,8 +9,8 @@ import secrets
 from collections.abc import Callable
 from datetime import timedelta
 
-from cardsharp.client.config import DIGEST_REALM, digest_ha1
 from cardsharp.core.clock import TimeSource
+from cardsharp.core.credentials import DIGEST_REALM, digest_ha1
 from cardsharp.games.deadmansdraw.arena.access.users import User, UserDirectory
 
 NONCE_TTL = timedelta(minutes=10)

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 
 from pydantic import ValidationError
 
+from cardsharp.aws.dynamodb_attributes import Item
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.core.clock import TimeSource
 from cardsharp.errors import StoreError
@@ -25,7 +26,6 @@ from cardsharp.games.deadmansdraw.arena.access.users import (
     load_players,
 )
 from cardsharp.store.codec import decode
-from cardsharp.store.dynamodb_match_items import Item
 
 PLAYERS_PARTITION = "players"  # the partition
 CACHE_TTL = timedelta(seconds=4)  # how late a new team or password is known

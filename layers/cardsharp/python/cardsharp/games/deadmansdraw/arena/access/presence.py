@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from cardsharp.aws.dynamodb_attributes import item_key, number_attribute
 from cardsharp.errors import StoreError
 from cardsharp.store.codec import from_micros
-from cardsharp.store.dynamodb_match_items import item_key, number_attribute, timestamp_attribute
+from cardsharp.store.dynamodb_match_items import timestamp_attribute
 
 if TYPE_CHECKING:
     from cardsharp.aws.dynamodb_table import DynamoTable

@@ -20,13 +20,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cardsharp.errors import InvalidInput, RulesError, StoreError
 from cardsharp.games.deadmansdraw.arena.access.auth import Authenticator, AuthRequest
+from cardsharp.games.deadmansdraw.arena.access.quotas import QuotaEnforcer
+from cardsharp.games.deadmansdraw.arena.access.spectator_cache import SPECTATOR_USER, SpectatorCache
 from cardsharp.games.deadmansdraw.arena.access.throttling import (
-    SPECTATOR_USER,
     WINDOW,
     LoginThrottle,
-    QuotaEnforcer,
     RequestThrottle,
-    SpectatorCache,
     ThrottleResult,
 )
 from cardsharp.games.deadmansdraw.arena.access.users import User

@@ -1,4 +1,4 @@
-"""Limits on the use of an arena: request rate, wrong passwords, and quotas of a player.
+"""Throttling of an arena's requests: by their rate, and of wrong passwords.
 
 The slow-down is the original's (docs/spec/arena.md section 2): a request over the limit is not
 refused but delayed. In windows of 60 s the limit is 1000 requests an address and 100 an address
@@ -8,24 +8,14 @@ limit by user.
 Responses to a series of wrong passwords are delayed more and more. Wrong passwords are counted
 by address and by user. A right password is answered at once, whatever others try. Only after
 very many wrong ones must a user come from an address where it signed in earlier.
-
-Quotas bound the use by one player, so that there is enough for all. A request over a quota gets
-a 429 with the reason, and the log gets a line for the organiser.
 """
 
 import logging
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
-from starlette.requests import Request
-from starlette.responses import Response
-
 from cardsharp.core.clock import TimeSource
-from cardsharp.games.deadmansdraw.arena.access.users import User
 from cardsharp.server.routing import HttpError
 
 _MANY = 10_000  # entries in memory beyond which those that are over are forgotten
@@ -166,105 +156,3 @@ class LoginThrottle:
 
 def _keys(address: str, user: str) -> tuple[str, str]:
     return f"from {address}", f"for {user}"
-
-
-QUOTA_PERIOD = timedelta(days=1)
-
-
-@dataclass(frozen=True, slots=True)
-class PlayerQuotas:
-    """Of each player: matches that it creates in a day, and requests that wait at a time."""
-
-    max_matches_per_day: int
-    max_concurrent_requests: int
-
-
-CLOUD_QUOTAS = PlayerQuotas(max_matches_per_day=2_000, max_concurrent_requests=64)
-"""In a contest and in the cloud: 30 times what a team played in the week of 2023."""
-
-LOCAL_QUOTAS = PlayerQuotas(
-    max_matches_per_day=100_000, max_concurrent_requests=2_000
-)  # of who has the machine for itself
-
-
-class QuotaEnforcer:
-    """Holds players to their quotas; the organiser has none."""
-
-    def __init__(self, quotas: PlayerQuotas, counts: WindowCounter) -> None:
-        self._quotas, self._counts = quotas, counts
-        self._answering: Counter[str] = Counter()
-        self._warned_users: set[str] = set()
-
-    @contextmanager
-    def reserve_request(self, user: User) -> Iterator[None]:
-        """Count a user's request while it is answered; raise `HttpError` if there are too many."""
-        max_requests = self._quotas.max_concurrent_requests
-        if self._answering[user.id] >= max_requests:
-            raise self._refused(
-                user, f"Only {max_requests} requests of a player are answered at a time."
-            )
-        self._answering[user.id] += 1
-        try:
-            yield
-        finally:
-            self._answering[user.id] -= 1
-
-    def count_match(self, user: User) -> None:
-        """Count a match about to be created; raise `HttpError` if the daily quota is used up."""
-        max_matches = self._quotas.max_matches_per_day
-        if (
-            user.is_player
-            and self._counts.count(f"matches {user.id}", QUOTA_PERIOD).request_count > max_matches
-        ):
-            raise self._refused(user, f"A player may create {max_matches} matches in a day.")
-
-    def _refused(self, user: User, message: str) -> HttpError:
-        """Return the 429 error of a request over a quota; log the first one of each player."""
-        if user.id not in self._warned_users:
-            self._warned_users.add(user.id)
-            _log.warning("%s (%s) was refused: %s", user.name, user.id, message)
-        return HttpError(429, message)
-
-
-SPECTATOR_USER = User("spectator", None, "spectator")
-
-CACHE_TTL = timedelta(milliseconds=300)  # an answer serves so long: a card is there in a second
-MAX_SPECTATOR_REQUESTS = (
-    1200  # requests an address may send in a minute: ten who watch a match each
-)
-MAX_CACHED_RESPONSES = 256  # answers that are kept at a time
-MAX_CACHED_BYTES = 1_000_000  # bytes of the largest answer that is kept
-
-
-class SpectatorCache:
-    """Cached responses for requests without credentials, if the arena is public (`--public`).
-
-    Spectators see matches and pages only, and nothing that is hidden from a player. A response
-    serves all equal requests within a moment, and an address over its limit is refused, so that
-    spectators do not slow the players down, however many they are.
-    """
-
-    def __init__(self, clock: TimeSource) -> None:
-        self._clock = clock
-        self._pace = RequestThrottle(MAX_SPECTATOR_REQUESTS, clock)
-        self._responses: dict[str, tuple[datetime, Response]] = {}
-        """By what was asked, until when an answer serves, and the answer."""
-
-    async def respond(
-        self, request: Request, address: str, make_response: Callable[[], Awaitable[Response]]
-    ) -> Response:
-        """Return a fresh or cached response; raise `HttpError` if the address is over its limit."""
-        if self._pace.count(address).delay:
-            raise HttpError(429, "Too many requests; a minute later they are answered again.")
-        key = f"{request.method} {request.url.path}?{request.url.query}"
-        current_time = self._clock()
-        until, response = self._responses.get(key, (current_time, None))
-        if response is not None and current_time < until:
-            return response
-        response = await make_response()
-        response.headers.setdefault("Cache-Control", "no-cache")
-        if len(response.body) <= MAX_CACHED_BYTES:
-            if len(self._responses) >= MAX_CACHED_RESPONSES:  # none of them serves for long
-                self._responses.clear()
-            self._responses[key] = current_time + CACHE_TTL, response
-        return response

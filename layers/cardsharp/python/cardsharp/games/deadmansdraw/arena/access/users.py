@@ -16,7 +16,8 @@ from pydantic import (
     model_validator,
 )
 
-from cardsharp.client.config import MAX_NAME_LENGTH, digest_ha1
+from cardsharp.client.config import MAX_NAME_LENGTH
+from cardsharp.core.credentials import digest_ha1
 from cardsharp.core.text_files import read_json_text
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena.dto import Json

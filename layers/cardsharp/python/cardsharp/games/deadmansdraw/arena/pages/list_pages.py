@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from cardsharp.core.clock import TimeSource
 from cardsharp.core.time_zones import to_local
 from cardsharp.games.deadmansdraw.arena.access.request_guard import not_found, with_etag
-from cardsharp.games.deadmansdraw.arena.access.throttling import SPECTATOR_USER
+from cardsharp.games.deadmansdraw.arena.access.spectator_cache import SPECTATOR_USER
 from cardsharp.games.deadmansdraw.arena.access.users import User, UserDirectory
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.match_list import (

@@ -25,7 +25,7 @@ from cardsharp.games.deadmansdraw.arena.access.request_guard import (
     remaining_wait,
     wait_for_disconnect,
 )
-from cardsharp.games.deadmansdraw.arena.access.throttling import SPECTATOR_USER
+from cardsharp.games.deadmansdraw.arena.access.spectator_cache import SPECTATOR_USER
 from cardsharp.games.deadmansdraw.arena.access.users import DUMMY_ID, PLAYER, User
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaRuntime
 from cardsharp.games.deadmansdraw.arena.dto import Json

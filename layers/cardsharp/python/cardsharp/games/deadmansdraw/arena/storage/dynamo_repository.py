@@ -32,6 +32,13 @@ from typing import TYPE_CHECKING
 from pydantic import TypeAdapter, ValidationError
 
 from cardsharp.aws.client import ConditionFailed
+from cardsharp.aws.dynamodb_attributes import (
+    Item,
+    Value,
+    item_key,
+    number_attribute,
+    string_attribute,
+)
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.core.clock import TimeSource
 from cardsharp.errors import StoreError, WriteConflict
@@ -51,14 +58,7 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
     WaitTopic,
     ignore_move,
 )
-from cardsharp.store.dynamodb_match_items import (
-    Item,
-    Value,
-    item_key,
-    number_attribute,
-    string_attribute,
-    timestamp_attribute,
-)
+from cardsharp.store.dynamodb_match_items import timestamp_attribute
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef

@@ -1,0 +1,74 @@
+"""Quotas of a player: the matches it creates in a day, and the requests that wait at a time.
+
+They bound the use by one player, so that there is enough for all. A request over a quota gets
+a 429 with the reason, and the log gets a line for the organiser.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from cardsharp.games.deadmansdraw.arena.access.throttling import WindowCounter
+from cardsharp.games.deadmansdraw.arena.access.users import User
+from cardsharp.server.routing import HttpError
+
+QUOTA_PERIOD = timedelta(days=1)
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerQuotas:
+    """Of each player: matches that it creates in a day, and requests that wait at a time."""
+
+    max_matches_per_day: int
+    max_concurrent_requests: int
+
+
+CLOUD_QUOTAS = PlayerQuotas(max_matches_per_day=2_000, max_concurrent_requests=64)
+"""In a contest and in the cloud: 30 times what a team played in the week of 2023."""
+
+LOCAL_QUOTAS = PlayerQuotas(
+    max_matches_per_day=100_000, max_concurrent_requests=2_000
+)  # of who has the machine for itself
+
+
+class QuotaEnforcer:
+    """Holds players to their quotas; the organiser has none."""
+
+    def __init__(self, quotas: PlayerQuotas, counts: WindowCounter) -> None:
+        self._quotas, self._counts = quotas, counts
+        self._answering: Counter[str] = Counter()
+        self._warned_users: set[str] = set()
+
+    @contextmanager
+    def reserve_request(self, user: User) -> Iterator[None]:
+        """Count a user's request while it is answered; raise `HttpError` if there are too many."""
+        max_requests = self._quotas.max_concurrent_requests
+        if self._answering[user.id] >= max_requests:
+            raise self._refused(
+                user, f"Only {max_requests} requests of a player are answered at a time."
+            )
+        self._answering[user.id] += 1
+        try:
+            yield
+        finally:
+            self._answering[user.id] -= 1
+
+    def count_match(self, user: User) -> None:
+        """Count a match about to be created; raise `HttpError` if the daily quota is used up."""
+        max_matches = self._quotas.max_matches_per_day
+        if (
+            user.is_player
+            and self._counts.count(f"matches {user.id}", QUOTA_PERIOD).request_count > max_matches
+        ):
+            raise self._refused(user, f"A player may create {max_matches} matches in a day.")
+
+    def _refused(self, user: User, message: str) -> HttpError:
+        """Return the 429 error of a request over a quota; log the first one of each player."""
+        if user.id not in self._warned_users:
+            self._warned_users.add(user.id)
+            _log.warning("%s (%s) was refused: %s", user.name, user.id, message)
+        return HttpError(429, message)
