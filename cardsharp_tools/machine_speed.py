@@ -8,10 +8,10 @@ _MODULES = "asyncio, email.message, http.client, json, logging.config, sqlite3, 
 """Of Python's own; what is promised in seconds is spent on starts and imports, too."""
 
 _NOMINAL = timedelta(milliseconds=60)
-"""What they are expected to take on the machine for which the limits were set.
+"""Import time expected on the machine for which the limits were set.
 
-A fifth of what the import of a function may take there, not a measured time; where the modules take
-less, the limits hold as they are.
+It is a fifth of what the import of a function may take there, and was not measured. Where the
+modules take less, the limits stay as they are.
 """
 
 

@@ -1,4 +1,4 @@
-"""What holds for all tests."""
+"""Fixtures and hooks for all tests."""
 
 import gc
 import os
@@ -43,7 +43,7 @@ def emulator() -> Iterator[Emulator]:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Where our program keeps its data; a module may have another."""
+    """Data folder of the program under test; a module can override this fixture."""
     return tmp_path / "data"
 
 
@@ -56,7 +56,7 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, hom
 
 @pytest.fixture(scope="module", params=["home", pytest.param("cloud", marks=pytest.mark.slow)])
 def opened(request: pytest.FixtureRequest) -> Iterator[Opened]:
-    """What opens an arena in each of its homes."""
+    """Context manager that opens an arena, once for each place where arenas run."""
     if request.param == "home":
         yield running_arena
         return

@@ -90,11 +90,11 @@ def measure_load(
                 arena.request("cpu") - arena_start_cpu,
             )
             records = assembly.match_log.matches(limit=concurrency)
-            taken = sum(bool(record.header) for record in records)
+            run_count = sum(bool(record.header) for record in records)
             finished_count = sum(record.outcome is not None for record in records)
             actions = max(1, sums[Metric.ACTIONS])
             print(  # noqa: T201 - the row
-                f"{concurrency:5} at once: {taken} taken up, {concurrency - taken} left, "
+                f"{concurrency:5} at once: {run_count} taken up, {concurrency - run_count} left, "
                 f"{finished_count} finished in {passed:.0f} s; "
                 f"{sums[Metric.TIMEOUTS]} turns and {sums[Metric.LEASE_STEALS]} leases lost; "
                 f"{actions} actions, {1000 * bot_cpu / actions:.1f} ms CPU each "

@@ -31,9 +31,9 @@ from cardsharp_tools.local_server.http_server import BackgroundServer
 UNSUPPORTED_TYPES = frozenset(
     {"AWS::Budgets::Budget", "AWS::CloudWatch::CompositeAlarm", "AWS::Logs::QueryDefinition"}
 )
-"""What the emulator cannot create: left out, as nothing else refers to it."""
+"""Resource types that the emulator cannot create; the deployment leaves them out."""
 
-_REFUSED = (
+_ERROR_RESPONSE = (
     '<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error>'
     "<Type>Sender</Type><Code>ValidationError</Code><Message>{}</Message></Error></ErrorResponse>"
 )
@@ -103,7 +103,7 @@ def _answered(emulator: Emulator, form: dict[str, str], headers: Mapping[str, st
         try:
             url = upload_transformed(emulator, form["TemplateURL"], _parameters(emulator, form))
         except ConfigError as error:
-            return Response(_REFUSED.format(error), 400, media_type="text/xml")
+            return Response(_ERROR_RESPONSE.format(error), 400, media_type="text/xml")
         form = {**form, "TemplateURL": url}
     passed = {name: headers[name] for name in _PASSED_ON if name in headers}
     with http_session(emulator.endpoint) as session:
@@ -120,11 +120,11 @@ STACK_SERVICES = (
     *("apigateway", "cloudformation", "cloudwatch", "dynamodb", "events", "iam", "lambda", "logs"),
     *("monitoring", "s3", "scheduler", "sns", "sqs", "ssm", "sts"),
 )
-"""What the emulator must offer for the templates."""
+"""Services that the emulator must offer for the templates."""
 
 CONFIG = TEMPLATE.with_name("samconfig.toml")
 CONFIG_ENVIRONMENTS = {TEMPLATE: "default", ARENA_TEMPLATE: "arena"}
-"""What samconfig.toml calls the settings with which a root template is tried."""
+"""Environments of samconfig.toml whose settings are used to deploy a root template."""
 
 
 def deploy(

@@ -13,12 +13,9 @@ counted, and do not change the exit code.
 | limit        | `most` or `least` in a name                                                      |
 | metaphor     | a word that only this project used: `scout`, `warden`, `hall`                    |
 | docstring    | a docstring that opens with What, Whether, How, Who ...                          |
-| class-name   | a public class name that a second module gives to another class                  |
+| class-name   | a class name that a second module gives to another class                         |
 | exception    | an allowed name without a reason, or that nothing uses                           |
 | sentence     | warning: a sentence of the documentation with more than 30 words                 |
-
-Classes of one name are one concept in two cases: the same module of two games defines them
-(`games/*/position.py`), or one is derived from the other.
 """
 
 import argparse
@@ -26,7 +23,7 @@ import ast
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -182,43 +179,24 @@ def check_node(path: str, node: ast.AST) -> Iterator[Breach]:
 
 @dataclass(frozen=True, slots=True)
 class ClassPlace:
-    """The definition of a public class; `module` is its path with `*` in place of a game."""
+    """Place of a class's definition."""
 
     path: str
     line: int
-    module: str
-    is_derived: bool
 
 
-def base_name(base: ast.expr) -> str:
-    """Return the last part of a base class's name, without its parameters."""
-    match base:
-        case ast.Subscript(value=value):
-            return base_name(value)
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""
-
-
-def public_classes(
-    path: str, tree: ast.Module, games: Iterable[str]
-) -> Iterator[tuple[str, ClassPlace]]:
-    """Yield the public classes at the top of a module, by name."""
-    module = "/".join("*" if part in games else part for part in path.split("/"))
+def module_classes(path: str, tree: ast.Module) -> Iterator[tuple[str, ClassPlace]]:
+    """Yield the classes at the top of a module, by name."""
     for node in tree.body:
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            is_derived = node.name in map(base_name, node.bases)
-            yield node.name, ClassPlace(path, node.lineno, module, is_derived)
+        if isinstance(node, ast.ClassDef):
+            yield node.name, ClassPlace(path, node.lineno)
 
 
 def shared_class_names(classes: Mapping[str, Sequence[ClassPlace]]) -> Iterator[Breach]:
     """Yield each class whose name a class of an earlier module has, with that module."""
     for name, places in classes.items():
-        originals = [place for place in places if not place.is_derived]
-        for place in originals[1:]:
-            if place.module != originals[0].module:
-                other = f"also in {originals[0].path}"
-                yield Breach(place.path, place.line, name, "class-name", other)
+        for place in places[1:]:
+            yield Breach(place.path, place.line, name, "class-name", f"also in {places[0].path}")
 
 
 # --- pages ----------------------------------------------------------------------------------------
@@ -263,7 +241,6 @@ def python_breaches(config: LintConfig) -> Iterator[Breach]:
     """Yield the breaches in all Python files."""
     classes = defaultdict[str, list[ClassPlace]](list)
     files = [file for path in config.paths for file in sorted((config.root / path).rglob("*.py"))]
-    games = {file.parent.name for file in files if file.parent.parent.name == "games"}
     for file in files:
         path = file.relative_to(config.root).as_posix()
         if breach := check_name(file.stem):
@@ -271,7 +248,7 @@ def python_breaches(config: LintConfig) -> Iterator[Breach]:
         tree = ast.parse(file.read_text("utf-8"))
         for node in ast.walk(tree):
             yield from check_node(path, node)
-        for name, place in public_classes(path, tree, games):
+        for name, place in module_classes(path, tree):
             classes[name].append(place)
     yield from shared_class_names(classes)
 

@@ -17,7 +17,7 @@ REQUIREMENTS = {
     "layer": REPOSITORY_ROOT / "layers" / "dependencies" / "requirements.txt",
     "director": REPOSITORY_ROOT / "functions" / "director" / "requirements.txt",
 }
-"""Where the packages of each group of pyproject.toml are pinned that is deployed."""
+"""Requirements files that pin the packages of each deployed group of pyproject.toml."""
 
 _EXPORT = "--quiet --locked --no-emit-project --no-header --no-annotate --no-python-downloads"
 

@@ -38,7 +38,7 @@ from cardsharp_tools.terminal.streams import check_folder, drop_output, prepare_
 SETTINGS_FILE = "cardsharp.toml"
 """A file in the current folder with options that need not be typed: a table a command."""
 
-_NAMED = 3  # so many options are named that a lost word may belong to
+_MAX_SUGGESTIONS = 3  # so many options are named that a lost word may belong to
 
 ABOUT = "Bots that play card games, and an arena to play in on this machine."
 
@@ -127,9 +127,9 @@ def usage_error_text(error: cyclopts.CycloptsError) -> str:
     command = " ".join(("cardsharp", *(error.command_chain or ())))
     if isinstance(error, cyclopts.UnusedCliTokensError) and error.unused_tokens:
         token = error.unused_tokens[0]
-        options = list(_options(error.app, token))[:_NAMED]
-        meant = f" Is it for {' or '.join(options)}?" if options else ""
-        return f"`{command}` has no place for '{token}'.{meant}"
+        options = list(_options(error.app, token))[:_MAX_SUGGESTIONS]
+        suggestion = f" Is it for {' or '.join(options)}?" if options else ""
+        return f"`{command}` has no place for '{token}'.{suggestion}"
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
         argument = _explained(error.app, error.argument)
         number, _ = argument.token_count()

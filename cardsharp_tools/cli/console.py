@@ -108,12 +108,12 @@ def borderless_table(
 
 def program_name() -> str:
     """Return the command that runs this program: its name if the shell finds it, else its path."""
-    called = Path(sys.argv[0])
-    if shutil.which("cardsharp") or called.name != "cardsharp":
+    program_path = Path(sys.argv[0])
+    if shutil.which("cardsharp") or program_path.name != "cardsharp":
         return "cardsharp"
     with suppress(ValueError):
-        return str(called.resolve().relative_to(Path.cwd()))
-    return str(called)
+        return str(program_path.resolve().relative_to(Path.cwd()))
+    return str(program_path)
 
 
 def print_result(document: object, *lines: object, as_json: bool, style: str = "") -> None:

@@ -85,8 +85,10 @@ def check_teams(
             check_sandbox()
         elif strategy not in {None, TRUSTED}:
             load_strategy(str(strategy), of)
-    taken = Counter([team.name for team in records.teams()] + [name for name, _ in team_requests])
-    twice = next((name for name, times in taken.items() if times > 1), None)
+    name_counts = Counter(
+        [team.name for team in records.teams()] + [name for name, _ in team_requests]
+    )
+    twice = next((name for name, times in name_counts.items() if times > 1), None)
     if twice is not None:
         raise ConfigError(f"There is a team called {twice} already.")
     return of
@@ -96,9 +98,9 @@ def enter_teams(
     records: ContestRecords, team_requests: TeamRequests
 ) -> Iterator[tuple[TeamEntry, str | None]]:
     """Enter teams that were checked; yields each with its password where it needs one."""
-    desk = ContestAdmin(records, utc_now)
+    admin = ContestAdmin(records, utc_now)
     for name, strategy in team_requests:
-        team, password = desk.add_team(
+        team, password = admin.add_team(
             name, None if strategy is None else with_absolute_paths(strategy)
         )
         yield team, password if strategy in REMOTE_STRATEGIES else None
@@ -110,46 +112,46 @@ AdminHandler = Callable[
 ]  # of a venue, the contest's name, and a form's fields
 
 
-def _new(venue: ContestManager, _contest: str, **form: str) -> None:
+def _new(manager: ContestManager, _contest: str, **form: str) -> None:
     if form["format"] not in FORMATS_BY_NAME:
         raise ConfigError(f"There is no format {form['format']}.")
     matches, timeout = int(_number(form["count"])), _number(form["timeout"])
     of = get_game(form["of"]).name
-    venue.create_contest(contest_settings(form["name"], form["format"], matches, timeout, of))
+    manager.create_contest(contest_settings(form["name"], form["format"], matches, timeout, of))
 
 
-def _enter(venue: ContestManager, contest: str, *, teams: str) -> TeamCredentials:
+def _enter(manager: ContestManager, contest: str, *, teams: str) -> TeamCredentials:
     """Enter a team for each line, its name and perhaps a comma and its strategy."""
     lines = [line.partition(",") for line in teams.splitlines() if line.strip()]
     entries = [(name.strip(), strategy.strip() or None) for name, _, strategy in lines]
-    with venue.records(contest) as records:
+    with manager.records(contest) as records:
         check_teams(records, entries)
         return list(enter_teams(records, entries))
 
 
-def _passwords(venue: ContestManager, contest: str, *, name: str = "") -> TeamCredentials:
+def _passwords(manager: ContestManager, contest: str, *, name: str = "") -> TeamCredentials:
     """Give a new password to a team, or to all teams that play remotely."""
-    with venue.records(contest) as records:
+    with manager.records(contest) as records:
         outside = [team.id for team in records.teams() if team.strategy in REMOTE_STRATEGIES]
-        desk = ContestAdmin(records, utc_now)
-        return [desk.reset_password(team) for team in ([name] if name else outside)]
+        admin = ContestAdmin(records, utc_now)
+        return [admin.reset_password(team) for team in ([name] if name else outside)]
 
 
-def _run(venue: ContestManager, contest: str, *, seeding: str) -> None:
+def _run(manager: ContestManager, contest: str, *, seeding: str) -> None:
     by_practice = ["--seed-by-practice"] if seeding == "practice" else []
-    venue.start(contest, "run", "--stay", *by_practice)
+    manager.start(contest, "run", "--stay", *by_practice)
 
 
-def _stop(venue: ContestManager, contest: str) -> None:
-    venue.stop(contest)
-    _at_desk(partial(ContestAdmin.add_note, text="stopped"))(venue, contest)
+def _stop(manager: ContestManager, contest: str) -> None:
+    manager.stop(contest)
+    _admin_handler(partial(ContestAdmin.add_note, text="stopped"))(manager, contest)
 
 
-def _at_desk(does: Callable[..., object]) -> AdminHandler:
+def _admin_handler(does: Callable[..., object]) -> AdminHandler:
     """Wrap a function of `ContestAdmin` as a handler; form fields are passed by parameter name."""
 
-    def done(venue: ContestManager, contest: str, **fields: str) -> None:
-        with venue.records(contest) as records:
+    def done(manager: ContestManager, contest: str, **fields: str) -> None:
+        with manager.records(contest) as records:
             does(ContestAdmin(records, utc_now), **fields)
 
     return done
@@ -173,36 +175,39 @@ ADMIN_ACTIONS: Mapping[str, tuple[str, AdminHandler]] = {
     "enter": ("Enter these teams, and show their passwords once?\n{teams}", _enter),
     "password": ("Give {name} a new password? The old one counts no more in seconds.", _passwords),
     "passwords": ("Give all teams from outside new passwords? The old count no more.", _passwords),
-    "rename": ("Give {name} the name {new}?", _at_desk(ContestAdmin.rename_team)),
-    "remove": ("Remove {name}?", _at_desk(ContestAdmin.remove_team)),
+    "rename": ("Give {name} the name {new}?", _admin_handler(ContestAdmin.rename_team)),
+    "remove": ("Remove {name}?", _admin_handler(ContestAdmin.remove_team)),
     "withdraw": (
         "Take {name} out? It loses what is not decided. The reason is shown: {reason}",
-        _at_desk(ContestAdmin.withdraw_team),
+        _admin_handler(ContestAdmin.withdraw_team),
     ),
     "rule": (
         "Give pairing {pairing} to {winner}? What follows is played anew. Shown is: {reason}",
-        _at_desk(ContestAdmin.rule_pairing),
+        _admin_handler(ContestAdmin.rule_pairing),
     ),
-    "undo": ("Take back: {what}?", _at_desk(lambda desk, what: desk.undo())),  # noqa: ARG005
+    "undo": ("Take back: {what}?", _admin_handler(lambda admin, what: admin.undo())),  # noqa: ARG005
     "freeze": (
         "Hold the scoreboard back for spectators, in {minutes} minutes?",
-        _at_desk(
-            lambda desk, minutes: desk.freeze(utc_now() + timedelta(minutes=_number(minutes)))
+        _admin_handler(
+            lambda admin, minutes: admin.freeze(utc_now() + timedelta(minutes=_number(minutes)))
         ),
     ),
-    "reveal": ("Show spectators the next round?", _at_desk(ContestAdmin.reveal_round)),
+    "reveal": ("Show spectators the next round?", _admin_handler(ContestAdmin.reveal_round)),
     "reveal-all": (
         "Show spectators everything, and end the freeze?",
-        _at_desk(partial(ContestAdmin.reveal_round, everything=True)),
+        _admin_handler(partial(ContestAdmin.reveal_round, everything=True)),
     ),
     "pause": (
         "Start no new matches? Running ones finish.",
-        _at_desk(partial(ContestAdmin.pause, paused=True)),
+        _admin_handler(partial(ContestAdmin.pause, paused=True)),
     ),
-    "resume": ("Let matches begin again?", _at_desk(partial(ContestAdmin.pause, paused=False))),
+    "resume": (
+        "Let matches begin again?",
+        _admin_handler(partial(ContestAdmin.pause, paused=False)),
+    ),
     "practice": (
         "Open the arena, and have teams practise until you stop it?",
-        lambda venue, contest: venue.start(contest, "practice"),
+        lambda manager, contest: manager.start(contest, "practice"),
     ),
     "run": ("Begin or go on? Teams are seeded by {seeding}, and practice ends.", _run),
     "stop": ("Close the arena? Matches stand still until you start it again.", _stop),

@@ -65,7 +65,7 @@ class AdminPages:
     def __init__(
         self, manager: ContestManager, password: str, clock: Callable[[], datetime]
     ) -> None:
-        self._venue, self._password = manager, password
+        self._manager, self._password = manager, password
         self._seal, self._seats = secrets.token_bytes(32), set[str]()
         # A browser that was let in is known by a seat: all others here have the same address.
         self._guesses = LoginThrottle(MemoryWindowCounter(clock), clock, delays_response=False)
@@ -89,9 +89,9 @@ class AdminPages:
         self, handler: Callable[[Request, Form], Response]
     ) -> Callable[[Request], object]:
         async def endpoint(request: Request) -> Response:
-            refused = self._refused(request)
-            if refused is not None:
-                return refused
+            rejection = self._rejection_for(request)
+            if rejection is not None:
+                return rejection
             form: Form = {}
             try:
                 form = await _form(request)
@@ -108,7 +108,7 @@ class AdminPages:
 
         return endpoint
 
-    def _refused(self, request: Request) -> Response | None:
+    def _rejection_for(self, request: Request) -> Response | None:
         """Return a rejection if the request is forged or not from the organiser, else None."""
         authorization, seat = (
             request.headers.get("authorization", ""),
@@ -134,9 +134,11 @@ class AdminPages:
     def _contests(self, _request: Request, _form: Form) -> Response:
         """GET /."""
         contests = []
-        for name in self._venue.contest_names():
-            with self._venue.records(name) as records:
-                contests.append((name, ContestOverview(records), self._venue.running_command(name)))
+        for name in self._manager.contest_names():
+            with self._manager.records(name) as records:
+                contests.append(
+                    (name, ContestOverview(records), self._manager.running_command(name))
+                )
         names = [game.name for game in all_games()]
         return _html_response(
             "contests.html", contests=contests, formats=list(FORMATS_BY_NAME), games=names
@@ -145,7 +147,7 @@ class AdminPages:
     def _contest(self, request: Request, _form: Form) -> Response:
         """GET /contests/{name}."""
         name = request.path_params["name"]
-        with self._venue.records(name) as records:
+        with self._manager.records(name) as records:
             acts = ContestAdmin(records, utc_now).history()
             last = next((act for act in acts[::-1] if act.changes and not act.undone), None)
             context = {
@@ -155,14 +157,14 @@ class AdminPages:
                 "last": last,
             }
             context |= {
-                "holder": self._venue.running_command(name),
+                "holder": self._manager.running_command(name),
                 "freeze": current_freeze(records),
             }
             return _html_response("organiser.html", **context, acts=acts[::-1])
 
     def _csv(self, request: Request, _form: Form) -> Response:
         """GET /contests/{name}/results.csv: a row for each match."""
-        with self._venue.records(request.path_params["name"]) as records:
+        with self._manager.records(request.path_params["name"]) as records:
             names = records.names()
             rows = [
                 row for result in records.results_in_order() for row in match_rows(result, names)
@@ -171,7 +173,7 @@ class AdminPages:
 
     def _page(self, request: Request, _form: Form) -> Response:
         """GET /contests/{name}/page: the contest's page as one file."""
-        with self._venue.records(request.path_params["name"]) as records:
+        with self._manager.records(request.path_params["name"]) as records:
             text = contest_file_page(records)
         # What it may load and do it says itself, being one file.
         return HTMLResponse(text, headers={"X-Content-Type-Options": "nosniff"})
@@ -185,15 +187,17 @@ class AdminPages:
 
     def _do(self, request: Request, form: Form) -> Response:
         """POST /do: do what was confirmed; then its contest's page, or sheets to be printed."""
-        sent = {name: value for name, value in form.items() if name != "seal"}
+        form_fields = {name: value for name, value in form.items() if name != "seal"}
         same_site = request.headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
-        if not same_site or not hmac.compare_digest(form.get("seal", ""), self._sealed(sent)):
+        if not same_site or not hmac.compare_digest(
+            form.get("seal", ""), self._sealed(form_fields)
+        ):
             raise ConfigError("The contest has gone on since that was asked; look again, please.")
-        _, does, fields = _deed(sent)
-        sheets = does(self._venue, sent.get("contest", ""), **fields)
-        contest = sent.get("contest") or fields["name"]
+        _, does, fields = _deed(form_fields)
+        sheets = does(self._manager, form_fields.get("contest", ""), **fields)
+        contest = form_fields.get("contest") or fields["name"]
         if sheets:
-            holder = self._venue.running_command(contest)
+            holder = self._manager.running_command(contest)
             url = "" if holder is None else holder.url
             return _html_response("sheets.html", contest=contest, sheets=sheets, url=url)
         return RedirectResponse(f"/contests/{quote(contest)}", HTTPStatus.SEE_OTHER, headers=_NEW)
@@ -202,7 +206,7 @@ class AdminPages:
         """Return the token that proves that our page offered this action in the current state."""
         acts = 0
         if contest := form.get("contest"):
-            with self._venue.records(contest) as records:
+            with self._manager.records(contest) as records:
                 acts = records.ruling_count
         text = json.dumps([sorted(form.items()), acts])
         return hmac.digest(self._seal, text.encode(), "sha256").hex()

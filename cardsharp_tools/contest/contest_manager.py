@@ -54,7 +54,7 @@ class ContestManager:
         create_in(self.root / settings.name, settings).close()
 
     def running_command(self, name: str) -> LockHolder | None:
-        """Which command runs for a contest."""
+        """Return the command that runs for a contest, or None if none runs."""
         return lock_holder(self.folder(name))
 
     def start(self, name: str, command: str, *options: str) -> None:

@@ -42,7 +42,7 @@ from cardsharp_tools.local_play.handler_environment import (
 )
 
 FORWARDED_LOGGERS = ("cardsharp.games.deadmansdraw.arena", "cardsharp_tools.contest")
-"""Whose warnings are said while a contest is under way."""
+"""Loggers whose warnings are printed while a contest runs."""
 
 _log = logging.getLogger(__name__)
 

@@ -166,8 +166,8 @@ class LocalMatchHost:
 
     def _start(self, match: str, hosted: HostedMatch) -> None:
         """Start a match; withdrawn teams are left out if it is for three or more."""
-        teams, gone = self._teams(), self._records.withdrawn()
-        present = [team for team in hosted.teams if team not in gone]
+        teams, withdrawn_teams = self._teams(), self._records.withdrawn()
+        present = [team for team in hosted.teams if team not in withdrawn_teams]
         if len(present) <= 1:
             present = list(hosted.teams)
         strategy_names = (

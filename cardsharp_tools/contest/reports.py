@@ -33,7 +33,10 @@ def pairing_line(result: PairingResult, names: TeamNames, contest_format: Format
 def practice_match_line(match: PracticeMatch, names: TeamNames) -> str:
     """Return a line with the result of a practice match."""
     row = practice_match_row(match, names)
-    pair, departed = " - ".join(_named(match.teams, names)), _named(match.gone, names)
+    pair, departed = (
+        " - ".join(_display_names(match.teams, names)),
+        _display_names(match.gone, names),
+    )
     outcome = f"left by {' and '.join(departed)}" if departed else row["winner"] or "drawn"
     return f"practice {match.number}: {pair} {row['points']}, {outcome}"
 
@@ -44,7 +47,7 @@ def result_row(result: PairingResult, names: TeamNames) -> Row:
         "pairing": result.pairing,
         "round": result.round,
         "part": result.part,
-        "teams": _named(result.teams, names),
+        "teams": _display_names(result.teams, names),
         "wins": _ratio(result.current_outcome.wins),
         "winner": None if result.winner is None else names[result.winner],
         "points": [_ratio(points) for points in result.points],
@@ -60,25 +63,27 @@ def _ruled(result: PairingResult) -> str | None:
 
 def match_rows(result: PairingResult, names: TeamNames) -> list[Row]:
     """A pairing's matches as rows, at tables one a team; a single row where it has none."""
-    called, facts = _named(result.teams, names), dict(result.finished_matches)
+    team_names, facts = _display_names(result.teams, names), dict(result.finished_matches)
     return [
         {
             "pairing": result.pairing,
             "round": result.round,
             "part": result.part,
-            "team": called[side],
-            "opponent": _rest(called, side),
+            "team": team_names[side],
+            "opponent": _rest(team_names, side),
             "pairing won by": None if result.winner is None else names[result.winner],
             "ruled": _ruled(result),
             "decided": result.decided,
-            **_match_cells(match, facts.get(match or ""), called, side),
+            **_match_cells(match, facts.get(match or ""), team_names, side),
         }
         for match in result.matches or (None,)
-        for side in range(len(called) if len(called) > 2 else 1)  # noqa: PLR2004
+        for side in range(len(team_names) if len(team_names) > 2 else 1)  # noqa: PLR2004
     ]
 
 
-def _match_cells(match: str | None, facts: MatchFacts | None, called: list[str], side: int) -> Row:
+def _match_cells(
+    match: str | None, facts: MatchFacts | None, team_names: list[str], side: int
+) -> Row:
     """Return the cells of a match's result.
 
     A running match has only its id; without a match all cells are empty.
@@ -86,7 +91,7 @@ def _match_cells(match: str | None, facts: MatchFacts | None, called: list[str],
     if facts is None:
         return dict.fromkeys(("match", "points", "opponent's points", "won by")) | {"match": match}
     points = list(map(format_points, facts.points))
-    won = "drawn" if facts.winner is None else called[facts.winner]
+    won = "drawn" if facts.winner is None else team_names[facts.winner]
     row = {"match": match, "points": points[side], "opponent's points": _rest(points, side)}
     return {**row, "won by": won}
 
@@ -103,10 +108,10 @@ def practice_match_row(match: PracticeMatch, names: TeamNames) -> Row:
     """A match of practice."""
     return {
         "number": match.number,
-        "teams": _named(match.teams, names),
+        "teams": _display_names(match.teams, names),
         "points": _ratio(match.facts.points),
         "winner": None if match.winner is None else names.get(match.winner, match.winner),
-        "left by": _named(match.gone, names),
+        "left by": _display_names(match.gone, names),
         "seconds": round(match.facts.seconds, 1),
         "ended": match.at.isoformat(timespec="seconds"),
         "match": match.match,
@@ -133,8 +138,13 @@ def ladder_table(records: ContestRecords, names: TeamNames) -> list[Row]:
 
 def standing_row(standing: StandingsRow, names: TeamNames) -> Row:
     """A team's line in the standings: the places that it can have, and its pairings so far."""
-    won, lost = standing.pairings
-    row = {"place": standing.place_range, "team": names[standing.team], "won": won, "lost": lost}
+    win_count, loss_count = standing.pairings
+    row = {
+        "place": standing.place_range,
+        "team": names[standing.team],
+        "won": win_count,
+        "lost": loss_count,
+    }
     score = {} if standing.score is None else {"points": format_points(round(standing.score, 2))}
     return {**row, **score, "state": standing.outlook}
 
@@ -148,7 +158,7 @@ def failure_row(name: str, failed: TeamFaults) -> Row:
 
 def team_list(ids: Sequence[str], names: TeamNames) -> str:
     """The names of teams, one after the other."""
-    return ", ".join(_named(ids, names))
+    return ", ".join(_display_names(ids, names))
 
 
 def csv_text(rows: Sequence[Row]) -> str:
@@ -172,7 +182,7 @@ def print_table(rows: Sequence[Row], columns: int | None = None) -> None:
     result_console().print(table)
 
 
-def _named(teams: Sequence[str], names: TeamNames) -> list[str]:
+def _display_names(teams: Sequence[str], names: TeamNames) -> list[str]:
     """Return the teams' names, or the id of a removed team."""
     return [names.get(team, team) for team in teams]
 

@@ -203,6 +203,6 @@ def _matches(records: ContestRecords, team: TeamId) -> Iterator[tuple[str, ...]]
                 "drawn" if facts.winner is None else "won" if facts.winner == team_index else "lost"
             )
             opponents = ", ".join(names.get(other, other) for other in teams if other != team)
-            theirs = (*facts.points[:team_index], *facts.points[team_index + 1 :])
-            points = ":".join(map(format_points, (facts.points[team_index], *theirs)))
+            opponent_points = (*facts.points[:team_index], *facts.points[team_index + 1 :])
+            points = ":".join(map(format_points, (facts.points[team_index], *opponent_points)))
             yield match, part, opponents, points, end

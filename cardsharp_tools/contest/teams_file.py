@@ -104,7 +104,7 @@ def _rows(file: Path, header: _Line, lines: list[_Line], separator: str) -> Iter
         raise ConfigError(
             f"{place} needs a column `{NAME}` and has {columns}; write {EXAMPLE} there."
         )
-    column, seen = titles.index(NAME), dict[str, int]()
+    column, numbers = titles.index(NAME), dict[str, int]()
     for line in lines:
         place = f"{file}, line {line.number},"
         if len(line.cells) > len(titles) and any(line.cells[len(titles) :]):
@@ -119,9 +119,9 @@ def _rows(file: Path, header: _Line, lines: list[_Line], separator: str) -> Iter
             raise ConfigError(
                 f"{place} has no name in column {column + 1}; write one, or remove the line."
             )
-        if name in seen:
+        if name in numbers:
             raise ConfigError(
-                f"{place} has the name {name}, as line {seen[name]} has; give each team its own."
+                f"{place} has the name {name}, as line {numbers[name]} has; give each team its own."
             )
-        seen[name] = line.number
+        numbers[name] = line.number
         yield TeamRow(name, cells.get(STRATEGY) or None, line.number)

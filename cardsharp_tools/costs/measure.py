@@ -196,8 +196,8 @@ def _play(at: MeasurementSetup) -> None:
 def _listen(at: MeasurementSetup) -> None:
     """Listen to an arena in which nothing happens, for two polls: a tick of the poller."""
     tick_times = iter([_TIME, _TIME])
-    with at.assembly.build_poller() as scout:
-        scout.run(lambda: next(tick_times, timedelta(0)))
+    with at.assembly.build_poller() as poller:
+        poller.run(lambda: next(tick_times, timedelta(0)))
 
 
 def _look_by_message(_at: MeasurementSetup) -> None:
@@ -212,9 +212,9 @@ def _look_by_message(_at: MeasurementSetup) -> None:
 
 def _rest(at: MeasurementSetup) -> None:
     """Start the poller of a stack with Listening=looks, while nothing happens."""
-    with at.assembly.build_poller() as scout:
-        scout.shift.is_quiet = scout.shift.has_scheduled_polls = True
-        scout.run(lambda: _TIME)
+    with at.assembly.build_poller() as poller:
+        poller.shift.is_quiet = poller.shift.has_scheduled_polls = True
+        poller.run(lambda: _TIME)
 
 
 def _look_while_running(at: MeasurementSetup) -> None:
@@ -235,7 +235,7 @@ _LIVE = "live"
 _UNIT = 4096  # bytes of a read unit
 
 _VIEW = ("/matches/{}", "/matches/{}/steps", "/matches/{}/analysis")
-"""What a browser asks for that opens a match; all else it keeps for a year."""
+"""Paths that a browser requests to open a match; it caches everything else for a year."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,9 +47,9 @@ class BotWorkload(CommandOptions):
     retention_days: Annotated[float, Parameter(name="--keep-days", validator=NotNegative)] = 60
     """The template's KeepDays: how long a match is kept, 0 for ever."""
     match_seconds: Annotated[float, Parameter(validator=Positive)] = 60
-    """How long a match takes, mostly their thinking."""
+    """The seconds that a match takes, most of them for the opponents' thinking."""
     pollers: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=2))] = 1
-    """How many listen at a time."""
+    """The number of pollers that listen at the same time."""
     worker_memory: Annotated[int, Parameter(name="--memory", validator=Positive)] = 384
     """Megabytes of the worker."""
     poller_memory: Annotated[int, Parameter(validator=Positive)] = 128
@@ -73,7 +73,7 @@ class BotWorkload(CommandOptions):
     watched_hours: Annotated[float, Parameter(validator=NotNegative)] = 0
     """With DeployWeb=yes, hours for which a match that runs is watched."""
     cost_queries: Annotated[float, Parameter(validator=NotNegative)] = 0
-    """How often `cloud status --costs` is asked."""
+    """The number of times that `cloud status --costs` is run."""
 
     @property
     def matches(self) -> float:

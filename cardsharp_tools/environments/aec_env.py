@@ -92,7 +92,7 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         waits = np.zeros(1 + self.encoding.size, np.float32)
         waits[0] = 1.0
-        self._seen = {agent: waits.copy() for agent in self.agents}
+        self._last_observations = {agent: waits.copy() for agent in self.agents}
         self._look(self.simulation.initial_state(self._dice))
 
     def step(self, action: int | None) -> None:
@@ -106,7 +106,7 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
             raise ValueError(f"{agent} may not do {action}; see its action_mask.")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        self._seen[agent][0] = 1.0
+        self._last_observations[agent][0] = 1.0
         self._look(self.simulation.apply_action(self._state, self.choices[number], self._dice))
         self._accumulate_rewards()
 
@@ -115,7 +115,7 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         mask = np.zeros(self.encoding.actions, np.int8)
         if agent == self.agent_selection and self.choices:
             mask[list(self.choices)] = 1
-        return {"observation": self._seen[agent].copy(), "action_mask": mask}
+        return {"observation": self._last_observations[agent].copy(), "action_mask": mask}
 
     def render(self) -> str:
         """The position of the player to act, in words."""
@@ -139,5 +139,5 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self.agent_selection = self.possible_agents[seat]
         self.position = self.simulation.current_position(state)
         self.choices = dict(self.encoding.choices(self.position))
-        self._seen[self.agent_selection][0] = 0.0
-        self._seen[self.agent_selection][1:] = self.encoding.observed(self.position)
+        self._last_observations[self.agent_selection][0] = 0.0
+        self._last_observations[self.agent_selection][1:] = self.encoding.observed(self.position)

@@ -77,9 +77,9 @@ class DatasetBuilder:
         decision_points: list[DecisionPoint] = list(self._game.list_decisions.load()(record, moves))
         for number, point in enumerate(decision_points):
             done, seat = point.step.decision, point.step.seat or 0
-            named = {name: action for action, name in point.option_names.items()}
-            if done is not None and done.action in named:
-                action = named[done.action]
+            actions_by_name = {name: action for action, name in point.option_names.items()}
+            if done is not None and done.action in actions_by_name:
+                action = actions_by_name[done.action]
                 row = self._row(record.match_id, number, seat, point.position, action)
                 yield {**row, "result": _result(record, seat)}
 
@@ -108,10 +108,10 @@ def _result(record: MatchRecord, seat: int) -> float | None:
     header, outcome = header_of(record), outcome_of(record)
     if outcome is None:
         return None
-    lost = -1 / max(1, len(header.names or header.players or outcome.names) - 1)
+    loss_score = -1 / max(1, len(header.names or header.players or outcome.names) - 1)
     if seat in header.seats:
-        return {"won": 1.0, "tied": 0.0, "lost": lost}.get(outcome.result)
-    return None if outcome.winner is None else 1.0 if outcome.winner == seat else lost
+        return {"won": 1.0, "tied": 0.0, "lost": loss_score}.get(outcome.result)
+    return None if outcome.winner is None else 1.0 if outcome.winner == seat else loss_score
 
 
 class CompactRow(TypedDict):
@@ -136,16 +136,16 @@ class CompactRow(TypedDict):
 
 def compact(row: DecisionRow) -> CompactRow:
     """The row without zeros, which are nine tenths of it."""
-    seen = [(place, number) for place, number in enumerate(row["observation"]) if number]
+    nonzero_values = [(place, number) for place, number in enumerate(row["observation"]) if number]
     return CompactRow(
         game=row["game"],
         match=row["match"],
         number=row["number"],
         seat=row["seat"],
         seed=row["seed"],
-        ones=[place for place, number in seen if number == 1],
+        ones=[place for place, number in nonzero_values if number == 1],
         # As short as tells a 32-bit float: 0.35, not 0.3499999940395355.
-        fractions=[(place, float(str(np.float32(n)))) for place, n in seen if n != 1],
+        fractions=[(place, float(str(np.float32(n)))) for place, n in nonzero_values if n != 1],
         legal=[number for number, is_legal in enumerate(row["mask"]) if is_legal],
         action=row["action"],
         value=row["value"],

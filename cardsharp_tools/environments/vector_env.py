@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from cardsharp_tools.environments.aec_env import CardEnv, Observation
-from cardsharp_tools.environments.encoding import final_rewards as made
+from cardsharp_tools.environments.encoding import final_rewards
 from cardsharp_tools.environments.integers import as_integer, seed_number
 from cardsharp_tools.environments.opponents import Opponents
 from cardsharp_tools.lab.game_adapter import LabPlayer
@@ -106,25 +106,26 @@ class PythonStepper:
 
     def _close(self, lane: int, rows: BatchArrays) -> None:
         """Write how the lane's match ended, and begin the next one."""
-        rows.rewards[lane], rows.terminated[lane] = made(self._simulation, self._states[lane]), True
-        rows.final_seats[lane], seen = self._views[lane]
+        rows.rewards[lane] = final_rewards(self._simulation, self._states[lane])
+        rows.terminated[lane] = True
+        rows.final_seats[lane], observation = self._views[lane]
         rows.final_observations[lane, 0] = 1
-        rows.final_observations[lane, 1:] = seen
+        rows.final_observations[lane, 1:] = observation
         self._numbers[lane] += len(self._numbers)
         self._begin(lane)
 
     def _look(self, lane: int, rows: BatchArrays) -> None:
         """Write what the player to act sees."""
         position = self._simulation.current_position(self._states[lane])
-        seat, seen = (
+        seat, observation = (
             self._simulation.current_seat(self._states[lane]) or 0,
             self._encoding.observed(position),
         )
         choices = self._choices[lane] = self._encoding.choices(position)
-        self._views[lane] = seat, seen
+        self._views[lane] = seat, observation
         rows.player_to_act[lane] = seat
         rows.observations[lane, 0] = 0
-        rows.observations[lane, 1:] = seen
+        rows.observations[lane, 1:] = observation
         rows.masks[lane] = 0
         rows.masks[lane, list(choices)] = 1
 
@@ -168,7 +169,7 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             tuple(range(self.seats)) if opponent_players is None else opponent_players.learners
         )
         self._stepper = _stepper_of(env, lanes, opponent_players, plain=pure_python)
-        self._dealt = False
+        self._is_ready = False
 
     def reset(
         self, *, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
@@ -181,8 +182,8 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         super().reset(seed=chosen, options=options)
         rows = self._rows()
         self._stepper.reset(int(self.np_random.integers(2**63)) if chosen is None else chosen, rows)
-        self._dealt = True
-        return _seen(rows)
+        self._is_ready = True
+        return _observations_and_infos(rows)
 
     def step(
         self, actions: NDArray[np.int64]
@@ -192,19 +193,19 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         Raises `ResetNeeded` before a deal and `ValueError` for an illegal action. After the
         `StrategyError` of an opponent that fails, the lanes must be reset.
         """
-        if not self._dealt:
+        if not self._is_ready:
             raise ResetNeeded("Call reset before step.")
         numbers = np.asarray(actions)
         if numbers.shape != (self.num_envs,) or numbers.dtype.kind not in "iu":
             raise ValueError(f"Actions are {self.num_envs} whole numbers, one a lane.")
-        rows, self._dealt = self._rows(), False
-        refused = self._stepper.step(np.ascontiguousarray(numbers, np.int64), rows)
-        self._dealt = True
-        if refused is not None:
+        rows, self._is_ready = self._rows(), False
+        lane = self._stepper.step(np.ascontiguousarray(numbers, np.int64), rows)
+        self._is_ready = True
+        if lane is not None:
             raise ValueError(
-                f"The player of lane {refused} may not do {numbers[refused]}; see its action_mask."
+                f"The player of lane {lane} may not do {numbers[lane]}; see its action_mask."
             )
-        observations, infos = _seen(rows)
+        observations, infos = _observations_and_infos(rows)
         rewards = rows.rewards
         if len(self.learners) == 1:
             rewards = np.ascontiguousarray(rewards[:, self.learners[0]])
@@ -235,7 +236,7 @@ def _stepper_of(
     return PythonStepper(env, lanes, opponents)
 
 
-def _seen(rows: BatchArrays) -> tuple[Observation, dict[str, Any]]:
+def _observations_and_infos(rows: BatchArrays) -> tuple[Observation, dict[str, Any]]:
     observed: Observation = {"observation": rows.observations, "action_mask": rows.masks}
     infos = {"to_act": rows.player_to_act, "_to_act": np.ones_like(rows.terminated)}
     return observed, infos | (_final(rows) if rows.terminated.any() else {})

@@ -39,7 +39,7 @@ def enable_crash_reports(file: Path) -> None:
     _install_exit_hooks()
     limit_memory()
     with suppress(BrokenPipeError):
-        _companion().write(f"{hang_monitor.FOLDER_PREFIX}{file.parent}\n".encode())
+        _monitor_pipe().write(f"{hang_monitor.FOLDER_PREFIX}{file.parent}\n".encode())
 
 
 @cache
@@ -70,7 +70,7 @@ def limit_memory() -> None:
 
 
 @cache
-def _companion() -> IO[bytes]:
+def _monitor_pipe() -> IO[bytes]:
     """Start the hang monitor and return the pipe that it reads.
 
     From the pipe it learns where a strategy crashes this process or holds it up.

@@ -136,7 +136,7 @@ class _RatedOption(BaseModel):
     note: PrintableText = ""
 
 
-class _Answer(BaseModel, hide_input_in_errors=True):
+class _ProgramAnswer(BaseModel, hide_input_in_errors=True):
     """Answer of a program; fields that are not listed are ignored."""
 
     action: JsonValue
@@ -234,10 +234,12 @@ class ProgramStrategy(ExternalProgram):
         def read(line: bytes) -> Decision[Any]:
             answer = _read(line)
             options = tuple(
-                codec.option(_meant(option.action, actions), option.value, option.note)
+                codec.option(_action_from_answer(option.action, actions), option.value, option.note)
                 for option in answer.options
             )
-            return codec.decision(_meant(answer.action, actions), answer.reason, options)
+            return codec.decision(
+                _action_from_answer(answer.action, actions), answer.reason, options
+            )
 
         return self.request(json.dumps(question).encode() + b"\n", read)
 
@@ -252,9 +254,9 @@ def stop_processes(command: str) -> None:
         process.kill()
 
 
-def _read(line: bytes) -> _Answer:
+def _read(line: bytes) -> _ProgramAnswer:
     try:
-        return _Answer.model_validate_json(line)
+        return _ProgramAnswer.model_validate_json(line)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = "".join(f"{part}: " for part in first["loc"])
@@ -264,7 +266,7 @@ def _read(line: bytes) -> _Answer:
         ) from None
 
 
-def _meant(answered: JsonValue, actions: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any game's
+def _action_from_answer(answered: JsonValue, actions: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any game's
     """Return the action that was sent back; raise `InvalidDecision` if it was not offered."""
     text = _written(answered)
     if text not in actions:

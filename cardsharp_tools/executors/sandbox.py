@@ -31,7 +31,7 @@ RESOURCE_LIMITS = (
     "--core=0",
     f"--data={sandbox_supervisor.MAX_MEMORY_BYTES}",
 )
-"""What one process may have, as `prlimit` is told it; `nproc` counts threads of all of them."""
+"""Limits of one process, as arguments of `prlimit`; `nproc` counts the threads of all processes."""
 
 FIRST_SANDBOX_UID = (
     0x70000000  # from here on are the users of sandboxes that root starts, one for each folder
@@ -46,7 +46,7 @@ PYTHON_PATHS = (
     *{sys.prefix, sys.base_prefix, str(Path(pydantic.__file__).parents[1])},
     *(str(Path(str(package.__file__)).parent) for package in (cardsharp, cardsharp_tools)),
 )
-"""Where Python and our packages are, without what lies beside them."""
+"""Paths of Python and our packages, without the files beside them."""
 
 
 def sandbox_command(

@@ -31,7 +31,7 @@ NETWORK_COUNTERS = ("OutRequests", "OutNoRoutes", "Ip6OutRequests", "Ip6OutNoRou
 """The kernel's counts of packets that were sent, or that no way was there for."""
 
 NETWORK_VIOLATION = "it tried to use the network, and its sandbox has none but its own"
-"""What is noted of a sandbox, once a question; also where it only spoke to itself."""
+"""Note on use of the network, at most once a question; loopback traffic counts, too."""
 
 FATAL_ERROR_PREFIX = "Fatal sandbox error: "  # begins the line that says what ended a sandbox
 
@@ -182,7 +182,7 @@ class SandboxSupervisor:
         self._errors, self._parent = errors, os.getppid()
         self._request_time, self._heard = monotonic(), 0
         self._busy = self._busy_at_request = 0.0
-        self._notes, self._sent, self._is_noted = violation_log, 0, False
+        self._notes, self._sent_packet_count, self._is_noted = violation_log, 0, False
 
     def watch(self) -> str:
         """Wait for the end of it, and why it was ended; empty where it ended by itself."""
@@ -243,8 +243,11 @@ class SandboxSupervisor:
         """Return a phrase that names the exceeded limit, or "" if there is none."""
         processes = process_tree(self.process.pid)
         memory, self._busy = resource_usage(processes)
-        previous_count, self._sent = self._sent, max(self._sent, packets_sent(processes))
-        if self._notes and not self._is_noted and self._sent > previous_count:
+        previous_count, self._sent_packet_count = (
+            self._sent_packet_count,
+            max(self._sent_packet_count, packets_sent(processes)),
+        )
+        if self._notes and not self._is_noted and self._sent_packet_count > previous_count:
             self._is_noted = True
             with Path(self._notes).open("a", encoding="utf-8") as file:
                 flock(file, LOCK_EX)
@@ -263,10 +266,10 @@ class SandboxSupervisor:
 def main() -> int:
     """Start the command and watch it; its exit code."""
     os.nice(5)  # the arena and who plays without a sandbox go first
-    warden = SandboxSupervisor(sys.argv[1], sys.argv[2:])
-    signal.signal(signal.SIGUSR2, warden.dump_stacks)
-    reason = warden.watch()
-    code = warden.process.wait()
+    supervisor = SandboxSupervisor(sys.argv[1], sys.argv[2:])
+    signal.signal(signal.SIGUSR2, supervisor.dump_stacks)
+    reason = supervisor.watch()
+    code = supervisor.process.wait()
     if code == _SYSTEM_CALL and not reason:
         reason = "it made a system call that the sandbox forbids"
     if reason:

@@ -75,9 +75,9 @@ def unknown_strategy_error(
     if "/" in name:
         return ConfigError(f"There is no program {name} that can be run; check the path.")
     near = get_close_matches(name, available_names, 1)
-    meant = f" Did you mean {near[0]}?" if near else ""
+    hint = f" Did you mean {near[0]}?" if near else ""
     return ConfigError(
-        f"{error}{meant} Or give a file whose name ends in .py, one that training wrote (.json), "
+        f"{error}{hint} Or give a file whose name ends in .py, one that training wrote (.json), "
         "or a command in quotes such as 'node bot.js'."
     )
 
@@ -89,13 +89,13 @@ def load_strategy(name_or_file: str, strategy_game: Game | None = None) -> str:
     strategy, or the file cannot be used; it says what to do.
     """
     strategy_game, name = strategy_game or get_game(None), name_or_file
-    for is_such, named in (
+    for is_such, loader in (
         (is_submission, submission.load_submission),
         (external_program.is_program, external_program.load_program),
         (is_weights_file, _admit_trained),
     ):
         if is_such(name):
-            return named(name, strategy_game)
+            return loader(name, strategy_game)
     if is_file(name):
         name = _strategy_info(Path(name).absolute(), strategy_game).name
         if not _listeners:
@@ -274,8 +274,8 @@ def _unread(error: BaseException, path: Path) -> str | None:
     """Say that a file cannot be read as Python's text; None where something else failed."""
     if not isinstance(error, SyntaxError | ValueError):
         return None
-    named = error.filename if isinstance(error, SyntaxError) else None
-    file = Path(named) if named and Path(named).is_file() else path
+    error_path = error.filename if isinstance(error, SyntaxError) else None
+    file = Path(error_path) if error_path and Path(error_path).is_file() else path
     fault = source_fault(file)
     return fault and f"The strategy file {file} cannot be read: {fault}."
 

@@ -23,7 +23,7 @@ RELATIVE = (
     "a strategy file is no part of a package, so it has no relative imports; write `from {0} "
     "import ...`, or `import {0}`, for a module that lies beside it"
 )
-"""Why an import with a dot before the module's name fails, and what to write."""
+"""Error message for a relative import in a strategy file; it says what to write instead."""
 
 
 def name_of(file: Path) -> str:

@@ -45,10 +45,10 @@ class StrategyFileInfo(BaseModel):
 
     name: str = ""
     files: tuple[Path, ...] = ()
-    refused: PrintableText = ""
+    rejection: PrintableText = ""
 
 
-class _HousedAnswer(BaseModel, hide_input_in_errors=True):
+class _WorkerAnswer(BaseModel, hide_input_in_errors=True):
     """A decision, or its fault; actions are places among those that the game offers."""
 
     action: int = 0
@@ -61,7 +61,7 @@ class _HousedAnswer(BaseModel, hide_input_in_errors=True):
     seconds: float = 0.0
 
 
-class _HouseProcess(LineProcess):
+class _StrategyFileProcess(LineProcess):
     """The process of a file: before it is ended, it tells where it is."""
 
     def __init__(self, command: str) -> None:
@@ -114,8 +114,8 @@ _numbers = count(1)
 class StrategyProcess(ExternalProgram):
     """A strategy file as a strategy, decided by a process of its own."""
 
-    process_class = _HouseProcess
-    process: _HouseProcess
+    process_class = _StrategyFileProcess
+    process: _StrategyFileProcess
 
     def __init__(self, command: str, game: Game, rng_or_stopwatch: object, file: str = "") -> None:
         super().__init__(command)
@@ -151,9 +151,9 @@ class StrategyProcess(ExternalProgram):
         decision: Decision[Any] = codec.decision(allowed[answer.action], answer.reason, options)
         return decision
 
-    def _read(self, line: bytes) -> _HousedAnswer:
+    def _read(self, line: bytes) -> _WorkerAnswer:
         try:
-            return _HousedAnswer.model_validate_json(line)
+            return _WorkerAnswer.model_validate_json(line)
         except ValidationError as error:
             raise InvalidDecision(f"its process answered what is no decision: {error}") from None
 
@@ -164,8 +164,8 @@ class StrategyProcess(ExternalProgram):
         """
         with self.restart_on_failure():
             hello = self.process.greet()
-            if hello.refused:
-                raise InvalidDecision(hello.refused)
+            if hello.rejection:
+                raise InvalidDecision(hello.rejection)
 
     def restart(self) -> None:
         """Go on with a new process, and other dice: those of the last one are thrown."""
@@ -197,7 +197,7 @@ def load_strategy_file(path: Path, game: Game, sandbox_command: str = "") -> Str
     if game.program_protocol is None:
         raise ConfigError(f"No file can play {game.title} yet: the game names no `program`.")
     command = sandbox_command or shlex.join(worker_command(path, game))
-    process = _HouseProcess(command)
+    process = _StrategyFileProcess(command)
     try:
         with message_if_slow(f"{path.name}: still being imported ..."):
             hello = process.greet()
@@ -209,8 +209,8 @@ def load_strategy_file(path: Path, game: Game, sandbox_command: str = "") -> Str
         raise ConfigError(
             f"{place}: not imported within {seconds} s; let the file define, and decide do."
         ) from None
-    if hello.refused:
-        raise ConfigError(hello.refused)
+    if hello.rejection:
+        raise ConfigError(hello.rejection)
     name = str(path) if sandbox_command else unique_name(hello.name, path, game.strategy_package)
     file = "" if sandbox_command else path.name
     registry_for(game.strategy_package).register_external(

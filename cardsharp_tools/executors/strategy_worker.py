@@ -52,7 +52,7 @@ def main(game: Game, file: str) -> None:
     try:
         name = strategy_file.load_strategy(file, game)
     except ConfigError as error:
-        _tell(responses, {"refused": str(error)})
+        _tell(responses, {"rejection": str(error)})
         return
     crash_report.leave_unless(this)
     files = strategy_file.source_files(file, game)
@@ -97,10 +97,10 @@ def _decide(of: Game, name: str, requests: IO[bytes], responses: IO[str]) -> Non
         crash_report.leave_unless(this)
         seconds = clock_without_cpu_wait() - began
         state.end()
-        seen = {"hints": state.hints(), "seconds": seconds}
+        usage = {"hints": state.hints(), "seconds": seconds}
         _tell(
             responses,
-            {"fault": result.error, "trace": result.traceback, **seen, **(result.result or {})},
+            {"fault": result.error, "trace": result.traceback, **usage, **(result.result or {})},
         )
 
 

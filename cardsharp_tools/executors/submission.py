@@ -39,7 +39,7 @@ _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError),
     *(NotImplementedError, RuntimeError, ValueError, LookupError, OverflowError),
 )
-"""What reading a zip archive may raise."""
+"""Exceptions that reading a zip archive may raise."""
 
 Contents = dict[str, bytes]  # files by their names in a folder
 
@@ -56,9 +56,9 @@ def read_submission(path: Path) -> Contents:
     for entry in files:
         if entry.is_symlink() or not (entry.is_file() or entry.is_dir()):
             raise ConfigError(f"{str(entry)!r} is no plain file; a submission holds these only.")
-    named = {str(entry.relative_to(path)): entry for entry in files if entry.is_file()}
-    _check_size(sum(entry.stat().st_size for entry in named.values()), len(named))
-    return {name: entry.read_bytes() for name, entry in named.items()}
+    files_by_name = {str(entry.relative_to(path)): entry for entry in files if entry.is_file()}
+    _check_size(sum(entry.stat().st_size for entry in files_by_name.values()), len(files_by_name))
+    return {name: entry.read_bytes() for name, entry in files_by_name.items()}
 
 
 def unpack_upload(name: str, raw: bytes) -> Contents:

@@ -33,7 +33,7 @@ REFUSAL_MESSAGES = {
     "late": "That move was no longer asked for: nothing was played. So the table stands now.",
     "unknown": "That is none of your moves; nothing was played.",
 }
-"""Why nothing was done, by a word for it."""
+"""Messages for refused moves, by the key that the page sends."""
 
 
 class SeatUpdate(NamedTuple):
@@ -48,7 +48,7 @@ class ChapterRecap(NamedTuple):
     """Recap of the last chapter: its lines of text and its final board."""
 
     lines: list[str]
-    shown: Markup
+    final_board: Markup
 
 
 @dataclass(eq=False)
@@ -223,11 +223,11 @@ class BrowserSeat:
         self.version += 1
         self.condition.notify_all()
 
-    def _add(self, seen: object) -> None:
+    def _add(self, position: object) -> None:
         """Add a frame of the changed parts of the board and the pending lines."""
         if self.board.render_position is None:
             return
-        rendered = self.board.render_position(self.screen.names, self.screen.you, seen)
+        rendered = self.board.render_position(self.screen.names, self.screen.you, position)
         visible_parts = {name: part for name, part in rendered.items() if part is not None}
         parts = {
             name: part for name, part in visible_parts.items() if part != self.last_view.get(name)

@@ -75,7 +75,7 @@ class GameRoom:
     failing_bots: set[str] = field(default_factory=set)
     """Bots of which every decision of a match has failed."""
     faults: Counter[str] = field(default_factory=Counter)
-    """How many decisions of users' bots have failed."""
+    """Number of failed decisions of each user's bot."""
     match_number: int = 0  # of the match that is played, or was last
     _requested_match_number: int = 1
     _guard: DisplayGuard = field(default_factory=DisplayGuard)
@@ -90,8 +90,11 @@ class GameRoom:
             )
             for _ in range(self.config.human_count)
         ]
-        for chair in self.chairs:
-            chair.is_room_empty, chair.can_undo = self.is_empty, self.config.human_count == 1
+        for browser_seat in self.chairs:
+            browser_seat.is_room_empty, browser_seat.can_undo = (
+                self.is_empty,
+                self.config.human_count == 1,
+            )
         self.chairs[0].name, self.chairs[0].is_present = self.host, True
 
     def run(self) -> None:
@@ -115,8 +118,10 @@ class GameRoom:
 
     def is_empty(self) -> bool:
         """True if no person remains in the room."""
-        people = [chair for chair in self.chairs if chair.replacement_bot is None]
-        return self.stopped.is_set() or all(chair.has_left for chair in people)
+        people = [
+            browser_seat for browser_seat in self.chairs if browser_seat.replacement_bot is None
+        ]
+        return self.stopped.is_set() or all(browser_seat.has_left for browser_seat in people)
 
     # --- what people do ------------------------------------------------------------------------
 
@@ -137,16 +142,16 @@ class GameRoom:
         """Replace an absent person by a bot, or, if the host asks, one who has not come."""
         with self.condition:
             is_other_seat = seat_index != by_seat_index and 0 <= seat_index < len(self.chairs)
-            chair = self.chairs[seat_index if is_other_seat else by_seat_index]
-            may = chair.is_away if chair.is_present else by_seat_index == 0
-            if not is_other_seat or chair.replacement_bot is not None or not may:
+            browser_seat = self.chairs[seat_index if is_other_seat else by_seat_index]
+            may = browser_seat.is_away if browser_seat.is_present else by_seat_index == 0
+            if not is_other_seat or browser_seat.replacement_bot is not None or not may:
                 return
             strategy_name = self.config.opponent or self.config.game.default_strategy
-            chair.replacement_bot = self.config.make_bot(
+            browser_seat.replacement_bot = self.config.make_bot(
                 strategy_name, self._requested_match_number, f"stand-in {seat_index}"
             )
-            if not chair.is_present:
-                chair.name = chair.replacement_bot.name
+            if not browser_seat.is_present:
+                browser_seat.name = browser_seat.replacement_bot.name
         self._touch()
 
     def request_rematch(self, seat: BrowserSeat, match_number: int) -> None:
@@ -161,17 +166,20 @@ class GameRoom:
 
     def _ready(self) -> bool:
         is_full = all(
-            chair.is_present or chair.replacement_bot is not None for chair in self.chairs
+            browser_seat.is_present or browser_seat.replacement_bot is not None
+            for browser_seat in self.chairs
         )
         return is_full and self._requested_match_number > self.match_number
 
     def _play(self, number: int) -> None:
-        sitting = self.config.make_match(number, [chair.name for chair in self.chairs])
+        sitting = self.config.make_match(
+            number, [browser_seat.name for browser_seat in self.chairs]
+        )
         seated = dict(zip(sitting.human_names, self.chairs, strict=True))
         with self.condition:
             self.match_number, self.state = number, RoomState.PLAYING
-            for seat, chair in seated.items():
-                chair.start_match(sitting.screen(seat), self.board)
+            for seat, browser_seat in seated.items():
+                browser_seat.start_match(sitting.screen(seat), self.board)
         sitting.play(seated, show_reasons=self.show_reasons, explain_rules=self.teach)
         self.failing_bots |= sitting.failing_bots
         self.faults.update(sitting.faults)
@@ -215,8 +223,8 @@ class GameRoom:
 
     def _touch(self) -> None:
         with self.condition:
-            for chair in self.chairs:
-                chair.notify_change()
+            for browser_seat in self.chairs:
+                browser_seat.notify_change()
 
     def _name(self, requested_name: str) -> str:
         cleaned = " ".join("".join(filter(str.isprintable, requested_name)).split())

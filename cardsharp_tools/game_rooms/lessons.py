@@ -306,7 +306,7 @@ def lesson_routes(lesson: LessonSession) -> Sequence[BaseRoute]:
         question = lesson.questions[place]
         screen, position = question.screen, question.decision_point.position
         review = lesson.corrections.get(place)
-        seen = (
+        board_parts = (
             board.render_position(screen.names, screen.you, position)
             if board.render_position
             else {}
@@ -317,7 +317,7 @@ def lesson_routes(lesson: LessonSession) -> Sequence[BaseRoute]:
             "place": place,
             "question": question,
             "standing": screen.status_line(position),
-            "parts": {name: part for name, part in seen.items() if part is not None},
+            "parts": {name: part for name, part in board_parts.items() if part is not None},
             "told": review,
             "answered": place in lesson.corrections,
             "thought": decision_fragment(review.thought) if review else "",

@@ -42,9 +42,9 @@ class SeatedBot:
     strategy: AnyStrategy
     decider: DecisionRunner[Any, Any, Any] | None = None
     has_always_failed: bool = False
-    """Whether it is a user's, and has failed at every decision so far."""
+    """True if the bot is a user's and has failed at every decision so far."""
     faults: int = 0
-    """How many decisions of a user's have failed."""
+    """Number of failed decisions of a user's bot."""
     _reported_fault_kinds: set[tuple[str, str]] = field(default_factory=set, init=False)
     _is_new: bool = field(default=True, init=False)
 
@@ -189,8 +189,8 @@ class LocalMatch(Generic[S, P, A]):
         for place in range(len(self.actions) - 1, self._initial_action_count - 1, -1):
             then, action, _ = self.actions[place]
             person = self._seated.get(self.simulation.current_seat(then) or 0)
-            seen = self.simulation.current_position(then)
-            choices = [] if person is None else person.screen.choices(seen)
+            position = self.simulation.current_position(then)
+            choices = [] if person is None else person.screen.choices(position)
             if len(choices) > 1:
                 name = next(
                     (choice.name for choice in choices if choice.action == action), str(action)
@@ -272,8 +272,8 @@ class LocalMatch(Generic[S, P, A]):
         ):
             return []
         bot_names = {seat: bot.name for seat, bot in self.bots.items()}
-        called = {**bot_names, **self.human_names, self.host: HUMAN_NAME}
-        names = tuple(called[seat] for seat in range(self.simulation.seats))
+        names_by_seat = {**bot_names, **self.human_names, self.host: HUMAN_NAME}
+        names = tuple(names_by_seat[seat] for seat in range(self.simulation.seats))
         name = f"{'branch' if self.point else 'versus'}-{token_hex(4)}"
         match = LabMatch(name, self._began, self.host_side, names, self.actions, end, tag="versus")
         parts = list(extras.stored_matches(match))

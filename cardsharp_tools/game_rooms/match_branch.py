@@ -147,8 +147,8 @@ def parse_branch_point(
 ) -> BranchPoint:
     """The decision that `MATCH@STEP` means, or the first; or `ConfigError` or `StoreError`."""
     match, at, step = match_ref.rpartition("@")
-    named, number = (match, int(step)) if at and step.isdecimal() else (match_ref, 1)
-    opened_match = open_match(named, None, game)
+    match_id, number = (match, int(step)) if at and step.isdecimal() else (match_ref, 1)
+    opened_match = open_match(match_id, None, game)
     return find_branch_point(opened_match.record, opened_match.moves, number, same_cards=same_cards)
 
 

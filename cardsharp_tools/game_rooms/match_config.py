@@ -39,8 +39,10 @@ class MatchConfig:
     human_count: int = 1
     seed: str | None = None
     branch_point: BranchPoint | None = None
-    """Where another match is gone on with, by one person; without a strategy's name by those who
-    played it."""
+    """Position of another match from which one person plays on.
+
+    Without a strategy's name its original players play the other seats.
+    """
 
     @cached_property
     def simulation(self) -> AnySimulation:

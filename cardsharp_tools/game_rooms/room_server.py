@@ -104,16 +104,18 @@ class RoomServer:
     def play_on_route(self, pages: MatchSite) -> Route:
         """Return the route that receives the play-on form of the match pages."""
 
-        async def begun(request: Request) -> Response:
+        async def start_branch(request: Request) -> Response:
             form = await read_form(request)
             stored_match = await run_in_threadpool(pages.find_match, request.path_params["id"])
             if stored_match is None or form.get("token") != self.play_on.csrf_token:
                 raise HTTPException(HTTPStatus.FORBIDDEN, "Begin on the page of the match.")
             return await run_in_threadpool(
-                self._begun, *stored_match, form, pages.manner.site.matches_path
+                self._start_branch, *stored_match, form, pages.manner.site.matches_path
             )
 
-        return Route(f"{pages.manner.site.matches_path}/{{id}}/branch", begun, methods=["POST"])
+        return Route(
+            f"{pages.manner.site.matches_path}/{{id}}/branch", start_branch, methods=["POST"]
+        )
 
     def close(self) -> None:
         """End what is played at the tables that were opened, and answer whoever waits."""
@@ -122,7 +124,9 @@ class RoomServer:
         for pages in self._pages:
             pages.close()
 
-    def _begun(self, record: MatchRecord, source: SiteSource, form: Form, matches: str) -> Response:
+    def _start_branch(
+        self, record: MatchRecord, source: SiteSource, form: Form, matches: str
+    ) -> Response:
         """A new table, and the way to its seat; what was played is among the `matches`."""
         same, step = form.get("cards") == "same", form_number(form, "step")
         point = find_branch_point(record, source.moves(record.match_id), step, same_cards=same)
@@ -135,8 +139,8 @@ class RoomServer:
             match_pages_url=matches,
         )
         seats = SeatEndpoints(room, self._hold)
-        (chair,) = room.chairs
-        self._open[chair.secret] = room, room_application(seats, self._hosts, [])
+        (browser_seat,) = room.chairs
+        self._open[browser_seat.secret] = room, room_application(seats, self._hosts, [])
         for secret in [*self._open][:-MAX_OPEN_ROOMS]:
             self._open.pop(secret)[0].stop()
 
@@ -166,7 +170,7 @@ def room_application(
             Middleware(TrustedHostMiddleware, allowed_hosts=[*allowed_hosts]),
             Middleware(GZipMiddleware, minimum_size=2000),
         ],
-        exception_handlers=dict.fromkeys((CardsharpError, HTTPException), _refused),
+        exception_handlers=dict.fromkeys((CardsharpError, HTTPException), _error_page),
     )
 
 
@@ -245,7 +249,7 @@ def _local_address() -> str:
         return str(asking.getsockname()[0])
 
 
-def _refused(_request: Request, error: Exception) -> Response:
+def _error_page(_request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return message_page(error.detail, error.status_code)
     return message_page(str(error), HTTPStatus.SERVICE_UNAVAILABLE)

@@ -40,7 +40,7 @@ _ASSETS = {
     "table.js": "text/javascript; charset=utf-8",
     "choosing.js": "text/javascript; charset=utf-8",
 }
-"""What seats load beside what all pages do."""
+"""Assets that the pages of seats load in addition to those of all pages."""
 
 _FOLDER = Path(__file__).with_name("templates")
 _FEW = 9  # choices up to which each has a key of its own
@@ -76,17 +76,17 @@ def updates_document(
     room: GameRoom, seat_index: int, seat_links: Sequence[str], version: int
 ) -> dict[str, object]:
     """Return the updates of a seat since a version, as the page's script reads them."""
-    chair, context = room.chairs[seat_index], _context(room, seat_index, seat_links)
+    browser_seat, context = room.chairs[seat_index], _context(room, seat_index, seat_links)
     parts = ("headline", "ask", "recap", "side")
     return {
-        "version": chair.version,
+        "version": browser_seat.version,
         "title": context["title"],
         "toAct": context["to_act"],
         "frames": [
             {"parts": update.parts, "said": update.messages}
-            for update in chair.updates_since(version)
+            for update in browser_seat.updates_since(version)
         ],
-        "begun": chair.message_batch,
+        "begun": browser_seat.message_batch,
         **{name: load_template(f"{name}.html").render(context) for name in parts},
     }
 
@@ -98,49 +98,58 @@ def message_page(text: str, status: int) -> Response:
 
 
 def _context(room: GameRoom, place: int, links: Sequence[str]) -> dict[str, object]:
-    chair = room.chairs[place]
-    seated = chair.is_present and not chair.has_left and chair.replacement_bot is None
+    browser_seat = room.chairs[place]
+    seated = (
+        browser_seat.is_present
+        and not browser_seat.has_left
+        and browser_seat.replacement_bot is None
+    )
     playing = room.state is not RoomState.WAITING
-    question = chair.question if room.state is RoomState.PLAYING else None
+    question = browser_seat.question if room.state is RoomState.PLAYING else None
     over = room.last if room.state is RoomState.OVER else None
     matches = room.match_pages_url or f"{links[place]}/matches"
-    names = chair.screen.names if playing else []
-    rotated_names = [*names[chair.seat :], *names[: chair.seat]]
+    names = browser_seat.screen.names if playing else []
+    rotated_names = [*names[browser_seat.seat :], *names[: browser_seat.seat]]
     turn: str = ""
     to_act: int | str = ""
-    if playing and chair.to_act is not None:
-        turn, to_act = names[chair.to_act], (chair.to_act - chair.seat) % len(names)
-    groups = [] if question is None else chair.screen.groups(question.position)
+    if playing and browser_seat.to_act is not None:
+        turn, to_act = (
+            names[browser_seat.to_act],
+            (browser_seat.to_act - browser_seat.seat) % len(names),
+        )
+    groups = [] if question is None else browser_seat.screen.groups(question.position)
     title = {RoomState.WAITING: "Waiting", RoomState.OVER: "The end"}.get(room.state, "")
     title = title or ("The others move" if question is None else "Your move")
     return {
         **choice_context(room.board, groups),
         "room": room,
         "game": room.config.game,
-        "chair": chair,
+        "chair": browser_seat,
         "place": place,
         "link": links[place],
         "links": links,
         "stage": room.state.value,
         "seated": seated,
         "names": rotated_names,
-        "sides": _sides(room, chair) if playing else "",
+        "sides": _sides(room, browser_seat) if playing else "",
         "turn": turn,
         "to_act": to_act,
-        "hint": decision_fragment(chair.advice) if question is not None and chair.advice else "",
-        "result": "" if over is None else seat_result_text(over, chair),
-        "judged": [] if over is None else _judged(over, chair, matches),
+        "hint": decision_fragment(browser_seat.advice)
+        if question is not None and browser_seat.advice
+        else "",
+        "result": "" if over is None else seat_result_text(over, browser_seat),
+        "judged": [] if over is None else _judged(over, browser_seat, matches),
         "summary": summary_fragment,
         "title": f"{title} · {room.config.game.title}",
     }
 
 
-def _sides(room: GameRoom, chair: BrowserSeat) -> str:
+def _sides(room: GameRoom, browser_seat: BrowserSeat) -> str:
     """Return the opposing sides, partners together, the seat's side first."""
-    names, seats = chair.screen.names, len(chair.screen.names)
+    names, seats = browser_seat.screen.names, len(browser_seat.screen.names)
 
     def around(seat: int) -> int:
-        return (seat - chair.seat) % seats
+        return (seat - browser_seat.seat) % seats
 
     sides = (sorted(side, key=around) for side in room.config.simulation.sides)
     ordered = sorted(sides, key=lambda side: around(side[0]))
@@ -165,12 +174,12 @@ def choice_context(board: BoardRenderer, groups: Sequence[ChoiceGroup[Any]]) -> 
 
 
 def _judged(
-    finished_match: FinishedRoomMatch, chair: BrowserSeat, matches: str
+    finished_match: FinishedRoomMatch, browser_seat: BrowserSeat, matches: str
 ) -> list[JudgedChapter]:
     parts = []
     for part, analysis in zip_longest(finished_match.parts, finished_match.analyses):
         host = side_of(min(part.header.seats, default=0))  # the log has the host's seats
-        side = host if chair.seat in finished_match.match.host_side else 1 - host
+        side = host if browser_seat.seat in finished_match.match.host_side else 1 - host
         parts.append(JudgedChapter(f"{matches}/{part.record.match_id}", analysis, side))
     return parts
 
@@ -196,8 +205,10 @@ class SeatEndpoints:
 
     def __init__(self, room: GameRoom, long_poll_timeout: timedelta = LONG_POLL_TIMEOUT) -> None:
         self._room, self._hold = room, long_poll_timeout
-        self.links = [f"/seat/{chair.secret}" for chair in room.chairs]
-        self._places = {chair.secret: place for place, chair in enumerate(room.chairs)}
+        self.links = [f"/seat/{browser_seat.secret}" for browser_seat in room.chairs]
+        self._places = {
+            browser_seat.secret: place for place, browser_seat in enumerate(room.chairs)
+        }
 
     def page(self, request: Request) -> Response:
         """GET /seat/{secret}."""
@@ -210,10 +221,13 @@ class SeatEndpoints:
     def updates(self, request: Request) -> Response:
         """GET /seat/{secret}/news: what came after a version, once there is something."""
         place, since_text = self._place(request), request.query_params.get("since", "")
-        since, chair = int(since_text) if since_text.isdecimal() else 0, self._room.chairs[place]
+        since, browser_seat = (
+            int(since_text) if since_text.isdecimal() else 0,
+            self._room.chairs[place],
+        )
         if not self._room.stopped.is_set():
-            chair.wait(since, self._hold)
-        chair.record_visit()
+            browser_seat.wait(since, self._hold)
+        browser_seat.record_visit()
         with self._room.condition:
             document = updates_document(self._room, place, self._absolute_links(request), since)
         return JSONResponse(document, headers=NO_CACHE_HEADERS)
@@ -223,14 +237,14 @@ class SeatEndpoints:
         place, deed = self._place(request), _DEEDS.get(request.path_params["deed"])
         if deed is None:
             raise HTTPException(HTTPStatus.NOT_FOUND)
-        refused = await run_in_threadpool(deed, self._room, place, await read_form(request)) or ""
+        refusal = await run_in_threadpool(deed, self._room, place, await read_form(request)) or ""
         if request.headers.get("accept") == "application/json":
             return JSONResponse(
-                {"notice": REFUSAL_MESSAGES.get(refused, "")}, headers=NO_CACHE_HEADERS
+                {"notice": REFUSAL_MESSAGES.get(refusal, "")}, headers=NO_CACHE_HEADERS
             )
-        if not refused and request.path_params["deed"] in {"move", "undo"}:
+        if not refusal and request.path_params["deed"] in {"move", "undo"}:
             await run_in_threadpool(self._room.chairs[place].wait_for_question)
-        link = self.links[place] + (f"?notice={refused}" if refused else "")
+        link = self.links[place] + (f"?notice={refusal}" if refusal else "")
         return RedirectResponse(link, HTTPStatus.SEE_OTHER, headers=NO_CACHE_HEADERS)
 
     def _place(self, request: Request) -> int:
@@ -276,4 +290,4 @@ _DEEDS: Mapping[str, Callable[[GameRoom, int, Form], str | None]] = {
         room.chairs[at], form_number(form, "number")
     ),
 }
-"""What is done at a seat, by the name in its address; what is refused, by a word for it."""
+"""Actions of a seat by the name in their path; each returns the key of a refusal, else None."""

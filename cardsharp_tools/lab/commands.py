@@ -141,7 +141,7 @@ def round_robin(*players: Player, options: RunOptions = _RUN) -> None:
 
 
 DuelMatrix = dict[tuple[str, str], tuple[float, Interval]]
-"""What one player made of another, in per cent, and where that lies."""
+"""Result of each player against each other in per cent, with its interval."""
 
 
 def _league_document(players: Sequence[str], results: DuelMatrix) -> dict[str, object]:

@@ -80,7 +80,7 @@ class LabMatch:
     final_state: Any
     tag: str = "lab"
     version: str | None = None
-    """Which state of the first player's file it was, where that is a file."""
+    """Version of the first player's file, if it is a file."""
 
     def header(self, game: str) -> dict[str, object]:
         """Return the header of the match for the match log, the same for every game."""

@@ -96,16 +96,17 @@ class SideGroup(NamedTuple):
     def accuracy(self) -> Estimate | None:
         """The accuracy over all decisions of all matches, None where nothing was to be decided."""
         costs, stakes = ([side.cost for side in self.sides], [side.stakes for side in self.sides])
-        total_stakes, lost = fsum(stakes), fsum(costs)
-        mean = accuracy(lost, total_stakes)
+        total_stakes, total_cost = fsum(stakes), fsum(costs)
+        mean = accuracy(total_cost, total_stakes)
         if mean is None:
             return None
         # How far each match lies from the whole: the error of a ratio of two sums.
         rests = [
-            cost - lost / total_stakes * stake for cost, stake in zip(costs, stakes, strict=True)
+            cost - total_cost / total_stakes * stake
+            for cost, stake in zip(costs, stakes, strict=True)
         ]
         error = mean_with_margin(rests).interval.margin * len(stakes)
-        low, high = (accuracy(max(0.0, lost + off), total_stakes) for off in (error, -error))
+        low, high = (accuracy(max(0.0, total_cost + off), total_stakes) for off in (error, -error))
         return Estimate(mean, Interval(low or 0.0, high or 0.0))
 
     @property

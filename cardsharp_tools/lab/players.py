@@ -45,9 +45,9 @@ from cardsharp_tools.lab.game_adapter import lab_adapter
 from cardsharp_tools.lab.plan import AnyStrategy, DuelPlan
 
 DECISION_TIMEOUT = timedelta(seconds=2)
-"""What a decision may take of the processor, or spend asleep or waiting: see `companion.Usage`.
+"""Limit of a decision: processor time, and time asleep or waiting; see `hang_monitor.Usage`.
 
-At an arena a limit is one on the clock. Here nobody is late because the machine does other things.
+An arena limits the time on the clock. Here a decision is not late because the machine is busy.
 """
 
 AnyDecider = DecisionRunner[Any, Any, Any]

@@ -81,11 +81,11 @@ def probe(strategy: Player, *, options: PositionOptions = _LOOK) -> int:
     for state in islice(states_met(plan), plan.pairs):
         other = simulation.resample_hidden(state, Random(position_count))
         answered = []
-        for seen in (state, other):
+        for compared_state in (state, other):
             player = build_player(
                 plan, plan.first, extras.match_rngs(plan.seed, position_count).first
             )
-            answered.append(player.decide(simulation.current_position(seen)).action)
+            answered.append(player.decide(simulation.current_position(compared_state)).action)
         position_count += 1
         changed += answered[0] != answered[1]
     if options.as_json:

@@ -44,7 +44,7 @@ class HttpResponse:
 INTERNAL_ERROR_RESPONSE = HttpResponse(
     500, (("Content-Type", "application/json"),), b'{"message":"Internal Server Error"}'
 )
-"""What API Gateway answers where the function fails."""
+"""API Gateway's response if the function fails."""
 
 
 def sample_requests(game: str) -> list[Event]:

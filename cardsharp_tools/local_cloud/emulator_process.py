@@ -47,7 +47,7 @@ def log_filter_matcher(pattern: str) -> Callable[[str], bool]:
     return matches
 
 
-_THEIRS = "_compile_filter_pattern"
+_COMPILE_FUNCTION = "_compile_filter_pattern"
 
 
 def main() -> None:
@@ -56,8 +56,8 @@ def main() -> None:
     _keep_attributes()
     if "logs" in os.environ.get("SERVICES", "").split(","):
         logs = import_module("ministack.services.cloudwatch_logs")
-        getattr(logs, _THEIRS)  # raises where a newer one calls it otherwise
-        setattr(logs, _THEIRS, lambda pattern: log_filter_matcher(pattern or ""))
+        getattr(logs, _COMPILE_FUNCTION)  # raises where a newer one calls it otherwise
+        setattr(logs, _COMPILE_FUNCTION, lambda pattern: log_filter_matcher(pattern or ""))
     sys.argv = ["ministack"]
     runpy.run_module("ministack", run_name="__main__", alter_sys=True)
 

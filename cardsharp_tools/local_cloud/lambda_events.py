@@ -61,21 +61,24 @@ def _millis(at: datetime) -> str:
     return str(int(at.timestamp() * 1000))
 
 
-def failed_message_ids(response: object, sent: Sequence[str]) -> set[str]:
-    """Which of the sent message ids a worker's answer reports as failed.
+def failed_message_ids(response: object, sent_ids: Sequence[str]) -> set[str]:
+    """Return those of the sent message ids that a worker's answer reports as failed.
 
-    By the rules of the event source mapping: no answer or an empty list of failures is a
-    success of all, and anything unreadable or an unknown id is a failure of all.
+    By the rules of the event source mapping no answer or an empty list of failures is a success
+    of all messages. Anything unreadable or an unknown id is a failure of all messages.
     """
     failures = response.get("batchItemFailures") if isinstance(response, dict) else response
     if failures is None:
         return set()
     failed_items = failures if isinstance(response, dict) and isinstance(failures, list) else [None]
-    named = [
+    failed_ids = [
         item.get("itemIdentifier") if isinstance(item, dict) else None for item in failed_items
     ]
     return {
-        str(name) for name in (named if all(message_id in sent for message_id in named) else sent)
+        str(name)
+        for name in (
+            failed_ids if all(message_id in sent_ids for message_id in failed_ids) else sent_ids
+        )
     }
 
 

@@ -140,7 +140,7 @@ class _Nested:
             case "Condition", str() if self.parameters is not None:
                 return self.filled(self.template["Conditions"][argument])
             case "Ref", str():
-                return self._named(argument, {"Ref": f"{self.prefix}{argument}"})
+                return self._reference(argument, {"Ref": f"{self.prefix}{argument}"})
             case "Fn::GetAtt", str() | [str(), str()]:
                 name, attribute = argument.split(".", 1) if isinstance(argument, str) else argument
                 return self._attribute(name, attribute)
@@ -157,7 +157,7 @@ class _Nested:
             return self.filled(yes if decided else no)
         return {"Fn::If": [condition, self.filled(yes), self.filled(no)]}
 
-    def _named(self, name: str, otherwise: Expression) -> Expression:
+    def _reference(self, name: str, otherwise: Expression) -> Expression:
         if self.parameters is not None and name in self.parameters:
             return self.parameters[name]
         if name == "AWS::StackName" and self.parameters is not None:
@@ -181,7 +181,7 @@ class _Nested:
             value = (
                 self._attribute(name, attribute)
                 if attribute
-                else self._named(name, {"Ref": f"{self.prefix}{name}"})
+                else self._reference(name, {"Ref": f"{self.prefix}{name}"})
             )
             match value:
                 case str() | int():

@@ -51,14 +51,14 @@ def redirect_telemetry(path: Path) -> Iterator[None]:
         handler = logging.StreamHandler(stream)
         handler.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         root.addHandler(handler)
-        sparing, handlers = RepeatFilter(), (handler, *logger.handlers)
+        repeat_filter, handlers = RepeatFilter(), (handler, *logger.handlers)
         for log_handler in handlers:
-            log_handler.addFilter(sparing)
+            log_handler.addFilter(repeat_filter)
         try:
             yield
         finally:
             for log_handler in handlers:
-                log_handler.removeFilter(sparing)
+                log_handler.removeFilter(repeat_filter)
             root.removeHandler(handler)
 
 

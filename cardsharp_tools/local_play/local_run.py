@@ -64,7 +64,7 @@ class LocalRun:
     organiser: ArenaClient
     check: Callable[[], None]
 
-    def _begun(self, number: int) -> str:
+    def _create_match(self, number: int) -> str:
         """The id of the match of that number between the two teams, created by the organiser."""
         script = self.config
         seed = None if script.seed is None else f"{script.seed}/{number}"
@@ -82,7 +82,7 @@ class LocalRun:
         Raises what `check` raises, and `CardsharpError` if no move is made for too long.
         """
         limit = STALL_TIMEOUT + 2 * self.config.turn_limit
-        matches = map(self._begun, range(1, count + 1))
+        matches = map(self._create_match, range(1, count + 1))
         follower = MatchFollower(self.assembly.match_log, self.assembly.clock, limit)
         return follower.iter_finished(matches, self.config.concurrency, on_running, self.check)
 

@@ -32,7 +32,10 @@ OPPONENT_CREDENTIALS = ("222222222222222222222222", "teamtwopass")  # whose pass
 
 @dataclass(frozen=True, slots=True)
 class OpponentConfig:
-    """Whom to play where; without a `seed` by real chance; `ca` is whose certificates count."""
+    """Opponent and arena of a local match.
+
+    Without a `seed` chance is real. `ca` is the authority whose certificates are accepted.
+    """
 
     url: str
     user: str

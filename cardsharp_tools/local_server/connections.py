@@ -115,17 +115,17 @@ class ClientConnection(socket.socket):
             self.first_byte_at = self.limiter.clock()
 
     def _counted(self, size: int, send: Callable[[], int]) -> int:
-        sent = 0
+        sent_bytes = 0
         try:
-            sent = send()
+            sent_bytes = send()
         finally:
-            self.limiter.unread_bytes += size - sent - self.unread_bytes
-            self.unread_bytes = size - sent
+            self.limiter.unread_bytes += size - sent_bytes - self.unread_bytes
+            self.unread_bytes = size - sent_bytes
             if not self.unread_bytes:
                 self.stalled_since = None
-            elif sent or self.stalled_since is None:
+            elif sent_bytes or self.stalled_since is None:
                 self.stalled_since = self.limiter.clock()
-        return sent
+        return sent_bytes
 
 
 ConnectionSet = dict[ClientConnection, None]  # connections in the order in which their use began
@@ -252,9 +252,9 @@ class ConnectionLimiter:
             and current_time - line.stalled_since > WRITE_STALL_TIMEOUT.total_seconds()
         ):
             return True
-        begun = line.state_since if line.state is ConnectionState.NEW else line.first_byte_at
-        if begun is not None:
-            return current_time - begun > HEADER_TIMEOUT.total_seconds()
+        started_at = line.state_since if line.state is ConnectionState.NEW else line.first_byte_at
+        if started_at is not None:
+            return current_time - started_at > HEADER_TIMEOUT.total_seconds()
         full = len(self) > self.max_connections / 2
         return (
             full

@@ -72,11 +72,11 @@ def limit_body_time(app: ASGIApp, timeout: timedelta) -> ASGIApp:
             is_complete = not message.get("more_body")
             return message
 
-        async def sent(message: Message) -> None:
+        async def send_unless_late(message: Message) -> None:
             if not late:
                 await send(message)
 
-        await app(scope, received, sent)
+        await app(scope, received, send_unless_late)
         if late:
             text = f"The body did not come within {timeout.total_seconds():g} s.\n"
             await PlainTextResponse(text, 408, {"Connection": "close"})(scope, receive, send)
@@ -142,9 +142,9 @@ class WakingServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer."""
-        for door in sockets or ():
-            if isinstance(door, ListeningSocket):
-                door.connections = self._lines
+        for listener in sockets or ():
+            if isinstance(listener, ListeningSocket):
+                listener.connections = self._lines
         await super().startup(sockets)
         self.on_started()
 

@@ -84,7 +84,7 @@ class ListeningSocket(socket.socket):
             if self.connections.open_handles >= self.connections.max_open_handles:
                 return
             try:
-                taken, address = super().accept()
+                accepted_socket, address = super().accept()
             except BlockingIOError:
                 return
             except OSError as error:
@@ -92,7 +92,7 @@ class ListeningSocket(socket.socket):
                     _log.warning("No handle is left for a connection; another was closed for it.")
                     return
                 raise
-            line = ClientConnection(self.family, self.type, self.proto, taken.detach())
+            line = ClientConnection(self.family, self.type, self.proto, accepted_socket.detach())
             line.settimeout(0)
             line.limiter, line.address = self.connections, address[:2]
             line.client_ip = client_address_of(address[0]) or address[0]

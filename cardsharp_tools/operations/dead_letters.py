@@ -100,8 +100,8 @@ def redrive(
     """
     sqs, target, url = stack.client("sqs"), queue.source_queue_url(stack), queue.queue_url(stack)
     with _received_letters(stack, url, letter_id) as letters:
-        named = "ticket" if queue is DeadLetterQueue.DIRECTOR else "match_id"
-        redrivable = [letter for letter in letters if getattr(letter, named) is not None]
+        id_field = "ticket" if queue is DeadLetterQueue.DIRECTOR else "match_id"
+        redrivable = [letter for letter in letters if getattr(letter, id_field) is not None]
         for letter in redrivable:
             call("queue", sqs.send_message, QueueUrl=target, MessageBody=letter.body)
             _delete(stack, letter, url)

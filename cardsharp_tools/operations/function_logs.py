@@ -16,7 +16,7 @@ PROBLEM_FILTER = (
     # What Lambda says of a function that was stopped, ran out of memory, or died otherwise.
     '?"Task timed out" ?"Runtime exited" ?"Status: error" ?"Status: timeout"'
 )
-"""What a line has in which something went wrong."""
+"""Filter pattern for log lines that report a problem."""
 
 _LATE = timedelta(minutes=1)  # how far a look goes back, for lines that came late
 

@@ -258,9 +258,9 @@ def check_release(client: Clients, name: str) -> Iterator[CheckResult]:
     ]
     pages = ["the pages"] if "Services" in parameters and parameters["DeployWeb"] == "yes" else []
     if games or pages:
-        gone = ", ".join([*games, *pages])
+        parts = ", ".join([*games, *pages])
         text = (
-            f"{name} is of version 0.2: its match log stays, but {gone} will have new addresses "
+            f"{name} is of version 0.2: its match log stays, but {parts} will have new addresses "
             f"and empty tables, or are gone where they are not asked for ({UPGRADE})."
         )
         yield CheckResult("upgrade", CheckStatus.FAILED, text)

@@ -130,7 +130,7 @@ _SCHEDULE_FIELDS = (
     *("Name", "GroupName", "ScheduleExpression", "ScheduleExpressionTimezone"),
     *("FlexibleTimeWindow", "Target", "Description"),
 )
-"""What an update of a schedule must repeat, or it is forgotten."""
+"""Fields of a schedule that an update must repeat; a missing field is reset."""
 
 
 def pause(stack: Stack, *, stop_schedule: bool = False) -> None:

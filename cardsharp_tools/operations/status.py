@@ -168,20 +168,26 @@ def _problems(
 
 def _counted(stack: Stack, metric: str, current_time: datetime) -> int:
     """Return Lambda's count of a metric of the director within an hour."""
-    named = {"FunctionName": stack.output("DirectorName")}
-    return round(sum(_minutes(stack, metric, named, current_time, timedelta(hours=1)).values()))
+    dimensions = {"FunctionName": stack.output("DirectorName")}
+    return round(
+        sum(_minutes(stack, metric, dimensions, current_time, timedelta(hours=1)).values())
+    )
 
 
 def _minutes(
-    stack: Stack, metric: str, named: Mapping[str, str], current_time: datetime, back: timedelta
+    stack: Stack,
+    metric: str,
+    dimensions: Mapping[str, str],
+    current_time: datetime,
+    back: timedelta,
 ) -> dict[datetime, float]:
     """The sums of a metric of ours, or of one of our functions, by the minutes that have any."""
     answer = call(
         "metrics",
         stack.client("cloudwatch").get_metric_statistics,
-        Namespace="AWS/Lambda" if "FunctionName" in named else NAMESPACE,
+        Namespace="AWS/Lambda" if "FunctionName" in dimensions else NAMESPACE,
         MetricName=metric,
-        Dimensions=[{"Name": name, "Value": value} for name, value in named.items()],
+        Dimensions=[{"Name": name, "Value": value} for name, value in dimensions.items()],
         StartTime=current_time - back,
         EndTime=current_time + timedelta(minutes=1),
         Period=60,

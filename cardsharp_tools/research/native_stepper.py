@@ -89,8 +89,8 @@ class NativeStepper:
     def step(self, actions: Any, rows: "BatchArrays") -> int | None:  # noqa: ANN401 - an array
         """Do an action in each lane, and begin the next match where one has ended."""
         run, numbers = byref(self._run), actions.ctypes.data
-        refused: int = self._library.lanes_play(self._lanes, run, numbers, _places(rows))
-        return None if refused < 0 else refused
+        invalid_lane: int = self._library.lanes_play(self._lanes, run, numbers, _places(rows))
+        return None if invalid_lane < 0 else invalid_lane
 
 
 def _restored(reopen: Reopen, snapshot: _Snapshot) -> NativeStepper:

@@ -16,7 +16,7 @@ GAME = load_hosted_game("THE-FOLDER")
 
 
 @GAME.rules().strategies.register("mine")
-class MyStrategy:
+class MyGameStrategy:
     """Does the first thing that it may; print(position) shows what you may know."""
 
     def __init__(self, rng: Random) -> None:

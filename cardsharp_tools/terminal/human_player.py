@@ -173,7 +173,7 @@ class TerminalPlayer(Generic[P, A]):
         only = question.forced_decision()
         if only is not None:
             return only
-        self._print(self._seen(position))
+        self._print(self._position_lines(position))
         if self.show_hints:
             advice = question.advice()
             self._print([f"Hint: {advice.action}. {advice.reason}"])
@@ -216,14 +216,14 @@ class TerminalPlayer(Generic[P, A]):
     def _replies(self) -> Mapping[str, Callable[[PlayerPrompt[P, A]], Iterable[RenderableType]]]:
         screen = self.screen
         return {
-            "?": lambda question: self._seen(question.position, every=True),
+            "?": lambda question: self._position_lines(question.position, every=True),
             "help": lambda _: _WORDS.format(
                 advisor=self.advisor.name,
                 chapter=screen.chapter,
                 leaving=screen.quit_warning,
                 undo=_UNDO if self.can_undo else _NO_UNDO,
             ).splitlines(),
-            "table": lambda question: self._seen(question.position),
+            "table": lambda question: self._position_lines(question.position),
             "hint": self._hint,
             "history": lambda _: self._history(),
             "recap": lambda _: self._previous_chapter or [f"This is the first {screen.chapter}."],
@@ -231,7 +231,7 @@ class TerminalPlayer(Generic[P, A]):
             "undo": lambda _: [_NO_UNDO],
         }
 
-    def _seen(self, position: P, *, every: bool = False) -> Iterator[RenderableType]:
+    def _position_lines(self, position: P, *, every: bool = False) -> Iterator[RenderableType]:
         yield ""
         yield from self.screen.position_view(position)
         yield from self.screen.choice_list(position, self.console.width, include_all=every)

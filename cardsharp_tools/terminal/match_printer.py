@@ -27,14 +27,14 @@ from cardsharp_tools.cli.console import borderless_table, print_json, result_con
 
 
 def _print_decision(
-    console: Console, title: str, step: ReplayStep, seen: RenderableType | None, then: Text
+    console: Console, title: str, step: ReplayStep, position_view: RenderableType | None, then: Text
 ) -> None:
     """One decision: what was seen, the options, the choice, the reason and what came of it."""
     thought = step.decision or StoredDecision()
     console.print()
     console.rule(title, align="left", style="dim")
-    if seen is not None:
-        console.print(seen)
+    if position_view is not None:
+        console.print(position_view)
         console.print()
     if thought.options:
         console.print(options_table(thought))
@@ -134,7 +134,7 @@ class StepPrinter(Generic[S]):
         chosen = parts_of_turn(self.replay(record, moves), turn)
         return {"steps": [self.document(step) for step in chosen]}
 
-    def why(
+    def explain_turn(
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int, *, as_json: bool
     ) -> None:
         """Print what we saw, weighed and chose."""
@@ -211,7 +211,7 @@ def match_document(record: MatchRecord) -> dict[str, object]:
 
 
 def print_title(console: Console, record: MatchRecord, players: str) -> None:
-    """Which match this is, and what was agreed for it."""
+    """Print the match, and the settings that were agreed for it."""
     header = header_of(record)
     console.print(f"match {record.match_id}: {players}", style="bold")
     facts = [f"started {record.started_at:%Y-%m-%d %H:%M:%S} UTC"]

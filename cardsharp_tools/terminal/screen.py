@@ -18,7 +18,7 @@ SCREEN_LINES = 24  # lines of the smallest terminal on which everything is to be
 
 
 _LISTED = re.compile(r"^  ([A-Z][\w ,]*?)  +(.+(?:\n {10,}.+)*)$", re.MULTILINE)
-"""What rules list: names, and what is to be known of each."""
+"""Pattern of a list in the rules: each name, and its explanation."""
 
 
 class Choice(NamedTuple, Generic[A]):
@@ -29,10 +29,10 @@ class Choice(NamedTuple, Generic[A]):
     action: A
     aliases: str = ""
     short: str = ""
-    """What it is called among others of its `ChoiceGroup`; as always, where that is empty."""
+    """Name among the other choices of its `ChoiceGroup`; if it is empty, the usual name."""
 
     side_note: str = ""
-    """What a page tells beside it where that is wished: how likely it is by one's own cards."""
+    """Note beside the choice on request: its probability by the player's own cards."""
 
     @property
     def typed_words(self) -> list[str]:
@@ -65,7 +65,7 @@ class ScreenMove(NamedTuple):
 
 
 class Invitation(NamedTuple):
-    """Which match to join, where, and as whom."""
+    """Invitation to a match: its id, its service, and the player's name there."""
 
     url: str
     game: str

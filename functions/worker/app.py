@@ -78,13 +78,13 @@ def process_record(record: SQSRecord, context: LambdaContext) -> str:
         message = parse_match_message(record.body)
         about["match_id"] = message.match_id
         job = invocation_context(context, os.environ, metrics_recorder)
-        attended = load_session_runner(message.game)(message.match_id, job)
+        result = load_session_runner(message.game)(message.match_id, job)
     except CardsharpError:
         logger.exception("a message failed", extra=about)
         return_to_queue(record, context)
         raise
-    logger.info("attended", extra={"match_id": message.match_id, "attended": attended})
-    return attended
+    logger.info("attended", extra={"match_id": message.match_id, "attended": result})
+    return result
 
 
 def return_to_queue(record: SQSRecord, context: LambdaContext) -> None:

@@ -11,8 +11,7 @@ from pathlib import Path
 from random import Random
 
 from cardsharp.env import encode, legal_actions
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.strategies import Decision, PointsOption, strategy
+from cardsharp.games.deadmansdraw import Decision, PointsOption, Position, strategy
 
 LAYERS = json.loads(Path(__file__).with_name("network.json").read_text("utf-8"))
 

@@ -1,10 +1,10 @@
-"""What all tests in a browser share: the browser."""
+"""Fixture that all browser tests share: the browser."""
 
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
-from support.browser import MISSING, MOST_MILLISECONDS, chromium_path
+from support.browser import MAX_WAIT_MILLISECONDS, MISSING, chromium_path
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -20,7 +20,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def browser() -> Iterator[Browser]:
     """A Chromium without a window; `support.browser.visited` opens pages in it."""
     # Usual are 5 s, in which a busy machine has analysed no match.
-    expect.set_options(timeout=MOST_MILLISECONDS)
+    expect.set_options(timeout=MAX_WAIT_MILLISECONDS)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium_path(playwright))
         yield running

@@ -1,7 +1,7 @@
-"""What was played is decided anew in a real browser: another course of a match, and a lesson.
+"""Browser tests of branches of a match and of lessons.
 
-The one is begun on its page, played, and looked at in a file; the other is answered on the cards,
-by keys and by forms, and remembered.
+A branch is begun on the page of its match, played, and viewed in a file. The questions of a
+lesson are answered by keys and by forms, and the answers are remembered.
 """
 
 import io
@@ -79,9 +79,11 @@ def test_branches_are_gone_through_in_a_file(browser: Browser, tmp_path: Path) -
     """From where one begins it has its own steps; then the match as it was played again."""
     record, moves = sample_match("deadmansdraw")
     branch = play_branch(find_branch_point(record, moves, 9)).stored_parts()[0]
-    drawn = {branch[0].match_id: render_match(*branch)}
-    ids = {record.match_id: [*drawn]}
-    branches = render_branches(record.match_id, lambda one: ids.get(one, ()), drawn.get)
+    rendered_branches = {branch[0].match_id: render_match(*branch)}
+    ids = {record.match_id: [*rendered_branches]}
+    branches = render_branches(
+        record.match_id, lambda match_id: ids.get(match_id, ()), rendered_branches.get
+    )
     file = tmp_path / "match.html"
     file.write_text(standalone_match_page(render_match(record, moves), None, branches))
     with open_page(browser) as page:
@@ -167,6 +169,6 @@ def test_a_lesson_goes_without_script_and_is_remembered(
                     page.get_by_role("link", name="Next question").click()
         expect(page.locator("#ask")).to_contain_text("of 3 answered well")
         cards = ExerciseDeck.read(data_folder() / "lessons.json").cards
-        assert sum(one.due.year > 1 for one in cards) == 3
+        assert sum(card.due.year > 1 for card in cards) == 3
         page.goto(url)
         assert page.locator("#moves").count() == 0

@@ -56,7 +56,9 @@ def test_a_listed_match_is_opened_and_moves_on(
             expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
             for number in (2, 3):
                 mover = next(
-                    one for one in (ALICE, BOB) if client.get("/api/matches?active=1", one).json()
+                    player
+                    for player in (ALICE, BOB)
+                    if client.get("/api/matches?active=1", player).json()
                 )
                 client.post(f"/api/matches/{match}", mover, {"etype": "Draw", "autopick": True})
                 expect(page.locator("#count")).to_have_text(f"{number} of {number}")
@@ -67,23 +69,26 @@ def test_a_listed_match_is_opened_and_moves_on(
 
 
 def offered(page: Page) -> tuple[str, Locator]:
-    """What is to be chosen, and a card or pile that does it, as one does every choice."""
+    """Return the name of the first choice, and a card or pile on the table that makes a choice.
+
+    Asserts that the table offers each choice of the buttons.
+    """
     expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
     names = page.locator("#seat button > span:last-child").all_inner_texts()
-    shown = page.locator("#board .offered")
-    expect(shown.first).to_be_visible()
-    assert {*shown.evaluate_all("all => all.map(one => one.title)")} == {*names}
+    choice_elements = page.locator("#board .offered")
+    expect(choice_elements.first).to_be_visible()
+    assert {*choice_elements.evaluate_all("all => all.map(one => one.title)")} == {*names}
     draw = page.locator('#board [data-part="unseen"].offered[title="Draw"]')
-    return names[0].partition(":")[0], (draw if draw.count() else shown).first
+    return names[0].partition(":")[0], (draw if draw.count() else choice_elements).first
 
 
-WHOLE = [
+FULL_MATCH_PARAMS = [
     pytest.param(means, width, "", marks=pytest.mark.slow)
     for means, width in (("touch", 390), ("keys", 768), ("mouse", 1280), ("no script", 1280))
 ]
 
 
-@pytest.mark.parametrize(("means", "width", "until"), [("touch", 390, "Map"), *WHOLE])
+@pytest.mark.parametrize(("means", "width", "until"), [("touch", 390, "Map"), *FULL_MATCH_PARAMS])
 def test_a_practice_match_is_begun_and_played_to_its_end_in_the_browser(
     browser: Browser, tmp_path: Path, means: str, width: int, until: str
 ) -> None:
@@ -108,10 +113,10 @@ def test_a_practice_match_is_begun_and_played_to_its_end_in_the_browser(
         seen: set[str] = set()
         while seat.count() and until not in seen:
             number = page.locator("#seat [name=number]").get_attribute("value")
-            effect, shown = offered(page) if script else ("?", seat.get_by_role("button").first)
+            effect, element = offered(page) if script else ("?", seat.get_by_role("button").first)
             seen.add(effect)
             with page.expect_navigation():  # half a page has no seat, either
-                page.keyboard.press("1") if means == "keys" else PRESSED[means](shown)
+                page.keyboard.press("1") if means == "keys" else PRESSED[means](element)
             assert page.locator(f"#seat [name=number][value='{number}']").count() == 0
         assert not script or {"Draw", "Map"} <= seen
         if until:

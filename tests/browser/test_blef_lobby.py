@@ -24,23 +24,23 @@ from cardsharp_tools.local_server.http_server import BackgroundServer
 
 
 @pytest.fixture(scope="module")
-def own() -> Iterator[str]:
+def service_url() -> Iterator[str]:
     with game_service(get_game("blef")) as front, front as running:
         yield running.url
 
 
 @pytest.fixture(params=["its own page", "a page here"])
-def service(request: pytest.FixtureRequest, own: str) -> Iterator[str]:
-    """Where the page is: at the service, or on this machine for a service elsewhere."""
+def service(request: pytest.FixtureRequest, service_url: str) -> Iterator[str]:
+    """Yield the URL of the page: the service's page, or a local page for a remote service."""
     if request.param == "its own page":
-        yield own
+        yield service_url
         return
-    with BackgroundServer("The page", remote_lobby_page(own)) as server:
+    with BackgroundServer("The page", remote_lobby_page(service_url)) as server:
         yield server.url
 
 
-def asked(url: str, **body: str) -> Any:  # noqa: ANN401 - whatever JSON came
-    """What the service answers to somebody without a browser."""
+def call_service(url: str, **body: str) -> Any:  # noqa: ANN401 - whatever JSON came
+    """Return the service's response to a client without a browser."""
     method = "POST" if body else "GET"
     return requests.request(method, url, json=body or None, timeout=HANG_SECONDS).json()
 
@@ -86,7 +86,7 @@ def test_a_quick_game_is_played_against_bots(browser: Browser, service: str) -> 
 
 
 def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
-    browser: Browser, own: str, service: str
+    browser: Browser, service_url: str, service: str
 ) -> None:
     """One in a browser, the other by the API; the page never has the other's hand."""
     with open_page(browser, viewport={"width": 1280, "height": 720}) as page:
@@ -97,21 +97,21 @@ def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
         uuid = page.url.partition("#")[2]
         page.get_by_role("button", name="Make it public").click()
         expect(page.get_by_role("button", name="Make it private")).to_be_visible()
-        (listed,) = asked(f"{own}/games")
+        (listed,) = call_service(f"{service_url}/games")
         assert listed["game_uuid"] == uuid
-        bob = asked(f"{own}/games/{uuid}/join", nickname="Bob")["player_uuid"]
+        bob = call_service(f"{service_url}/games/{uuid}/join", nickname="Bob")["player_uuid"]
         expect(page.locator("#players")).to_contain_text("Bob")
         in_order(page, "waiting-1280")
         page.get_by_role("button", name="Start").click()
         expect(page.locator("#hand .card")).to_have_count(1)
         in_order(page, "game-1280")
         for _ in range(200):
-            state = asked(f"{own}/games/{uuid}?player_uuid={bob}")
+            state = call_service(f"{service_url}/games/{uuid}?player_uuid={bob}")
             if state["status"] == "Finished":
                 break
             if state["cp_nickname"] == "Bob":
                 action = "88" if state["history"] else "87"  # checks, or bets what hardly holds
-                asked(f"{own}/games/{uuid}/play", player_uuid=bob, action_id=action)
+                call_service(f"{service_url}/games/{uuid}/play", player_uuid=bob, action_id=action)
             else:
                 page.evaluate("dispatchEvent(new Event('hashchange'))")  # looks at once
                 turn = f"Round {state['round_number']}. It is your turn."
@@ -122,11 +122,11 @@ def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
         in_order(page, "over-1280")
 
 
-def test_who_follows_the_link_joins_and_a_refusal_is_said(
-    browser: Browser, own: str, service: str
+def test_a_person_joins_by_link_and_sees_a_refusal(
+    browser: Browser, service_url: str, service: str
 ) -> None:
-    uuid = asked(f"{own}/games/create")["game_uuid"]
-    asked(f"{own}/games/{uuid}/join", nickname="Alice")
+    uuid = call_service(f"{service_url}/games/create")["game_uuid"]
+    call_service(f"{service_url}/games/{uuid}/join", nickname="Alice")
     with open_page(browser, expected_errors=True) as page:
         page.goto(f"{service}/#{uuid}")
         for name in ("Alice", "Bob"):
@@ -138,21 +138,19 @@ def test_who_follows_the_link_joins_and_a_refusal_is_said(
         expect(page.locator("#enter")).to_be_hidden()
 
 
-def test_what_was_asked_before_we_joined_does_not_ask_us_to_join_again(
-    browser: Browser, own: str
-) -> None:
+def test_a_stale_response_does_not_ask_a_player_to_join(browser: Browser, service_url: str) -> None:
     """A look without a seat is answered when we have one, and before the look with it."""
-    uuid = asked(f"{own}/games/create")["game_uuid"]
-    held: list[Held] = []
+    uuid = call_service(f"{service_url}/games/create")["game_uuid"]
+    delayed_routes: list[Held] = []
     with open_page(browser) as page:
-        page.goto(f"{own}/#{uuid}")
+        page.goto(f"{service_url}/#{uuid}")
         page.locator("#guest").fill("Bob")
-        page.route(re.compile(rf"/games/{uuid}(\?|$)"), lambda route: held.append(route))  # noqa: PLW0108
+        page.route(re.compile(rf"/games/{uuid}(\?|$)"), lambda route: delayed_routes.append(route))  # noqa: PLW0108
         with page.expect_request(f"**/games/{uuid}"):
             pass
         with page.expect_request("**player_uuid=*"):
             page.get_by_role("button", name="Join").click()
-        for route in held:
+        for route in delayed_routes:
             with page.expect_response(route.request.url):
                 route.continue_()
         expect(page.locator("#players")).to_contain_text("Bob")
@@ -160,9 +158,9 @@ def test_what_was_asked_before_we_joined_does_not_ask_us_to_join_again(
 
 
 @pytest.mark.parametrize("path", ["games/create", "openapi.json"])
-def test_another_page_changes_nothing_by_the_page_here(own: str, path: str) -> None:
+def test_the_local_page_rejects_requests_from_another_site(service_url: str, path: str) -> None:
     """A form of somebody else's can send no JSON, and only what the API documents is passed on."""
-    with BackgroundServer("The page", remote_lobby_page(own)) as server:
+    with BackgroundServer("The page", remote_lobby_page(service_url)) as server:
         assert requests.post(f"{server.url}/{path}", "{}", timeout=HANG_SECONDS).status_code == 404
         named = {"Host": "elsewhere.example"}
         assert (
@@ -178,19 +176,19 @@ VIEWS = [
 """Every view of a game that the makers' service was recorded to give."""
 
 
-def makers(now: list[dict[str, Any]]) -> Starlette:
+def makers(current_views: list[dict[str, Any]]) -> Starlette:
     """The makers' service at the moment of a view, `now[0]`; past rounds as it ever told them."""
     past = {(row["path"], row["query"].get("round")): row["body"] for row in VIEWS}
 
     def answered(request: Asked) -> JSONResponse:
         number = request.query_params.get("round")
-        told = now[0]["body"] if number is None else past.get((request.url.path, number))
-        return JSONResponse(told if told is not None else {"error": "not recorded"})
+        body = current_views[0]["body"] if number is None else past.get((request.url.path, number))
+        return JSONResponse(body if body is not None else {"error": "not recorded"})
 
     return Starlette(routes=[Route("/{path:path}", answered)])
 
 
-def test_the_page_here_draws_what_the_makers_service_answered(browser: Browser) -> None:
+def test_the_local_page_shows_each_recorded_view_of_the_original_service(browser: Browser) -> None:
     """Each recorded view, as who asked for it sees it."""
     joined = [
         row
@@ -198,16 +196,16 @@ def test_the_page_here_draws_what_the_makers_service_answered(browser: Browser) 
         if row["path"].endswith("/join") and row["status"] == 200
     ]
     names = {row["body"]["player_uuid"]: row["query"]["nickname"] for row in joined}
-    views, turns = [one for one in VIEWS if "round" not in one["query"]], 0
-    now = views[:1]
+    views, turns = [row for row in VIEWS if "round" not in row["query"]], 0
+    current_views = views[:1]
     with (
-        BackgroundServer("The service", makers(now)) as service,
+        BackgroundServer("The service", makers(current_views)) as service,
         BackgroundServer("The page", remote_lobby_page(service.url)) as server,
         open_page(browser) as page,
     ):
         page.goto(server.url)
         for place, view in enumerate(views):
-            now[:] = [view]
+            current_views[:] = [view]
             seen, uuid = view["body"], view["path"][7:]
             secret = view["query"].get("player_uuid")
             name = names.get(secret)
@@ -219,9 +217,11 @@ def test_the_page_here_draws_what_the_makers_service_answered(browser: Browser) 
             expect(page.locator("#title")).to_have_text(f"Room {seen['room']}")
             expect(page.locator("#players li")).to_have_count(len(seen["players"]))
             expect(page.locator("#history li")).to_have_count(len(seen["history"]))
-            hands = {one["nickname"]: one["hand"] for one in seen["hands"]}
+            hands = {hand["nickname"]: hand["hand"] for hand in seen["hands"]}
             expect(page.locator("#hand .card")).to_have_count(len(hands.get(name, [])))
-            mine = seen["status"] == "Running" and name is not None and seen["cp_nickname"] == name
-            expect(page.locator("#turn")).to_be_visible(visible=mine)
-            turns += mine
+            is_my_turn = (
+                seen["status"] == "Running" and name is not None and seen["cp_nickname"] == name
+            )
+            expect(page.locator("#turn")).to_be_visible(visible=is_my_turn)
+            turns += is_my_turn
     assert turns > 0

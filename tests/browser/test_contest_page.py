@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.browser import (
-    MOST_MILLISECONDS,
+    MAX_WAIT_MILLISECONDS,
     check_page,
     open_page,
     overflowing_elements,
@@ -44,7 +44,9 @@ def small(tmp_path: Path) -> Iterator[SpectatedContest]:
     yield from spectated_contest(tmp_path, team_names(8), 1)
 
 
-def test_sixty_four_teams_scroll_in_a_region_of_their_own(browser: Browser, tmp_path: Path) -> None:
+def test_the_bracket_of_64_teams_scrolls_without_scrolling_the_page(
+    browser: Browser, tmp_path: Path
+) -> None:
     """By the keyboard, too; the page itself does not."""
     for show in spectated_contest(tmp_path, team_names(64), 70):
         with open_page(browser) as page:
@@ -79,14 +81,14 @@ def test_a_running_contest_moves_on_by_itself(browser: Browser, small: Spectated
     """
     with open_page(browser) as page:
         page.clock.install()
-        asked: list[str] = []
-        page.on("response", lambda one: asked.append(one.url.rpartition("/")[2]))
+        response_names: list[str] = []
+        page.on("response", lambda response: response_names.append(response.url.rpartition("/")[2]))
         page.goto(small.address)
         page.evaluate("window.stayed = true")
         for _ in range(4):
             with page.expect_response("**/contest/running"):
                 page.clock.run_for(2_100)
-        assert {*asked[asked.index("running") :]} <= {"running", "viewer.svg"}
+        assert {*response_names[response_names.index("running") :]} <= {"running", "viewer.svg"}
         running = page.locator("#running")
         to_move = running.locator("tr.active .team").inner_text()
         link = page.locator(f"#running a[href='/matches/{small.match}']")
@@ -104,10 +106,12 @@ def test_a_running_contest_moves_on_by_itself(browser: Browser, small: Spectated
         assert page.evaluate("window.stayed")
 
 
-def test_an_arena_that_is_gone_is_told(browser: Browser, small: SpectatedContest) -> None:
+def test_an_unreachable_arena_is_reported_until_it_answers(
+    browser: Browser, small: SpectatedContest
+) -> None:
     """Until it answers again."""
     context = browser.new_context()
-    context.set_default_timeout(MOST_MILLISECONDS)
+    context.set_default_timeout(MAX_WAIT_MILLISECONDS)
     page = context.new_page()
     page.clock.install()
     page.goto(small.address)
@@ -125,10 +129,10 @@ def test_a_file_opens_from_disk(browser: Browser, cup: SpectatedContest, tmp_pat
     file = tmp_path / "cup.html"
     file.write_text(contest_file_page(cup.records), encoding="utf-8")
     with open_page(browser) as page:
-        asked: list[str] = []
-        page.on("request", lambda one: asked.append(one.url))
+        requested_urls: list[str] = []
+        page.on("request", lambda request: requested_urls.append(request.url))
         page.goto(file.as_uri())
-        assert asked == [file.as_uri()]
+        assert requested_urls == [file.as_uri()]
         style = "one => getComputedStyle(one).borderCollapse"
         assert page.locator("table.figures").first.evaluate(style) == "collapse"
         check_page(page, "contest-file")
@@ -204,14 +208,14 @@ PLAYS = "return Decision(position.legal_actions()[0], 'the first')"
 
 
 def test_a_team_submits_in_its_browser(browser: Browser, tmp_path: Path) -> None:
-    """What it is told fits every screen; what is wrong with a file is said, and that plays not."""
+    """A submission is reported on every screen; a faulty file is explained and not played."""
     sandbox_or_skip()
     good = write_strategy_file(tmp_path, "bot", PLAYS)
     bad = tmp_path / f"{'W' * 60}.py"
     bad.write_text("1 / 0")
     with create_in(tmp_path / "cup", ContestSettings("cup", matches=1)) as records:
-        (team, word), _ = records.add_team("One", SANDBOXED), records.add_team("Two", "steady")
-        login = {"username": team.id, "password": word}
+        (team, password), _ = records.add_team("One", SANDBOXED), records.add_team("Two", "steady")
+        login = {"username": team.id, "password": password}
         with (
             open_arena(records, tmp_path / "cup", ListenOptions(port=0)) as (url, _),
             open_page(browser, http_credentials=login, expected_errors=True) as page,

@@ -40,7 +40,7 @@ from cardsharp.play.catalog import get_game
 from cardsharp_tools.cli import main
 from cardsharp_tools.local_play.game_service import game_service
 
-KEPT = Path(__file__).with_name("layout.txt")
+LAYOUT_FILE = Path(__file__).with_name("layout.txt")
 WRITE = os.environ.get("LAYOUT") == "write"
 WIDTHS = (390, 1024, 1600)
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -56,7 +56,7 @@ Maker = Callable[[Path], AbstractContextManager[str]]
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Maker], str]]:
-    """Where the pages of a maker are; each runs from when it is first asked for."""
+    """Return a function that gives the address of a maker's pages; a maker starts on demand."""
     with ExitStack() as stack:
         yield cache(lambda make: stack.enter_context(make(tmp_path_factory.mktemp("shelf"))))
 
@@ -64,16 +64,18 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Maker]
 @contextmanager
 def matches(folder: Path) -> Iterator[str]:
     """The pages of a log with matches of all games, one of which is still played."""
-    found = {name: sample_match(name) for name in PLAYERS}
-    found["long"] = with_names(found["deadmansdraw"], LONG, UNBROKEN)
-    found |= {f"{name}-{number}": found[name] for number in range(5) for name in PLAYERS}
-    for place, (name, (record, moves)) in enumerate(found.items()):
-        found[name] = (
+    logged_matches = {name: sample_match(name) for name in PLAYERS}
+    logged_matches["long"] = with_names(logged_matches["deadmansdraw"], LONG, UNBROKEN)
+    logged_matches |= {
+        f"{name}-{number}": logged_matches[name] for number in range(5) for name in PLAYERS
+    }
+    for place, (name, (record, moves)) in enumerate(logged_matches.items()):
+        logged_matches[name] = (
             replace(record, started_at=record.started_at + timedelta(minutes=place)),
             moves,
         )
     record, moves = sample_match("deadmansdraw", 3)
-    with serve_matches(folder, found) as (log, address):
+    with serve_matches(folder, logged_matches) as (log, address):
         lease = log.acquire_lease("live", "test", timedelta(minutes=5), record.header)
         log.write_facts(lease, {move.sequence: move.facts for move in moves[:30] if move.facts})
         yield address
@@ -104,11 +106,11 @@ def arena(folder: Path) -> Iterator[str]:
 
 def contest(number: int, decided: int | None, practice: int = 0) -> Maker:
     @contextmanager
-    def made(folder: Path) -> Iterator[str]:
+    def open_contest(folder: Path) -> Iterator[str]:
         for show in spectated_contest(folder, team_names(number), decided, practice):
             yield show.address
 
-    return made
+    return open_contest
 
 
 @contextmanager
@@ -165,8 +167,8 @@ PAGES: dict[str, tuple[Maker, str]] = {
 """Each page there is, and in which state, by name."""
 
 
-def known() -> dict[str, str]:
-    lines = KEPT.read_text(encoding="utf-8").splitlines() if KEPT.exists() else []
+def read_layouts() -> dict[str, str]:
+    lines = LAYOUT_FILE.read_text(encoding="utf-8").splitlines() if LAYOUT_FILE.exists() else []
     return dict(line.split(": ", 1) for line in lines)
 
 
@@ -175,24 +177,24 @@ def test_a_page_is_in_order_on_every_screen(
     browser: Browser, place: Callable[[Maker], str], name: str
 ) -> None:
     """Axe finds nothing, nothing is hidden, cut or too small, and each part is where it was."""
-    who = ALICE if name == "arena-list" else ADMIN
-    login = {"username": who, "password": PASSWORDS[who]}
+    user = ALICE if name == "arena-list" else ADMIN
+    login = {"username": user, "password": PASSWORDS[user]}
     (make, path), missing = PAGES[name], name == "no-such-match"
     address = place(make) + path
     with open_page(
         browser, http_credentials=login, reduced_motion="reduce", expected_errors=missing
     ) as page:
-        whole(page, address)
+        open_complete_page(page, address)
         looks = {width: looked_at(page, name, width) for width in WIDTHS}
         assert overflowing_elements(page) == {}
     assert {width: wrong for width, (_, wrong) in looks.items() if wrong} == {}
-    sketches = {f"{name} {width}": found for width, (found, _) in looks.items()}
+    sketches = {f"{name} {width}": sketch for width, (sketch, _) in looks.items()}
     if WRITE:
         keep(sketches)
-    assert {key: known().get(key) for key in sketches} == sketches
+    assert {key: read_layouts().get(key) for key in sketches} == sketches
 
 
-def whole(page: Page, address: str) -> None:
+def open_complete_page(page: Page, address: str) -> None:
     """The page with all that its script fetches."""
     page.goto(address)
     if page.locator("#lobby").count():
@@ -216,23 +218,25 @@ def looked_at(page: Page, name: str, width: int) -> tuple[str, list[str]]:
 
 
 def keep(sketches: dict[str, str]) -> None:
-    told = known() | sketches
-    order = [f"{one} {width}" for one in PAGES for width in WIDTHS]
-    lines = [f"{key}: {told[key]}\n" for key in order if key in told]
-    KEPT.write_text("".join(lines), encoding="utf-8")
+    layouts = read_layouts() | sketches
+    order = [f"{name} {width}" for name in PAGES for width in WIDTHS]
+    lines = [f"{key}: {layouts[key]}\n" for key in order if key in layouts]
+    LAYOUT_FILE.write_text("".join(lines), encoding="utf-8")
 
 
-def test_nothing_is_kept_of_pages_that_are_gone() -> None:
-    assert set(known()) == {f"{name} {width}" for name in PAGES for width in WIDTHS}
+def test_the_layout_file_lists_exactly_the_existing_pages() -> None:
+    assert set(read_layouts()) == {f"{name} {width}" for name in PAGES for width in WIDTHS}
 
 
 # --- that the tests of pages would notice --------------------------------------------------------
 
 
-def test_what_is_wrong_with_a_page_is_found(browser: Browser) -> None:
+def test_faulty_pages_are_detected(browser: Browser) -> None:
     with open_page(browser, viewport={"width": 390, "height": 600}) as page:
         page.set_content("<html lang=en><title>x</title><button></button></html>")
-        assert [found.split(" ")[0] for found in serious_axe_violations(page)] == ["button-name"]
+        assert [violation.split(" ")[0] for violation in serious_axe_violations(page)] == [
+            "button-name"
+        ]
         page.set_content("<p style='width: 500px'>wide</p>")
         assert 390 in overflowing_elements(page)
     with pytest.raises(AssertionError, match="no such thing"), open_page(browser) as page:

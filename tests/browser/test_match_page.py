@@ -83,11 +83,11 @@ def test_steps_go_by_button_key_slider_list_and_address(browser: Browser, url: s
         page.locator("body").press("PageUp")
         assert count(page)[0] == start
         top = "document.querySelector('.seat0').getBoundingClientRect().top"
-        before = page.evaluate(top)
+        unflipped_top = page.evaluate(top)
         page.locator("body").press("f")
-        assert page.evaluate(top) > before
+        assert page.evaluate(top) > unflipped_top
         page.locator("#flip").click()
-        assert page.evaluate(top) == before
+        assert page.evaluate(top) == unflipped_top
         page.locator("#turns a.ours").first.click()
         expect(page.locator("#thought h2 b")).to_have_text("one")
 
@@ -99,7 +99,7 @@ MOVING = """() => {
 }"""
 
 
-def test_cards_move_from_where_they_were_unless_motion_is_unwelcome(
+def test_cards_animate_their_moves_unless_reduced_motion_is_preferred(
     browser: Browser, url: str, tmp_path: Path
 ) -> None:
     """Within 200 ms; on a page that is served and in a file."""
@@ -111,12 +111,14 @@ def test_cards_move_from_where_they_were_unless_motion_is_unwelcome(
         for motion in ("no-preference", "reduce"):
             with open_page(browser, reduced_motion=motion) as page:
                 opened(page, f"{address}#1")
-                durations = [one for _ in range(6) for one in page.evaluate(MOVING)]
+                durations = [duration for _ in range(6) for duration in page.evaluate(MOVING)]
             assert bool(durations) is (motion == "no-preference")
-            assert all(0 < one <= 200 for one in durations)
+            assert all(0 < duration <= 200 for duration in durations)
 
 
-def test_the_table_is_what_the_server_draws(browser: Browser, url: str) -> None:
+def test_stepping_in_the_browser_matches_the_page_drawn_by_the_server(
+    browser: Browser, url: str
+) -> None:
     """Stepping there and asking for the step without script come to the same."""
     with open_page(browser) as page:
         opened(page, f"{url}#1")
@@ -142,7 +144,9 @@ def test_it_plays_by_itself_and_stops(browser: Browser, url: str) -> None:
         assert count(page)[0] == 8
 
 
-def test_what_decisions_cost_is_there_and_leads_to_them(browser: Browser, url: str) -> None:
+def test_the_analysis_shows_the_cost_of_decisions_and_links_to_them(
+    browser: Browser, url: str
+) -> None:
     """A curve that follows the step and jumps, both players' accuracy, the worst decisions."""
     with open_page(browser) as page:
         opened(page, f"{url}#1")
@@ -180,16 +184,16 @@ def test_a_live_match_moves_on_by_itself(browser: Browser, tmp_path: Path) -> No
     with serve_matches(tmp_path, {}) as (log, address), open_page(browser) as page:
         lease = log.acquire_lease("live", "test", TTL, record.header)
 
-        def told(start: int, end: int) -> None:
+        def write_moves(start: int, end: int) -> None:
             log.write_facts(lease, {number: facts[number] for number in range(start, end)})
 
-        told(0, 4)
+        write_moves(0, 4)
         opened(page, f"{address}/matches/live")
-        told(4, 6)
+        write_moves(4, 6)
         expect(page.locator("#count")).to_have_text("6 of 6")
         assert page.locator("#turns a").count() == 6
         page.locator("body").press("Home")
-        told(6, len(facts))
+        write_moves(6, len(facts))
         expect(page.locator("#turns a")).to_have_count(len(facts))
         expect(page.locator("#count")).to_have_text(f"1 of {len(facts)}")
         log.finish(lease, record.outcome or {})
@@ -200,7 +204,7 @@ def test_a_live_match_moves_on_by_itself(browser: Browser, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("width", [390, 1200])
-def test_who_knows_the_password_watches_a_match_of_the_cloud_live(
+def test_a_user_with_the_password_watches_a_live_match_in_the_cloud(
     browser: Browser, width: int
 ) -> None:
     """A step is there within moments of its move, and the analysis with the end."""
@@ -228,7 +232,7 @@ def test_who_knows_the_password_watches_a_match_of_the_cloud_live(
         expect(page.locator("#count")).to_have_text("10 of 10")
         cloud.end(lease)
         expect(page.locator("#curve")).to_be_visible()
-        cookies = {one["name"]: one for one in page.context.cookies()}
+        cookies = {cookie["name"]: cookie for cookie in page.context.cookies()}
         assert cookies["__Host-owner"]["httpOnly"]
         assert cookies["__Host-owner"]["secure"]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from support.browser import (
+    MAX_WAIT_MILLISECONDS,
     MIN_TOUCH_TARGET,
-    MOST_MILLISECONDS,
     check_page,
     next_question_number,
     open_page,
@@ -104,15 +104,17 @@ def point(page: Page, turn: int, means: str) -> None:
     kinds = page.locator(".kind:visible:not(:disabled)")
     if turn % 2 and kinds.count():
         press(kinds.last)
-    shown = page.locator("#board .offered")
-    if not shown.count():
-        shown = page.locator("#moves .choice:visible:not(:disabled)")
-    press(shown.first if turn % 3 == 0 else shown.last)
+    choices = page.locator("#board .offered")
+    if not choices.count():
+        choices = page.locator("#moves .choice:visible:not(:disabled)")
+    press(choices.first if turn % 3 == 0 else choices.last)
 
 
 @pytest.mark.parametrize("means", ["keys", "mouse", "touch"])
 @pytest.mark.parametrize("game", GAMES)
-def test_a_whole_match_by_one_means_alone(browser: Browser, game: str, means: str) -> None:
+def test_a_full_match_is_playable_by_keys_mouse_or_touch_alone(
+    browser: Browser, game: str, means: str
+) -> None:
     """To the end and into the next; the bets of Blef are on no card, all else mostly is."""
     by_keys, touched = means == "keys", means == "touch"
     with at_the_seat(browser, game, has_touch=touched) as page:
@@ -129,18 +131,20 @@ def test_a_whole_match_by_one_means_alone(browser: Browser, game: str, means: st
         assert (on_the_table > turn / 2) is (game != "blef")
         expect(page.locator(".over h2").first).to_contain_text("won")
         expect(page.get_by_role("link", name=re.compile("step by step|^1$"))).to_be_visible()
-        again = page.get_by_role("button", name="Play again")
+        new_match_button = page.get_by_role("button", name="Play again")
         if by_keys:
             check_page(page, f"seat-{game}-over")
-            expect(again).to_be_focused()
+            expect(new_match_button).to_be_focused()
             page.keyboard.press("Enter")
         else:
-            PRESSED[means](again)
+            PRESSED[means](new_match_button)
         expect(page.locator("#moves")).to_be_visible()
 
 
 @pytest.mark.parametrize(("game", "width", "scheme"), SCREENS)
-def test_nobody_is_kept_out_anywhere(browser: Browser, game: str, width: int, scheme: str) -> None:
+def test_the_seat_page_is_accessible_on_every_screen(
+    browser: Browser, game: str, width: int, scheme: str
+) -> None:
     """On a telephone whatever is to be touched is as large as a finger."""
     with at_the_seat(browser, game, color_scheme=scheme, **of_size(width)) as page:
         number = next_question_number(page)
@@ -151,8 +155,8 @@ def test_nobody_is_kept_out_anywhere(browser: Browser, game: str, width: int, sc
         expect(suits.first).to_be_visible()
         for _ in range(3 if width < MIN_TOUCH_TARGET * 10 else 0):
             buttons = page.locator(".ask button:visible, summary:visible").all()
-            boxes = [one for one in map(Locator.bounding_box, buttons) if one is not None]
-            assert min(min(one["width"], one["height"]) for one in boxes) >= MIN_TOUCH_TARGET
+            boxes = [box for box in map(Locator.bounding_box, buttons) if box is not None]
+            assert min(min(box["width"], box["height"]) for box in boxes) >= MIN_TOUCH_TARGET
             page.locator("#moves .choice:not(:disabled)").first.tap()
             number = next_question_number(page, number)
         assert overflowing_elements(page) == {}
@@ -164,17 +168,17 @@ def test_hand_bets_and_choices_of_blef_are_in_view_at_once(
 ) -> None:
     """In each round, with the bet to beat; of the bets one kind is there at a time."""
     with at_the_seat(browser, "blef", **of_size(width, height)) as page:
-        number, most, turn = next_question_number(page), 0, 0
+        number, max_choices, turn = next_question_number(page), 0, 0
         while number:
             looked_at = page.evaluate(IN_VIEW)
             assert looked_at["cards"] > 0
             assert looked_at["away"] == []
-            most = max(most, page.locator(".choice:visible").count())
+            max_choices = max(max_choices, page.locator(".choice:visible").count())
             if turn in {0, 12, 24}:
                 save_screenshot(page, f"seat-blef-{width}x{height}-{turn}")
             choose(page, "blef", turn)
             number, turn = next_question_number(page, number), turn + 1
-        assert 6 <= most <= 31
+        assert 6 <= max_choices <= 31
 
 
 def test_a_kind_of_bets_is_picked_and_then_its_rank(browser: Browser) -> None:
@@ -199,7 +203,7 @@ def test_a_kind_of_bets_is_picked_and_then_its_rank(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_chances_by_ones_own_cards_stand_beside_bets(browser: Browser, script: bool) -> None:
+def test_bets_show_their_chances_given_the_players_cards(browser: Browser, script: bool) -> None:
     """One card in hand and one unseen; by script they are there for the next question, too."""
     with seated("blef") as (seat,), open_page(browser, **STILL, java_script_enabled=script) as page:
         page.goto(seat.link)
@@ -238,7 +242,7 @@ def test_it_is_played_without_script(browser: Browser) -> None:
 
 
 def test_two_play_by_a_link(browser: Browser) -> None:
-    """Whatever the one is called, the other reads it; who leaves is missed and replaced."""
+    """A name may have any characters; a player who leaves is reported and can be replaced."""
     with (
         seated("blef", people=2) as (host, guest),
         open_page(browser, **STILL) as ann,
@@ -279,10 +283,10 @@ def test_an_old_form_plays_nothing_and_says_so(browser: Browser) -> None:
         expect(page.get_by_role("alert")).to_contain_text("nothing was played")
 
 
-def test_a_choice_goes_by_the_whole_page_where_its_request_is_lost(browser: Browser) -> None:
+def test_a_choice_is_sent_as_a_full_page_if_its_request_fails(browser: Browser) -> None:
     """The page is sent instead, with what was chosen; that a table is gone is told."""
     context = browser.new_context(**STILL)  # type: ignore[arg-type]
-    context.set_default_timeout(MOST_MILLISECONDS)
+    context.set_default_timeout(MAX_WAIT_MILLISECONDS)
     page = context.new_page()
     with seated("blef") as (seat,):
         opened(page, seat)

@@ -29,7 +29,7 @@ CREATED = re.compile(r"{match(\d+)}")
 
 
 def fitting(path: str) -> list[Json]:
-    """What the document has at a path, the template without names first."""
+    """Return the document's path items for a path; a template without parameters comes first."""
     templates = sorted(DOCUMENT["paths"], key=lambda template: "{" in template)
     patterns = {name: re.sub(r"{\w+}", "[^/]+", name) + "/?" for name in templates}
     fits = [name for name in templates if re.fullmatch(patterns[name], path, re.IGNORECASE)]
@@ -37,7 +37,7 @@ def fitting(path: str) -> list[Json]:
 
 
 def methods_of(operations: list[Json]) -> set[str]:
-    return {method.upper() for one in operations for method in one if method in METHODS}
+    return {method.upper() for path_item in operations for method in path_item if method in METHODS}
 
 
 def test_it_is_a_document_of_openapi_3() -> None:
@@ -45,9 +45,9 @@ def test_it_is_a_document_of_openapi_3() -> None:
 
 
 def faults_of(method: str, path: str, answer: Json) -> Iterator[str]:
-    """What an answer has that the document has not."""
+    """Yield a message for each part of a response that the document does not describe."""
     operations = fitting(path)
-    operation = next((one[method] for one in operations if method in one), None)
+    operation = next((path_item[method] for path_item in operations if method in path_item), None)
     if operation is None:
         if operations and answer["status"] != 404:
             yield "no such method"
@@ -64,7 +64,7 @@ def faults_of(method: str, path: str, answer: Json) -> Iterator[str]:
         yield f"no {kind} with {answer['status']}"
     elif kind == "application/json" and answer["body"].startswith(("[", "{")):
         schema = {**described["content"][kind]["schema"], "components": DOCUMENT["components"]}
-        text = CREATED.sub(lambda found: f"{int(found[1]):024x}", answer["body"])
+        text = CREATED.sub(lambda match: f"{int(match[1]):024x}", answer["body"])
         body = json.loads(text.replace("<T>", "2026-11-29T12:00:00.000Z"))
         yield from (error.message for error in OAS30Validator(schema).iter_errors(body))
 
@@ -93,8 +93,12 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ArenaHttpC
     with running_arena(tmp_path_factory.mktemp("arena"), long_poll_timeout=0.05) as (_, client):
         nulls = dict.fromkeys(("tags", "playArea", "drawPile", "discardPile", "banks", "timeout"))
         match = client.post("/api/matches", ALICE, {**nulls, "randomSeed": None}).json()["id"]
-        ended = client.post("/api/matches", ALICE, {"randomSeed": {"a": None}}).json()["id"]
-        client.request("DELETE", f"/api/matches/{ended}/terminate", ALICE, {"comment": "over"})
+        finished_match = client.post("/api/matches", ALICE, {"randomSeed": {"a": None}}).json()[
+            "id"
+        ]
+        client.request(
+            "DELETE", f"/api/matches/{finished_match}/terminate", ALICE, {"comment": "over"}
+        )
         yield client, match
 
 
@@ -104,8 +108,8 @@ def test_nulls_are_echoed_and_in_the_document(arena: tuple[ArenaHttpClient, str]
     answer = client.get(f"{path}?showevents=1&showdebug=1")
     assert answer.json()["creationParams"]["playArea"] is None
     headers = {"content-type": answer.headers["content-type"][0]}
-    told = {"status": answer.status, "headers": headers, "body": answer.text}
-    assert [*faults_of("get", path, told)] == []
+    response = {"status": answer.status, "headers": headers, "body": answer.text}
+    assert [*faults_of("get", path, response)] == []
 
 
 def test_a_path_advertises_and_answers_the_methods_that_the_document_has(
@@ -139,14 +143,14 @@ CHECKS = [
 ]
 
 OPERATIONS = [
-    pytest.param(found.ok(), id=found.ok().label)
-    for found in schemathesis.openapi.from_dict({**DOCUMENT}).get_all_operations()
+    pytest.param(result.ok(), id=result.ok().label)
+    for result in schemathesis.openapi.from_dict({**DOCUMENT}).get_all_operations()
 ]
 
 
 @pytest.mark.parametrize("user", [ALICE, ADMIN])
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_every_made_up_request_is_answered_as_the_document_says(
+def test_generated_requests_get_documented_responses(
     operation: Any,  # noqa: ANN401 - schemathesis's own
     user: str,
     arena: tuple[ArenaHttpClient, str],
@@ -175,21 +179,21 @@ def test_every_made_up_request_is_answered_as_the_document_says(
 
 def test_every_route_of_the_api_is_in_the_document(arena: tuple[ArenaHttpClient, str]) -> None:
     del arena
-    routes = app.api_routes(*_nobody())
-    ours = {(route.path, method) for route in routes for method in route.methods or ()}
-    theirs = {
+    routes = app.api_routes(*_placeholder_dependencies())
+    served_routes = {(route.path, method) for route in routes for method in route.methods or ()}
+    documented_routes = {
         (path, method.upper())
         for path, operations in DOCUMENT["paths"].items()
         for method in chain(operations)
     }
-    assert ours == theirs
+    assert served_routes == documented_routes
 
 
-def _nobody() -> tuple[Any, Any]:
-    """What stands for the arena and its guard where only the table of routes is looked at."""
+def _placeholder_dependencies() -> tuple[Any, Any]:
+    """Return placeholders for the arena and its guard, where only the table of routes matters."""
 
     class Anything:
         def __getattr__(self, _name: str) -> Any:  # noqa: ANN401 - anything
-            return lambda *_given, **_more: lambda _request: None
+            return lambda *_args, **_more: lambda _request: None
 
     return Anything(), Anything()

@@ -57,7 +57,7 @@ every_game = pytest.mark.parametrize("game", BOTS)
 
 
 @pytest.fixture(autouse=True)
-def nothing_secret_is_said(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+def check_no_secret_is_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """R09, S12: no line that is logged in this suite has a password, a seed or a seat's secret."""
     caplog.set_level(logging.INFO)
     yield
@@ -76,16 +76,16 @@ def steps(folder: Path, game: str) -> list[str]:
     return run_match(game, folder, {}).plan.steps
 
 
-def harm(found: Iterable[tuple[object, Sequence[object]]]) -> list[object]:
-    """After what something was wrong, and what."""
-    return [(what, faults) for what, faults in found if faults]
+def harm(results: Iterable[tuple[object, Sequence[object]]]) -> list[object]:
+    """Return the label and the violations of each run that has violations."""
+    return [(label, faults) for label, faults in results if faults]
 
 
 @every_game
 def test_the_match_of_this_suite_is_worth_it(game: str, folder: Path) -> None:
     """Several actions of ours, each sent once, and no fault found."""
     bench = run_match(game, folder, {})
-    assert bench.found == []
+    assert bench.observed_violations == []
     steps, actions = Counter(bench.plan.steps), len(bench.gate.accepted)
     assert steps["act"] == actions >= 2
     assert {
@@ -97,7 +97,7 @@ def test_the_match_of_this_suite_is_worth_it(game: str, folder: Path) -> None:
         "finish",
         "release_lease",
     } <= steps.keys()
-    assert len({one.sequence for one in bench.gate.accepted}) == actions
+    assert len({action.sequence for action in bench.gate.accepted}) == actions
 
 
 @pytest.fixture(scope="module")
@@ -106,19 +106,19 @@ def shares(folder: Path) -> dict[str, list[tuple[FaultKind, int]]]:
 
     What befalls a store is the same for all games: in the sample one has every second kind of it.
     """
-    found: dict[tuple[FaultKind, str], dict[str, int]] = defaultdict(dict)
+    fault_positions: dict[tuple[FaultKind, str], dict[str, int]] = defaultdict(dict)
     for game in BOTS:
         steps = run_match(game, folder, {}).plan.steps
         for at, kind in single_faults(steps):
-            found[kind, steps[at]][game] = at
+            fault_positions[kind, steps[at]][game] = at
     every = case_count(2, full=1)
     chosen = {
         (kind, step): places
-        for (kind, step), places in sorted(found.items())
+        for (kind, step), places in sorted(fault_positions.items())
         if {kind, step} - {*STORE_FAULTS, *STORE_CALLS}
         or (STORE_FAULTS.index(kind) + sorted(STORE_CALLS).index(step)) % every == 0
     }
-    assert [*map(set, zip(*chosen, strict=True))] == [*map(set, zip(*found, strict=True))]
+    assert [*map(set, zip(*chosen, strict=True))] == [*map(set, zip(*fault_positions, strict=True))]
     dealt: dict[str, list[tuple[FaultKind, int]]] = defaultdict(list)
     for number, ((kind, step), places) in enumerate(chosen.items()):
         game = [*places][-1 if step in STORE_CALLS and not ALL else number % len(places)]
@@ -127,22 +127,26 @@ def shares(folder: Path) -> dict[str, list[tuple[FaultKind, int]]]:
 
 
 @every_game
-def test_r01_r03_r17_one_fault_harms_nothing(
+def test_r01_r03_r17_a_single_fault_harms_no_match(
     game: str, folder: Path, shares: dict[str, list[tuple[FaultKind, int]]]
 ) -> None:
     assert (
-        harm((one, run_match(game, folder, {one[1]: one[0]}).found) for one in shares[game]) == []
+        harm(
+            (fault, run_match(game, folder, {fault[1]: fault[0]}).observed_violations)
+            for fault in shares[game]
+        )
+        == []
     )
 
 
-def test_what_can_go_wrong_in_the_cloud_alone_harms_nothing_at_some_step(folder: Path) -> None:
+def test_cloud_only_faults_harm_no_match(folder: Path) -> None:
     with STORES["DynamoDB and SQS"]() as stores:
         play = partial(run_match, "nim", folder, store_factory=stores)
         steps = play({}).plan.steps
         hit = {kind: at for at, kind in single_faults(steps) if steps[at] in AWS_REQUESTS}
         alone = hit.keys() - STORE_FAULTS
         assert len(alone) > 5
-        assert harm((kind, play({hit[kind]: kind}).found) for kind in alone) == []
+        assert harm((kind, play({hit[kind]: kind}).observed_violations) for kind in alone) == []
 
 
 def test_the_bench_has_every_bot_and_the_page_lists_its_faults(
@@ -193,16 +197,20 @@ def test_r30_clocks_that_are_wrong_harm_nothing_and_delay_nothing(
 def slow_or_wrong(
     game: str, folder: Path, kind: FaultKind, sample: int, **settings: object
 ) -> dict[object, object]:
-    """After which of every `sample` steps a fault did harm, or how long the match stood still."""
+    """Return the steps at which a fault did harm, with the violations or the standstill.
+
+    Every `sample`-th step that can suffer the fault is tried. The keys are a step's position
+    and name.
+    """
     steps = run_match(game, folder, {}, timing=SessionTiming(), **settings).plan.steps
     bad: dict[object, object] = {}
     for at in steps_with_fault(steps, kind)[::sample]:
         bench = run_match(game, folder, {at: kind}, timing=SessionTiming(), **settings)
         ((hit, *_),) = bench.plan.injected
-        later = [one.accepted_at for one in bench.gate.accepted if one.accepted_at > hit]
+        later = [action.accepted_at for action in bench.gate.accepted if action.accepted_at > hit]
         still = min([*later, bench.clock.now()]) - hit
-        if bench.found or still > SOON:
-            bad[at, steps[at]] = bench.found or still
+        if bench.observed_violations or still > SOON:
+            bad[at, steps[at]] = bench.observed_violations or still
     return bad
 
 
@@ -216,7 +224,10 @@ def test_r03_a_worker_that_wakes_harms_nothing(game: str, folder: Path, steps: l
         (at, {at: FaultKind.PAUSE_AFTER}) for at in range(0, len(steps), case_count(5, full=1))
     ]
     assert (
-        harm((at, run_match(game, folder, one, steps_while_paused=9).found) for at, one in woken)
+        harm(
+            (at, run_match(game, folder, faults, steps_while_paused=9).observed_violations)
+            for at, faults in woken
+        )
         == []
     )
 
@@ -225,17 +236,17 @@ def test_r03_a_worker_that_wakes_harms_nothing(game: str, folder: Path, steps: l
 def test_r01_two_faults_harm_nothing(game: str, folder: Path, steps: list[str]) -> None:
     """A seeded sample of pairs: the second befalls one of the next dozen steps."""
     benches = (run_match(game, folder, faults) for faults in fault_pairs(steps, PAIRS, seed=2))
-    assert harm((bench.plan.injected, bench.found) for bench in benches) == []
+    assert harm((bench.plan.injected, bench.observed_violations) for bench in benches) == []
 
 
 @every_game
-def test_r02_r11_a_message_that_comes_again_changes_nothing(game: str, folder: Path) -> None:
+def test_r02_r11_a_redelivered_message_changes_nothing(game: str, folder: Path) -> None:
     """Nor does the same order."""
     with closing(MatchHarness(SERVERS[game], folder)) as bench:
         bench.run_match()
-        before = bench.stored_contents()
+        initial_contents = bench.stored_contents()
         for _ in range(3):
             assert bench.run_session(bench.match_id) is SessionResult.LEASED_BY_OTHER
             bench.order_match()
-        assert bench.stored_contents() == before
+        assert bench.stored_contents() == initial_contents
         assert bench.violations() == []

@@ -1,4 +1,4 @@
-"""What every game that is mounted promises of the parts that it names, whatever is asked."""
+"""Contract of the parts that every mounted game names, for any request."""
 
 import json
 import re
@@ -65,7 +65,7 @@ every_service = pytest.mark.parametrize("game", SERVED, ids=game_id)
 
 
 @pytest.mark.parametrize("game", GAMES, ids=game_id)
-def test_every_part_is_where_it_is_said_to_be(game: Game) -> None:
+def test_every_part_of_a_game_can_be_imported(game: Game) -> None:
     parts = game._asdict()
     loaded = {name: part.load() for name, part in parts.items() if isinstance(part, LazyImport)}
     assert loaded.keys() >= {"simulation", "replay"}
@@ -80,7 +80,7 @@ def handler_of(game: Game) -> LambdaHandler:
     return service.build_handler({service.store_setting: "sqlite::memory:"})
 
 
-def asked(game: Game, request: HttpRequest) -> Any:  # noqa: ANN401 - whatever is answered
+def send_request(game: Game, request: HttpRequest) -> Any:  # noqa: ANN401 - whatever is answered
     event = to_event(request, datetime(2026, 11, 22, tzinfo=UTC))
     return parse_response(handler_of(game)(event, context()))
 
@@ -108,18 +108,23 @@ def test_whatever_is_sent_is_answered_and_garbage_is_refused(game: Game) -> None
     for route in api.routes:
         path = api.base_path + re.sub(r"{\w+}", "nonsense", route.path)
         for method, body, query in product(route.methods, BODIES, QUERIES):
-            answer = asked(game, HttpRequest(method, path + query, body=body))
+            answer = send_request(game, HttpRequest(method, path + query, body=body))
             assert answer.status < 500, (route.name, method, body, query)
             assert isinstance(json.loads(answer.body), dict | list)
-    assert asked(game, HttpRequest("GET", f"{api.base_path}/nowhere")).status == 404
-    assert asked(game, HttpRequest("DELETE", f"{api.base_path}{api.routes[0].path}")).status == 405
+    assert send_request(game, HttpRequest("GET", f"{api.base_path}/nowhere")).status == 404
+    assert (
+        send_request(game, HttpRequest("DELETE", f"{api.base_path}{api.routes[0].path}")).status
+        == 405
+    )
 
 
 @every_service
-def test_document_and_page_have_every_operation_and_refer_to_what_is_there(game: Game) -> None:
+def test_the_document_and_its_page_cover_every_operation_and_every_reference_resolves(
+    game: Game,
+) -> None:
     service = game.http_service.load()
     served = json.loads(
-        asked(game, HttpRequest("GET", f"{service.api.base_path}{OPENAPI_PATH}")).body
+        send_request(game, HttpRequest("GET", f"{service.api.base_path}{OPENAPI_PATH}")).body
     )
     assert served == json.loads(json.dumps(service.openapi_documents()[service.api.name]))
     assert served["openapi"].startswith("3.1")
@@ -131,14 +136,14 @@ def test_document_and_page_have_every_operation_and_refer_to_what_is_there(game:
     assert named
     assert set(named) <= served["components"]["schemas"].keys()
     validate(served, cls=OpenAPIV31SpecValidator)
-    answer = asked(game, HttpRequest("GET", service.api.base_path + DOCS_PATH))
+    answer = send_request(game, HttpRequest("GET", service.api.base_path + DOCS_PATH))
     page = answer.body.decode()
     assert dict(answer.headers)["Content-Type"] == "text/html; charset=utf-8"
     for path, operations in served["paths"].items():
         for method, operation in operations.items():
             assert f"<h2><code>{method.upper()} {path}</code></h2>" in page
-            for one in operation.get("parameters", ()):
-                assert f"<code>{one['name']}</code>" in page
+            for parameter in operation.get("parameters", ()):
+                assert f"<code>{parameter['name']}</code>" in page
     inside = {f"#{name}" for name in re.findall(r'id="([^"]+)"', page)}
     assert set(re.findall(r'href="([^"]+)"', page)) - inside == {OPENAPI_PATH.removeprefix("/")}
 
@@ -149,17 +154,20 @@ def test_a_path_advertises_the_methods_that_the_document_has_and_no_other(game: 
     service = game.http_service.load()
     api, origin = service.api, (("Origin", "https://cards.example"),)
     for path, operations in service.openapi_documents()[api.name]["paths"].items():
-        there, sent = {method.upper() for method in operations}, re.sub(r"{\w+}", "x", path)
-        for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"} - there:
-            refused = asked(game, HttpRequest(method, sent))
+        documented_methods, sent = (
+            {method.upper() for method in operations},
+            re.sub(r"{\w+}", "x", path),
+        )
+        for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"} - documented_methods:
+            refused = send_request(game, HttpRequest(method, sent))
             assert refused.status == 405
-            assert set(dict(refused.headers)["Allow"].split(", ")) == there
-        before = asked(game, HttpRequest("OPTIONS", sent, origin))
-        headers = dict(before.headers)
-        assert before.status == (204 if api.allow_cors else 405)
+            assert set(dict(refused.headers)["Allow"].split(", ")) == documented_methods
+        preflight = send_request(game, HttpRequest("OPTIONS", sent, origin))
+        headers = dict(preflight.headers)
+        assert preflight.status == (204 if api.allow_cors else 405)
         named = headers["Access-Control-Allow-Methods" if api.allow_cors else "Allow"]
-        assert set(re.split(", ?", named)) == there
-    nowhere = asked(game, HttpRequest("OPTIONS", f"{api.base_path}/nowhere", origin))
+        assert set(re.split(", ?", named)) == documented_methods
+    nowhere = send_request(game, HttpRequest("OPTIONS", f"{api.base_path}/nowhere", origin))
     assert nowhere.status == 404
     assert "Access-Control-Allow-Methods" not in dict(nowhere.headers)
 
@@ -173,7 +181,7 @@ PLAYED = [game for game in GAMES if game.terminal_ui is not None]
 every_terminal = pytest.mark.parametrize("game", PLAYED, ids=game_id)
 
 
-def drawn(lines: Any) -> list[str]:  # noqa: ANN401 - strings and what rich renders
+def render_lines(lines: Any) -> list[str]:  # noqa: ANN401 - strings and what rich renders
     """The lines as they come to stand on a terminal."""
     console = Console(width=WIDTH, highlight=False, markup=False, emoji=False)
     with console.capture() as page:
@@ -184,7 +192,7 @@ def drawn(lines: Any) -> list[str]:  # noqa: ANN401 - strings and what rich rend
 
 @every_terminal
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_match_is_seen_at_once_and_told_to_its_end(game: Game, seed: int) -> None:
+def test_a_match_is_displayed_on_a_single_screen_from_start_to_end(game: Game, seed: int) -> None:
     """Table, every choice by key and name, and prompt; then chapters, of which several end.
 
     Nothing of it, nor the rules, needs more than the screen.
@@ -194,15 +202,17 @@ def test_a_match_is_seen_at_once_and_told_to_its_end(game: Game, seed: int) -> N
     rules = screen.rules.splitlines()
     assert 5 < len(rules) < SCREEN_LINES
     assert max(map(len, rules)) < WIDTH
-    state, told = simulation.initial_state(dice), []
+    state, move_texts = simulation.initial_state(dice), []
     while simulation.current_seat(state) is not None:
         legal = simulation.legal_actions(state)
-        if len(told) % 4 == 0:
+        if len(move_texts) % 4 == 0:
             position = simulation.current_position(state)
             listed = [*screen.choice_list(position, WIDTH, include_all=True)]
-            assert len(drawn(["", *screen.position_view(position), *listed])) < SCREEN_LINES - 1
+            assert (
+                len(render_lines(["", *screen.position_view(position), *listed])) < SCREEN_LINES - 1
+            )
             choices = screen.choices(position)
-            assert [one.action for one in choices] == [*legal]
+            assert [choice.action for choice in choices] == [*legal]
             for choice in choices[::3]:
                 assert (
                     matching_choices(choice.key, choices)
@@ -211,12 +221,12 @@ def test_a_match_is_seen_at_once_and_told_to_its_end(game: Game, seed: int) -> N
                 )
                 assert choice.key in " ".join(listed)
         action = dice.choice(legal)
-        after = simulation.apply_action(state, action, dice)
-        told.append(screen.move_text(state, action, after))
-        state = after
-    assert all(len(drawn(one.lines)) < SCREEN_LINES for one in told)
-    assert sum(one.ends_chapter for one in told) > 1
-    assert any(one.lines for one in told[-3:])
+        next_state = simulation.apply_action(state, action, dice)
+        move_texts.append(screen.move_text(state, action, next_state))
+        state = next_state
+    assert all(len(render_lines(move_text.lines)) < SCREEN_LINES for move_text in move_texts)
+    assert sum(move_text.ends_chapter for move_text in move_texts) > 1
+    assert any(move_text.lines for move_text in move_texts[-3:])
 
 
 # --- made-up requests: never a failure, nor an answer outside the service's document ------------
@@ -224,7 +234,7 @@ def test_a_match_is_seen_at_once_and_told_to_its_end(game: Game, seed: int) -> N
 
 CASES = case_count(5, full=500)  # for each operation; 500 of all take 10 minutes
 
-KNOWN = 0.7  # how often what is made up gives way to what exists
+REUSE_PROBABILITY = 0.7  # how often what is made up gives way to what exists
 
 CHECKS = [
     getattr(schemathesis.checks, name)
@@ -242,8 +252,8 @@ def operations(game: Game) -> Iterator[Any]:
     """Every operation of every document of a game."""
     for name, document in game.http_service.load().openapi_documents().items():
         schema: Any = schemathesis.openapi.from_dict({**document})
-        for found in schema.get_all_operations():
-            operation = found.ok()
+        for result in schema.get_all_operations():
+            operation = result.ok()
             yield pytest.param(game, operation, id=f"{game.name}{name}-{operation.label}")
 
 
@@ -286,32 +296,38 @@ def of_any(url: str, _file: Path) -> Things:
     return {name: [joined[name]] for name in ("game", "secret")}
 
 
-THERE: dict[str, Callable[[str, Path], Things]] = {"blef": of_blef, "euchre": of_euchre}
+EXISTING_VALUE_FACTORIES: dict[str, Callable[[str, Path], Things]] = {
+    "blef": of_blef,
+    "euchre": of_euchre,
+}
 
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Game], tuple[Path, Things]]:
-    """What makes, once a game, the file of a service where something is there, and says what."""
+    """Return a function that creates a service with data, once for each game.
+
+    It returns the service's file, and for each parameter the values that exist there.
+    """
 
     @cache
-    def made_once(game: Game) -> tuple[Path, Things]:
+    def create_service_data(game: Game) -> tuple[Path, Things]:
         file = tmp_path_factory.mktemp(game.name) / "games.db"
         with game_service(game, f"sqlite:{file}") as front, front:
-            return file, THERE.get(game.name, of_any)(front.url, file)
+            return file, EXISTING_VALUE_FACTORIES.get(game.name, of_any)(front.url, file)
 
-    return made_once
+    return create_service_data
 
 
 @pytest.mark.parametrize(
     ("game", "operation"),
     # One service serves Nim and Kuhn poker.
-    [one for game in SERVED if ALL or game.name != "nim" for one in operations(game)],
+    [case for game in SERVED if ALL or game.name != "nim" for case in operations(game)],
 )
 def test_every_answer_is_in_the_document(
     game: Game, operation: object, begun: Callable[[Game], tuple[Path, Things]], tmp_path: Path
 ) -> None:
     modes = (operation.as_strategy(generation_mode=mode) for mode in GenerationMode)
-    file, there = begun(game)
+    file, existing_values = begun(game)
     copytree(file.parent, tmp_path, dirs_exist_ok=True)
     with game_service(game, f"sqlite:{tmp_path / file.name}") as front, front:
 
@@ -323,13 +339,13 @@ def test_every_answer_is_in_the_document(
         )
         @given(case=st.one_of(*modes))
         def ask(case: Any) -> None:  # noqa: ANN401 - the same
-            given = (case.path_parameters, case.query, case.body)
-            chance = Random(repr(given))
-            for one in (one for one in given if isinstance(one, dict)):
-                one.pop("wait", None)  # long polls by the real clock
-                for name in one.keys() & there.keys():
-                    if chance.random() < KNOWN:
-                        one[name] = chance.choice(there[name])
+            request_parts = (case.path_parameters, case.query, case.body)
+            chance = Random(repr(request_parts))
+            for part in (part for part in request_parts if isinstance(part, dict)):
+                part.pop("wait", None)  # long polls by the real clock
+                for name in part.keys() & existing_values.keys():
+                    if chance.random() < REUSE_PROBABILITY:
+                        part[name] = chance.choice(existing_values[name])
             case.call_and_validate(base_url=front.url, checks=CHECKS)
 
         ask()

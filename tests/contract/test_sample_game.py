@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import requests
-from kuhn.rules import CARDS, Action, Said, State, gains, options
+from kuhn.rules import CARDS, Action, PastActions, State, gains, options
 from kuhn.strategies import BOLD, chances
 from pettingzoo.test import api_test
 from support.aws_build import native_build
@@ -79,16 +79,16 @@ def test_a_game_is_eight_small_files(name: str) -> None:
     assert sum(len(file.read_text("utf-8").splitlines()) for file in files) <= 320
 
 
-def test_the_page_that_explains_it_shows_what_is_there() -> None:
+def test_the_tutorial_page_shows_the_code_of_the_sample_game() -> None:
     """Every piece of code on docs/add-a-game.md stands so in the file that it names."""
     page = (ROOT / "docs" / "add-a-game.md").read_text("utf-8")
-    shown = re.findall(r"```python\n# (nim/\S+)\n(.*?)```", page, re.DOTALL)
-    assert len(shown) == page.count("```python") > 3
-    for name, code in shown:
+    code_blocks = re.findall(r"```python\n# (nim/\S+)\n(.*?)```", page, re.DOTALL)
+    assert len(code_blocks) == page.count("```python") > 3
+    for name, code in code_blocks:
         assert code in (FOLDER / name).read_text("utf-8"), name
     for path in (FOLDER / "nim").rglob("*.py"):  # what the first step renames is all there is
-        own = re.sub(r'(from |")nim("| |\.)', "", path.read_text("utf-8"))
-        assert not re.search(r'^ *(import|from) nim|"nim', own, re.MULTILINE), path
+        renamed_source = re.sub(r'(from |")nim("| |\.)', "", path.read_text("utf-8"))
+        assert not re.search(r'^ *(import|from) nim|"nim', renamed_source, re.MULTILINE), path
 
 
 # --- what the house makes of them ----------------------------------------------------------------
@@ -99,18 +99,18 @@ def test_it_has_all_commands_is_duelled_and_learned(cli: Cli, name: str, tmp_pat
     """A strategy begins with a file that plays at once."""
     game = load_hosted_game(name).game
     assert game.summary in cli("--help").out.replace("\n", " ")
-    said = cli(name, "--help").out
+    help_text = cli(name, "--help").out
     commands = ("analyse", "bot", "duel", "serve", "show", "strategies", "try", "versus", "watch")
-    assert all(f" {one} " in said for one in (*commands, "why"))
+    assert all(f" {command} " in help_text for command in (*commands, "why"))
     assert game.default_strategy in cli(name, "strategies", "--json").json()
     duel = ("duel", game.default_strategy, "random", "--workers", "1", "--json", "--pairs")
     assert cli("lab", *duel, "300", "--game", name).json()["points"] > 52
     assert cli(name, *duel, "3").json()["game"] == name
     file = str(tmp_path / "mine.py")
     assert cli("new", file, "--game", name).code == 0
-    own = cli("lab", "duel", file, "random", "--game", name, "--pairs", "9", "--workers", "1")
-    assert own.code == 0, own.err
-    assert f"{load_hosted_game(name).rules().unit or 'points'} a match" in own.out
+    result = cli("lab", "duel", file, "random", "--game", name, "--pairs", "9", "--workers", "1")
+    assert result.code == 0, result.err
+    assert f"{load_hosted_game(name).rules().unit or 'points'} a match" in result.out
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what PettingZoo says of every masked observation
         api_test(make_env(name), num_cycles=50)
@@ -119,11 +119,11 @@ def test_it_has_all_commands_is_duelled_and_learned(cli: Cli, name: str, tmp_pat
 def test_the_optimum_of_kuhn_poker_loses_a_chip_in_18_hands_whatever_the_other_does() -> None:
     """Kuhn 1950: so much is the game worth, to either seat; by every plan of the other's."""
     for seat, worth in ((0, Fraction(-1, 18)), (1, Fraction(1, 18))):
-        told = [said for said in BOLD if len(said) % 2 != seat]
-        places = [(card, said) for card in range(len(CARDS)) for said in told]
+        histories = [history for history in BOLD if len(history) % 2 != seat]
+        places = [(card, history) for card in range(len(CARDS)) for history in histories]
         plans = (
             dict(zip(places, plan, strict=True))
-            for plan in product(*(options(said) for _, said in places))
+            for plan in product(*(options(history) for _, history in places))
         )
         assert min(sum(mean(deal, seat, plan) for deal in DEALS) / 6 for plan in plans) == worth
 
@@ -132,15 +132,21 @@ DEALS = tuple(permutations(range(len(CARDS)), 2))
 
 
 def mean(
-    cards: tuple[int, int], seat: int, plan: Mapping[tuple[int, Said], Action], said: Said = ()
+    cards: tuple[int, int],
+    seat: int,
+    plan: Mapping[tuple[int, PastActions], Action],
+    history: PastActions = (),
 ) -> Fraction:
-    """What the optimum wins on a seat in a deal, in chips, if the other has that plan."""
-    if not options(said):
-        return Fraction(gains(State(cards, said))[seat])
-    mover = len(said) % 2
-    often = chances(cards[mover], said) if mover == seat else {plan[cards[mover], said]: 1}
+    """Return the optimal player's mean gain in a deal, in chips, against the opponent's plan.
+
+    The optimal player has the seat `seat`.
+    """
+    if not options(history):
+        return Fraction(gains(State(cards, history))[seat])
+    mover = len(history) % 2
+    often = chances(cards[mover], history) if mover == seat else {plan[cards[mover], history]: 1}
     return sum(
-        (weight * mean(cards, seat, plan, (*said, one)) for one, weight in often.items()),
+        (weight * mean(cards, seat, plan, (*history, action)) for action, weight in often.items()),
         Fraction(),
     )
 
@@ -156,52 +162,58 @@ def play(url: str, game: str, name: str, secret: str) -> list[HostedGameBody]:
         client.join(game, name, secret)
         seen = [client.get_game(game, secret)]
         while seen[-1].gains is None:
-            known = seen[-1].count
+            seen_count = seen[-1].count
             if seen[-1].options:
-                client.act(game, secret, known, seen[-1].options[-1])
-            seen.append(client.get_game(game, secret, known, wait=True))
+                client.act(game, secret, seen_count, seen[-1].options[-1])
+            seen.append(client.get_game(game, secret, seen_count, wait=True))
     return seen
 
 
 @every_game
-def test_it_is_served_attended_shown_explained_and_analysed(cli: Cli, url: str, name: str) -> None:
+def test_the_sample_game_is_served_played_displayed_explained_and_analysed(
+    cli: Cli, url: str, name: str
+) -> None:
     """Through queue, worker and match log, against somebody else."""
     game = requests.post(f"{url}/create", json={}, timeout=HANG_SECONDS).json()["game"]
     with ThreadPoolExecutor(1) as pool:
         rival = pool.submit(play, url, game, "bob", SECRET)
-        said = cli(name, "bot", "--url", url, "--game", game, "--nickname", "ann", "--json")
-        assert said.code == 0, said.err
+        result = cli(name, "bot", "--url", url, "--game", game, "--nickname", "ann", "--json")
+        assert result.code == 0, result.err
         rival.result(HANG_SECONDS)
     [match] = cli("matches", "--json").json()
     assert match["header"]["game"] == name
     assert match["outcome"]["result"] in {"won", "lost"}
     assert re.search("ann v bob|bob v ann", cli("matches").out)
-    shown = cli("show", "last", "--json").json()
-    assert len(shown["steps"]) == match["outcome"]["turns"] >= 2
-    ours = next(step for step in shown["steps"] if step["decision"])
-    assert f"ann: {ours['decision']['action']}" == ours["happened"]
+    show_output = cli("show", "last", "--json").json()
+    assert len(show_output["steps"]) == match["outcome"]["turns"] >= 2
+    bot_step = next(step for step in show_output["steps"] if step["decision"])
+    assert f"ann: {bot_step['decision']['action']}" == bot_step["happened"]
     assert "bob: " in cli(name, "show").out
-    because = ours["decision"]["reason"].partition(": ")[2]
-    why = cli("why", "last", str(ours["turn"])).out
-    assert because in re.sub(r"\s+", " ", why)
+    because = bot_step["decision"]["reason"].partition(": ")[2]
+    explanation = cli("why", "last", str(bot_step["turn"])).out
+    assert because in re.sub(r"\s+", " ", explanation)
     analysed = cli("analyse", "last", "--json").json()
-    assert len(analysed["analysis"]["decisions"]) == len(shown["steps"])
+    assert len(analysed["analysis"]["decisions"]) == len(show_output["steps"])
 
 
 @pytest.mark.parametrize(
     ("gains", "result", "winner"),
     [([2, -2], "won", 0), ([-1, 1], "lost", 1), ([0, 0], "tied", None), ([1, 1, -2], "tied", None)],
 )
-def test_the_log_has_who_won_a_game(gains: list[float], result: str, winner: int | None) -> None:
+def test_the_log_records_the_winner_of_a_game(
+    gains: list[float], result: str, winner: int | None
+) -> None:
     names = ["us", "two", "three"][: len(gains)]
-    told = {"seats": len(gains), "names": names, "count": 3, "moves": [], "turn": None}
-    ended = HostedGameBody.model_validate({**told, "position": None, "options": [], "gains": gains})
-    found = outcome_of(ended, "us") or {}
-    assert (found["result"], found["winner"]) == (result, winner)
+    fields = {"seats": len(gains), "names": names, "count": 3, "moves": [], "turn": None}
+    finished_game = HostedGameBody.model_validate(
+        {**fields, "position": None, "options": [], "gains": gains}
+    )
+    outcome = outcome_of(finished_game, "us") or {}
+    assert (outcome["result"], outcome["winner"]) == (result, winner)
 
 
 @every_game
-def test_who_waits_is_told_that_the_game_has_begun_with_their_turn(name: str) -> None:
+def test_a_waiting_player_is_notified_that_the_game_begins_with_their_turn(name: str) -> None:
     """Before any move: the other's coming is all that happened."""
 
     class Coming(FakeClock):
@@ -225,7 +237,9 @@ def test_who_waits_is_told_that_the_game_has_begun_with_their_turn(name: str) ->
 
 
 @every_game
-def test_the_service_refuses_what_the_rules_do_and_hides_what_they_do(url: str, name: str) -> None:
+def test_the_service_rejects_illegal_actions_and_hides_hidden_information(
+    url: str, name: str
+) -> None:
     """And says what it is."""
 
     def post(path: str, **body: object) -> requests.Response:
@@ -237,11 +251,11 @@ def test_the_service_refuses_what_the_rules_do_and_hides_what_they_do(url: str, 
     game = post("create").json()["game"]
     seen = requests.get(f"{url}/game", params={"game": game}, timeout=HANG_SECONDS).json()
     assert (seen["position"] is None) is load_hosted_game(name).rules().has_hidden_information
-    asked = {"game": game, "secret": SECRET, "number": 0, "action": {"no": "action"}}
-    assert post("act", **asked).status_code == 403
-    for who, secret, refused in (("ann", "cafe", 409), ("bob", "beef", 400)):
-        joined = post("join", game=game, name=who, secret=SECRET.replace("cafe", secret))
-        assert (joined.status_code, post("act", **asked).status_code) == (200, refused)
+    action_body = {"game": game, "secret": SECRET, "number": 0, "action": {"no": "action"}}
+    assert post("act", **action_body).status_code == 403
+    for player, secret, refused in (("ann", "cafe", 409), ("bob", "beef", 400)):
+        joined = post("join", game=game, name=player, secret=SECRET.replace("cafe", secret))
+        assert (joined.status_code, post("act", **action_body).status_code) == (200, refused)
     third = post("join", game=game, name="cid", secret=SECRET.replace("cafe", "0000"))
     assert (third.status_code, post("create", seats=7).status_code) == (403, 400)
 
@@ -270,16 +284,16 @@ def test_kuhn_poker_is_deployed_by_a_parameter_and_played_by_two_over_http(
 ) -> None:
     built = with_kuhn(native_build(tmp_path_factory), tmp_path / "built")
     with Emulator(STACK_SERVICES) as emulator, ThreadPoolExecutor(2) as pool:
-        given = {"ArenaUrl": "https://arena.example", "Architecture": native_architecture()}
-        deploy(emulator, built, "cardsharp-kuhn", {**given, "Watch": "alarms", "Game": "kuhn"})
+        parameters = {"ArenaUrl": "https://arena.example", "Architecture": native_architecture()}
+        deploy(emulator, built, "cardsharp-kuhn", {**parameters, "Watch": "alarms", "Game": "kuhn"})
         place = find_stack("cardsharp-kuhn", emulator.client).output("gameUrl")
         name = urlsplit(place).netloc.partition(".")[0]
         url = f"{emulator.endpoint}/_aws/execute-api/{name}/$default"
         game = requests.post(f"{url}/create", json={}, timeout=HANG_SECONDS).json()["game"]
         secrets = ("ann", SECRET), ("bob", SECRET.replace("cafe", "beef"))
-        playing = [pool.submit(play, url, game, *one) for one in secrets]
-        one, two = (player.result(HANG_SECONDS) for player in playing)
-    assert one[-1].gains == two[-1].gains in ([1, -1], [-1, 1])
-    for seen in (one, two):
+        playing = [pool.submit(play, url, game, *credentials) for credentials in secrets]
+        ann_views, bob_views = (player.result(HANG_SECONDS) for player in playing)
+    assert ann_views[-1].gains == bob_views[-1].gains in ([1, -1], [-1, 1])
+    for seen in (ann_views, bob_views):
         cards = {view.position["card"] for view in seen if view.gains is None}
         assert len(cards) == 1, "each saw its own card, and no other before the end"

@@ -1,4 +1,4 @@
-"""What every game that is mounted promises of its rules and its strategies."""
+"""Contract of the rules and strategies of every mounted game."""
 
 import json
 from collections.abc import Sequence
@@ -35,16 +35,16 @@ def test_legal_actions_are_all_that_is_accepted(game: Game, seed: int) -> None:
     """Each is accepted; what is legal at other moments of the match alone is refused."""
     simulation = game_simulation(game)
     match = list(match_states(simulation, seed))
-    known = {action for state in match for action in simulation.legal_actions(state)}
+    match_actions = {action for state in match for action in simulation.legal_actions(state)}
     for state in match[:-1]:
         legal = simulation.legal_actions(state)
         assert legal, "whoever is to act can"
         assert len({*legal}) == len(legal)
         for action in legal:
             simulation.apply_action(state, action, Random(seed))
-        others = sorted(known - {*legal}, key=str)
-        for action in Random(seed).sample(others, min(5, len(others))):
-            assert refused(simulation, state, action) or does_as_one_of(
+        illegal_actions = sorted(match_actions - {*legal}, key=str)
+        for action in Random(seed).sample(illegal_actions, min(5, len(illegal_actions))):
+            assert refused(simulation, state, action) or is_equivalent_to_legal_action(
                 simulation, state, action, legal
             ), (state, action)
 
@@ -57,15 +57,20 @@ def refused(simulation: Simulation[Any, Any, Any], state: object, action: object
     return False
 
 
-def does_as_one_of(
+def is_equivalent_to_legal_action(
     simulation: Simulation[Any, Any, Any], state: object, action: object, legal: Sequence[object]
 ) -> bool:
-    """Whether it is only another spelling, as Draw is of taking the card of a Kraken or an Oracle.
+    """Return True if an action is another spelling of a legal action.
 
-    Then the match stands as after the other, whatever its history says of the way there.
+    For example, Draw is the same as taking the card of a Kraken or an Oracle. Both actions then
+    lead to the same state; only the history may differ.
     """
-    now, *after = (simulation.apply_action(state, one, Random(0)) for one in (action, *legal))
-    return getattr(now, "state", now) in [getattr(other, "state", other) for other in after]
+    result_state, *legal_states = (
+        simulation.apply_action(state, candidate, Random(0)) for candidate in (action, *legal)
+    )
+    return getattr(result_state, "state", result_state) in [
+        getattr(other, "state", other) for other in legal_states
+    ]
 
 
 @every_game
@@ -92,14 +97,14 @@ def test_a_state_is_read_back_as_it_was_written(game: Game, seed: int) -> None:
 
 @every_hosted_game
 @pytest.mark.parametrize("body", [{}, {"state": 1}, {"heaps": "many"}])
-def test_what_is_no_state_is_refused(game: Game, body: dict[str, object]) -> None:
+def test_a_malformed_state_is_rejected(game: Game, body: dict[str, object]) -> None:
     with pytest.raises(MalformedResponse):
         load_hosted_game(HOSTED[game.name]).json_codecs.states.load(body)
 
 
 @every_game
 @every_match
-def test_what_is_hidden_does_not_show_in_a_position(game: Game, seed: int) -> None:
+def test_a_position_reveals_no_hidden_information(game: Game, seed: int) -> None:
     """Dealt anew, a game of cards is another match, and looks the same."""
     simulation, moved = game_simulation(game), False
     for number, state in enumerate(islice(match_states(simulation, seed), 200)):
@@ -123,14 +128,14 @@ every_strategy = pytest.mark.parametrize(("game", "name"), PLAYERS)
 
 
 @every_strategy
-def test_it_plays_matches_by_the_rules_and_says_what_it_is_and_why(game: Game, name: str) -> None:
+def test_a_strategy_plays_legal_matches_and_describes_itself(game: Game, name: str) -> None:
     """Against everybody else doing anything; in Blef three others, one after the other out."""
-    known, simulation = (
+    registry, simulation = (
         registry_for(game.strategy_package),
         game_simulation(game, SEATS.get(game.name)),
     )
-    assert known.summary(name).endswith(".")
-    assert game.default_strategy in known.names()
+    assert registry.summary(name).endswith(".")
+    assert game.default_strategy in registry.names()
     for seat in range(case_count(1, full=simulation.seats)):
         dice = Random(seat)
         player, state = (
@@ -143,14 +148,14 @@ def test_it_plays_matches_by_the_rules_and_says_what_it_is_and_why(game: Game, n
             if acting == seat:
                 decision = player.decide(simulation.current_position(state))
                 action = decision.action
-                assert {action, *(one.action for one in decision.options)} <= {*legal}  # type: ignore[attr-defined]
+                assert {action, *(option.action for option in decision.options)} <= {*legal}  # type: ignore[attr-defined]
                 assert decision.reason.endswith(".")  # type: ignore[attr-defined]
             state = simulation.apply_action(state, action, dice)
 
 
 @every_strategy
 def test_nothing_hidden_decides(game: Game, name: str) -> None:
-    """What it cannot know is dealt anew: decision, reason and values stay the same."""
+    """Resampling the hidden cards changes neither decision nor reason nor values."""
     simulation = game_simulation(game)
     for seed in range(case_count(1, full=5)):
         step = case_count(3, full=1 + seed % 3)
@@ -158,10 +163,10 @@ def test_nothing_hidden_decides(game: Game, name: str) -> None:
             if simulation.current_seat(state) is None:
                 break
             other = simulation.resample_hidden(state, Random(number))
-            here, there = (
+            decision, resampled_decision = (
                 simulation.build_strategy(name, Random(seed)).decide(
-                    simulation.current_position(one)
+                    simulation.current_position(variant)
                 )
-                for one in (state, other)
+                for variant in (state, other)
             )
-            assert here == there
+            assert decision == resampled_decision

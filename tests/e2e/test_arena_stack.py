@@ -31,7 +31,7 @@ from cardsharp_tools.local_play.opponent import OpponentConfig
 from cardsharp_tools.operations.stack import Stack, find_stack
 
 NAME = "arena-alone"
-HERE = ("--stack", NAME)
+STACK_OPTIONS = ("--stack", NAME)
 TEAMS = ("draw-2", "draw-3", "third")  # strategies that do the same in the same position, as teams
 
 CUP = ContestSettings("cup", "swiss", matches=3, most=9, timeout=60, seed="a secret of this test")
@@ -62,42 +62,47 @@ def cli(deployed: Deployed, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     return cli
 
 
-def test_an_arena_alone_is_looked_at_and_its_directors_letters_are_sent_again(
+def test_an_arena_stack_reports_its_status_and_replays_dead_letters(
     deployed: Deployed, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (emulator, _), made = deployed, stack(deployed)
-    without = cli("cloud", "doctor", *HERE)
+    (emulator, _), arena_stack = deployed, stack(deployed)
+    without = cli("cloud", "doctor", *STACK_OPTIONS)
     assert without.code == ExitCode.FAILED
     assert "rotate-secret --service deadmansdraw" in without.out + without.err
     monkeypatch.setattr("sys.stdin", io.StringIO("a long password of the organiser\n"))
-    assert cli("cloud", "rotate-secret", "--service", "deadmansdraw", *HERE).code == ExitCode.OK
-    sqs, url = emulator.client("sqs"), made.output("TickLetterUrl")
+    assert (
+        cli("cloud", "rotate-secret", "--service", "deadmansdraw", *STACK_OPTIONS).code
+        == ExitCode.OK
+    )
+    sqs, url = emulator.client("sqs"), arena_stack.output("TickLetterUrl")
     for body in ('{"ticket": 0}', "no tick"):
         sqs.send_message(QueueUrl=url, MessageBody=body)
-    look = cli("cloud", "status", *HERE, "--json").json()
+    look = cli("cloud", "status", *STACK_OPTIONS, "--json").json()
     assert look["director"]["deadLetters"] == 2
     assert any("dlq list --director" in problem for problem in look["problems"])
     assert "lastPoll" not in look
-    assert "tick 0 of the director" in cli("cloud", "dlq", "list", *HERE).out
-    assert "sent 1 letter" in cli("cloud", "dlq", "replay", "--all", *HERE).out
-    assert "dropped 1 letter" in cli("cloud", "dlq", "drop", "--all", "--director", *HERE).out
-    logs, now = emulator.client("logs"), round(time.time() * 1000)
-    there = {"logGroupName": made.log_groups["director"], "logStreamName": "planted"}
-    logs.create_log_stream(**there)
+    assert "tick 0 of the director" in cli("cloud", "dlq", "list", *STACK_OPTIONS).out
+    assert "sent 1 letter" in cli("cloud", "dlq", "replay", "--all", *STACK_OPTIONS).out
+    assert (
+        "dropped 1 letter" in cli("cloud", "dlq", "drop", "--all", "--director", *STACK_OPTIONS).out
+    )
+    logs, current_millis = emulator.client("logs"), round(time.time() * 1000)
+    log_stream = {"logGroupName": arena_stack.log_groups["director"], "logStreamName": "planted"}
+    logs.create_log_stream(**log_stream)
     lines = ('{"level":"ERROR","message":"planted"}', '{"level":"INFO","message":"no error"}')
-    told = [{"timestamp": now, "message": line} for line in lines]
-    logs.put_log_events(**there, logEvents=told)
-    problems = cli("cloud", "logs", "--problems", *HERE, "--json").json()
+    log_events = [{"timestamp": current_millis, "message": line} for line in lines]
+    logs.put_log_events(**log_stream, logEvents=log_events)
+    problems = cli("cloud", "logs", "--problems", *STACK_OPTIONS, "--json").json()
     (planted,) = [line for line in problems if line["function"] == "director"]
     assert planted["message"] == "planted"
-    refused = cli("cloud", "logs", "nonsuch", *HERE)
+    refused = cli("cloud", "logs", "nonsuch", *STACK_OPTIONS)
     assert refused.code != ExitCode.OK
     assert "no function logged anything about nonsuch" in refused.err
-    assert "is an arena without a bot" in cli("cloud", "pause", *HERE).err
+    assert "is an arena without a bot" in cli("cloud", "pause", *STACK_OPTIONS).err
 
 
 def kill_director(emulator: Emulator) -> int:
-    """How many processes of the deployed director there were."""
+    """Kill the processes of the deployed director, and return their number."""
     killed = 0
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -111,21 +116,26 @@ def kill_director(emulator: Emulator) -> int:
 
 
 @contextmanager
-def at_play(emulator: Emulator, made: Stack, words: dict[str, Credentials]) -> Iterator[None]:
+def at_play(
+    emulator: Emulator, arena_stack: Stack, words: dict[str, Credentials]
+) -> Iterator[None]:
     """The teams at the deployed arena, which the emulator has below a path of its own."""
-    api = made.outputs["deadmansdrawUrl"].partition("//")[2].partition(".")[0]
+    api = arena_stack.outputs["deadmansdrawUrl"].partition("//")[2].partition(".")[0]
     url = f"{emulator.endpoint}/_aws/execute-api/{api}/$default"
     over = threading.Event()
-    for name, who in words.items():
+    for name, credentials in words.items():
         play_team_matches(
-            OpponentConfig(url, who.user, who.password, name, name), print, emulator.folder, over
+            OpponentConfig(url, credentials.user, credentials.password, name, name),
+            print,
+            emulator.folder,
+            over,
         )
     yield
     over.set()
 
 
 def results(cli: Cli, *contest: str) -> list[tuple[object, ...]]:
-    """Who met whom, with the points of each match, and who won."""
+    """Return pairing, teams, points and winner of each row of `contest results`."""
     rows = cli("contest", "results", *contest, "--json").json()
     return [(row["pairing"], row["teams"], row["points"], row["winner"]) for row in rows]
 
@@ -144,20 +154,23 @@ def test_a_contest_survives_an_upgrade_and_a_killed_director(
     for name in TEAMS:
         cli("contest", "teams", "add", home, name, "--strategy", name)
     assert cli("contest", "run", home, "--port", "0").code == 0
-    made = stack(deployed)
-    table = DynamoTable(made.ids["deadmansdrawTable"], emulator.client("dynamodb"))
+    arena_stack = stack(deployed)
+    table = DynamoTable(arena_stack.ids["deadmansdrawTable"], emulator.client("dynamodb"))
     contests_in(table, emulator.client("dynamodb")).create(settings)
     words = {}
     for name in TEAMS[:-1]:
-        line = cli("contest", "teams", "add", form, name, *HERE).out
+        line = cli("contest", "teams", "add", form, name, *STACK_OPTIONS).out
         team, _, password = line.partition("id ")[2].strip().partition(", password ")
         words[name] = Credentials(team, password)
-    cli("contest", "teams", "add", form, TEAMS[-1], "--strategy", TEAMS[-1], *HERE)
-    with at_play(emulator, made, words), start_program("contest", "run", form, *HERE) as running:
+    cli("contest", "teams", "add", form, TEAMS[-1], "--strategy", TEAMS[-1], *STACK_OPTIONS)
+    with (
+        at_play(emulator, arena_stack, words),
+        start_program("contest", "run", form, *STACK_OPTIONS) as running,
+    ):
         wait_for_line(running.stdout, "pairing 1")
         assert kill_director(emulator) > 0
         wait_for_line(running.stdout, "pairing 2")
         stack(deployed, "DEBUG")
         wait_for_line(running.stdout, "won by")
         assert running.wait(timeout=HANG_SECONDS) == 0
-    assert results(cli, form, *HERE) == results(cli, home)
+    assert results(cli, form, *STACK_OPTIONS) == results(cli, home)

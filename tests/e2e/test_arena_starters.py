@@ -46,18 +46,18 @@ def test_a_starter_practises_against_the_dummy_played_by_it(kit: str, place: Pla
     arena, client = place
     dummy = started(kit, arena.url, DUMMY)
     try:
-        told, faults = started(kit, arena.url, ALICE, "--practice").communicate(
+        output, faults = started(kit, arena.url, ALICE, "--practice").communicate(
             timeout=HANG_SECONDS
         )
         assert dummy.poll() is None, dummy.communicate()
     finally:
         os.killpg(dummy.pid, signal.SIGKILL)  # the script's curl as well
-        said = dummy.communicate()
-    assert (faults, said) == ("", ("", ""))
+        dummy_output = dummy.communicate()
+    assert (faults, dummy_output) == ("", ("", ""))
     (match,) = client.get("/api/matches", ADMIN).json()
     assert match["playerids"] == [ALICE, DUMMY]
     assert "timeoutCount" not in match["state"]
-    assert told.strip() == {0: "won", 1: "lost", None: "drawn"}[match["state"]["winnerIdx"]]
+    assert output.strip() == {0: "won", 1: "lost", None: "drawn"}[match["state"]["winnerIdx"]]
 
 
 @each("curl", "java")
@@ -70,8 +70,8 @@ def test_a_starter_plays_all_matches_with_its_tag_and_no_other(kit: str, place: 
     bots = [started(kit, arena.url, player, "cup") for player in (ALICE, BOB)]
 
     def finished(tag: str) -> list[bool]:
-        found = client.get(f"/api/matches?condensed=1&tags={tag}", ADMIN).json()
-        return [match["finished"] for match in found]
+        matches = client.get(f"/api/matches?condensed=1&tags={tag}", ADMIN).json()
+        return [match["finished"] for match in matches]
 
     try:
         until(lambda: finished("cup") == [True, True])
@@ -83,7 +83,7 @@ def test_a_starter_plays_all_matches_with_its_tag_and_no_other(kit: str, place: 
 
 
 @each("java")
-def test_a_starter_that_cannot_play_says_why(kit: str, place: Place) -> None:
+def test_a_starter_explains_why_it_cannot_play(kit: str, place: Place) -> None:
     """A wrong password, one that others could read, and words that it does not know."""
     for url, password, more, code, says in (
         (place[0].url, "wrong", (), 1, "Unauthorized: are ID and ARENA_PASSWORD right?"),
@@ -91,11 +91,11 @@ def test_a_starter_that_cannot_play_says_why(kit: str, place: Place) -> None:
         ("http://127.0.0.1", "", ("cup", "more"), 2, "URL ID [TAG | --practice]"),
     ):
         bot = started(kit, url, ALICE, *more, password=password)
-        said, faults = bot.communicate(timeout=HANG_SECONDS)
-        assert (bot.returncode, said, says in faults) == (code, "", True), faults
+        output, faults = bot.communicate(timeout=HANG_SECONDS)
+        assert (bot.returncode, output, says in faults) == (code, "", True), faults
 
 
-def test_the_starter_in_python_waits_when_no_request_is_left(
+def test_the_python_starter_pauses_if_the_rate_limit_is_exhausted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An arena that slows down allows 100 requests a minute; the 100th says that none remain."""
@@ -120,10 +120,10 @@ KEEPS = re.compile(r'pm\.collectionVariables\.set\("(\w+)", pm\.response\.json\(
 
 
 class Postman:
-    """What Postman does with a collection, as far as this one needs it."""
+    """Client that sends the requests of a Postman collection, as far as ours needs it."""
 
     def __init__(self, arena: str) -> None:
-        self._values = {one["key"]: one["value"] for one in COLLECTION["variable"]}
+        self._values = {variable["key"]: variable["value"] for variable in COLLECTION["variable"]}
         self._values["arena"] = arena
         self.sign_in(ALICE)
 
@@ -132,7 +132,7 @@ class Postman:
 
     def send(self, name: str) -> requests.Response:
         request = ITEMS[name]["request"]
-        auth = {one["key"]: self._filled(one["value"]) for one in COLLECTION["auth"]["basic"]}
+        auth = {entry["key"]: self._filled(entry["value"]) for entry in COLLECTION["auth"]["basic"]}
         answer = requests.request(
             request["method"],
             self._filled(request["url"]["raw"]),
@@ -142,13 +142,13 @@ class Postman:
             timeout=HANG_SECONDS,
         )
         for event in ITEMS[name].get("event", ()):
-            kept = KEEPS.fullmatch("".join(event["script"]["exec"]))
-            assert kept, "a script that this test does not know"
-            self._values[kept[1]] = answer.json()[kept[2]]
+            script_match = KEEPS.fullmatch("".join(event["script"]["exec"]))
+            assert script_match, "a script that this test does not know"
+            self._values[script_match[1]] = answer.json()[script_match[2]]
         return answer
 
     def _filled(self, text: str) -> str:
-        return re.sub(r"\{\{(\w+)\}\}", lambda found: self._values[found[1]], text)
+        return re.sub(r"\{\{(\w+)\}\}", lambda match: self._values[match[1]], text)
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ def test_a_practice_match_is_played_by_the_requests_of_the_collection(postman: P
         assert postman.send(name).status_code == 200
     seen = postman.send("The match with all that happened").json()
     assert "matchEndedScores" in str(seen["moves"][-1])
-    assert [one["id"] for one in postman.send("My matches").json()] == [match]
+    assert [entry["id"] for entry in postman.send("My matches").json()] == [match]
 
 
 @pytest.mark.parametrize("name", ITEMS)
@@ -182,8 +182,12 @@ def test_the_arena_describes_each_request_of_the_collection(name: str) -> None:
     request, url = ITEMS[name]["request"], ITEMS[name]["request"]["url"]
     path = "/" + "/".join(url["path"]).replace("{{matchId}}", "{id}")
     described = json.loads(DOCUMENT.read_text())["paths"][path][request["method"].lower()]
-    known = {one["name"] for one in described.get("parameters", ()) if one["in"] == "query"}
-    asked = {one["key"]: one["value"] for one in url.get("query", ())}
-    assert set(asked) <= known
-    written = "&".join(f"{key}={value}" for key, value in asked.items())
+    documented_parameters = {
+        parameter["name"]
+        for parameter in described.get("parameters", ())
+        if parameter["in"] == "query"
+    }
+    query_parameters = {parameter["key"]: parameter["value"] for parameter in url.get("query", ())}
+    assert set(query_parameters) <= documented_parameters
+    written = "&".join(f"{key}={value}" for key, value in query_parameters.items())
     assert url["raw"].partition("?")[2] == written

@@ -73,11 +73,11 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatedDeployme
 
 def commands() -> str:
     """The command lines of all processes."""
-    shown = []
+    command_lines = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
-            shown.append(file.read_text(errors="replace"))
-    return "\n".join(shown)
+            command_lines.append(file.read_text(errors="replace"))
+    return "\n".join(command_lines)
 
 
 def visit(
@@ -85,17 +85,20 @@ def visit(
     target: str,
     cookie: str = "",
     api: str = VIEWER_SERVICE,
-    **asked: str | None,
+    **request_options: str | None,
 ) -> requests.Response:
-    """What the pages of the match log answer, or another API; the emulator has it below a path."""
+    """Return the response of the match log's pages, or of another API.
+
+    The emulator serves each API below a path.
+    """
     name = urlsplit(cloud.stack.output(f"{api}Url")).netloc.partition(".")[0]
     url = f"{cloud.emulator.endpoint}/_aws/execute-api/{name}/$default{target}"
     headers = {"Content-Type": "application/json", **({"Cookie": cookie} if cookie else {})}
-    told = {"method": "GET", "headers": headers, **asked}
-    return requests.request(url=url, timeout=HANG_SECONDS, allow_redirects=False, **told)
+    arguments = {"method": "GET", "headers": headers, **request_options}
+    return requests.request(url=url, timeout=HANG_SECONDS, allow_redirects=False, **arguments)
 
 
-def ended(cloud: EmulatedDeployment, match_id: str) -> MatchRecord:
+def wait_for_finished_match(cloud: EmulatedDeployment, match_id: str) -> MatchRecord:
     """The record of a match when it is finished; the schedule may take a minute to fire."""
     clock, find = SystemClock(), cloud.stack.log.match
     end = clock.now() + timedelta(minutes=4)
@@ -111,24 +114,27 @@ def played(cloud: EmulatedDeployment) -> MatchRecord:
 
     A whole one, as a quick machine plays a short one within one look.
     """
-    cookie, answers, told = entered(cloud), list[int](), {"over": False}
+    cookie, answers, steps_page = entered(cloud), list[int](), {"over": False}
     (match_id,) = create_practice_matches(cloud.stack, {})
-    while not told["over"]:
+    while not steps_page["over"]:
         target = f"/matches/{match_id}/steps?from={sum(answers)}&wait=1"
         answer = visit(cloud, target, cookie)
-        told = answer.json() if answer.status_code == 200 else {"over": False, "steps": []}
-        answers.append(len(told["steps"]))
-        if not told["steps"]:  # or nobody has taken it up yet
+        steps_page = answer.json() if answer.status_code == 200 else {"over": False, "steps": []}
+        answers.append(len(steps_page["steps"]))
+        if not steps_page["steps"]:  # or nobody has taken it up yet
             SystemClock().sleep(POLL_INTERVAL)
-    record = ended(cloud, match_id)
+    record = wait_for_finished_match(cloud, match_id)
     assert sum(answers) == len(cloud.stack.log.moves(match_id))
-    assert len([one for one in answers if one]) > 1, "not all of it at the end"
+    assert len([step_count for step_count in answers if step_count]) > 1, "not all of it at the end"
     return record
 
 
 @contextmanager
 def handlers(cloud: EmulatedDeployment) -> Iterator[ArenaBotDependencies]:
-    """What the deployed functions use, in this process, on the stack's own table and queue."""
+    """Yield the deployed functions' dependencies, with the stack's own table and queue.
+
+    They are assembled in this process.
+    """
     variables = {
         **cloud.emulator.environment,
         "CARDSHARP_ARENA_URL": cloud.arena.url,
@@ -168,11 +174,11 @@ def test_a_practice_match_is_played_to_the_table_logged_and_counted(
         lines = log_lines(cloud.stack, played.match_id, since)
     assert {line.function for line in lines} == {"practice", "worker"}
     assert [line.timestamp for line in lines] == sorted(line.timestamp for line in lines)
-    own = [line.fields for line in lines if "level" in line.fields]
-    assert all({"request_id", "cold_start", "build"} <= fields.keys() for fields in own)
+    log_entries = [line.fields for line in lines if "level" in line.fields]
+    assert all({"request_id", "cold_start", "build"} <= fields.keys() for fields in log_entries)
     until(lambda: publish_metrics(cloud.stack.client) > 0)
     look = read_status(cloud.stack)
-    assert {fields["build"] for fields in own} == {look.build} != {"unknown"}
+    assert {fields["build"] for fields in log_entries} == {look.build} != {"unknown"}
     assert look.bot.results["both seats"] == 1
     assert look.problems == ()
     assert played.match_id not in look.bot.running
@@ -188,8 +194,8 @@ def test_the_command_line_does_the_same_and_speaks_json(
         *("set --at-once 4", "set --default at-once", "listen --for 1h"),
     ):
         assert run_cli(cloud, *command.split()) == 0
-        said = capsys.readouterr().out
-        assert command != "doctor" or "strategy and password can be used" in said
+        output = capsys.readouterr().out
+        assert command != "doctor" or "strategy and password can be used" in output
         assert run_cli(cloud, *command.split(), "--json") == 0
         json.loads(capsys.readouterr().out)
 
@@ -198,16 +204,19 @@ def test_the_command_line_does_the_same_and_speaks_json(
 # errors. So what follows upsets them.
 
 
-def test_an_alarm_can_be_tried_and_a_stack_that_could_be_deleted_is_told(
+def test_an_alarm_can_be_triggered_and_an_unprotected_stack_is_reported(
     cloud: EmulatedDeployment,
 ) -> None:
     name = trigger_alarm(cloud.stack, datetime.now(UTC))
-    told = cloud.emulator.client("cloudwatch").describe_alarms(AlarmNames=[name])["MetricAlarms"]
-    assert "A test by cardsharp cloud" in told[0]["StateReason"]
+    alarms = cloud.emulator.client("cloudwatch").describe_alarms(AlarmNames=[name])["MetricAlarms"]
+    assert "A test by cardsharp cloud" in alarms[0]["StateReason"]
     prod = replace(cloud.stack, parameters={**cloud.stack.parameters, "Stage": "prod"})
-    assert any("update-termination-protection" in one for one in read_status(prod).problems)
-    kept = replace(prod, is_protected=True)
-    assert not any("update-termination-protection" in one for one in read_status(kept).problems)
+    assert any("update-termination-protection" in problem for problem in read_status(prod).problems)
+    protected_stack = replace(prod, is_protected=True)
+    assert not any(
+        "update-termination-protection" in problem
+        for problem in read_status(protected_stack).problems
+    )
     with pytest.raises(ConfigError, match=r"no stack nope in us-east-1; name it with --stack"):
         find_stack("nope", cloud.emulator.client)
 
@@ -258,8 +267,8 @@ def test_dead_letters_are_listed_and_replayed_and_change_nothing(
     sqs, url = cloud.emulator.client("sqs"), cloud.stack.output("DeadLetterUrl")
     for body in (json.dumps({"match_id": played.match_id}), STRANGE):
         sqs.send_message(QueueUrl=url, MessageBody=body)
-    found = list_dead_letters(cloud.stack)
-    assert {letter.match_id for letter in found} == {played.match_id, None}
+    letters = list_dead_letters(cloud.stack)
+    assert {letter.match_id for letter in letters} == {played.match_id, None}
     look = read_status(cloud.stack)
     assert look.bot.dead_letters == 2
     # On a busy machine no poll may have succeeded for a while, which is told first.
@@ -300,9 +309,9 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: EmulatedDeployment
             scout.arena_client.whoami()
         with assembly.build_poller() as scout:
             assert scout.arena_client.whoami().name == "Team One"
-    kept = store.get_parameter(Name=name, WithDecryption=True)["Parameter"]
-    assert kept["Type"] == "SecureString"
-    assert json.loads(kept["Value"]) == {
+    parameter = store.get_parameter(Name=name, WithDecryption=True)["Parameter"]
+    assert parameter["Type"] == "SecureString"
+    assert json.loads(parameter["Value"]) == {
         "username": BOT_CREDENTIALS[0],
         "password": BOT_CREDENTIALS[1],
     }
@@ -310,13 +319,13 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: EmulatedDeployment
     assert arena_url(cloud.stack) == (cloud.arena.url, "basic")
 
 
-def test_what_a_deleted_stack_would_leave_is_forgotten_when_nothing_runs(
+def test_secrets_and_tables_of_a_deleted_stack_are_removed_if_no_match_runs(
     cloud: EmulatedDeployment,
 ) -> None:
     """Of a stack of another name, so that this one stays as it is."""
     client = cloud.emulator.client
-    for one in ("arena", "viewer"):
-        name = f"/leaving/{one}"
+    for suffix in ("arena", "viewer"):
+        name = f"/leaving/{suffix}"
         client("ssm").put_parameter(Name=name, Value="a word", Type="SecureString")
     client("dynamodb").create_table(
         TableName="leaving",
@@ -326,12 +335,12 @@ def test_what_a_deleted_stack_would_leave_is_forgotten_when_nothing_runs(
         DeletionProtectionEnabled=True,
     )
     leaving = replace(cloud.stack, name="leaving")
-    left = leaving.outputs | {"MatchTable": "leaving"}
+    outputs = leaving.outputs | {"MatchTable": "leaving"}
     with mock.patch.object(type(leaving), "log", mock.Mock(running_matches=list)):
         with pytest.raises(ConfigError, match="protected against deletion"):
-            delete_secrets(replace(leaving, outputs=left), include_match_log=True)
+            delete_secrets(replace(leaving, outputs=outputs), include_match_log=True)
         client("dynamodb").update_table(TableName="leaving", DeletionProtectionEnabled=False)
-        gone = delete_secrets(replace(leaving, outputs=left), include_match_log=True)
+        gone = delete_secrets(replace(leaving, outputs=outputs), include_match_log=True)
     assert gone == ["/leaving/arena", "/leaving/viewer", "leaving"]
     assert "leaving" not in client("dynamodb").list_tables()["TableNames"]
     while cloud.stack.log.running_matches():
@@ -355,20 +364,20 @@ def test_blef_is_played_through_its_http_api_and_watched(cloud: EmulatedDeployme
     api = urlsplit(cloud.stack.output("blefFeedUrl")).netloc.partition(".")[0]
     place = f"{cloud.emulator.endpoint}/_aws/execute-api/{api}/live"
     address, table = place.replace("http", "ws", 1), cloud.stack.ids["blefTable"]
-    told = {
+    variables = {
         **cloud.emulator.environment,
         SERVICE.store_setting: f"dynamodb:{table}",
         FEED_VARIABLE: place,
     }
-    with settings_environment(told):
-        blef = SERVICE.build_service(told)
-        build_websocket_handler(blef, told)
+    with settings_environment(variables):
+        blef = SERVICE.build_service(variables)
+        build_websocket_handler(blef, variables)
         feed, topic = (
-            feed_bootstrap.build_feed(place, told[SERVICE.store_setting], SystemClock()),
+            feed_bootstrap.build_feed(place, variables[SERVICE.store_setting], SystemClock()),
             f"game#{game}",
         )
-        asked = f"{address}?game_uuid={game}&player_uuid={bob}"
-        with connect(asked, open_timeout=HANG_SECONDS, proxy=None) as watcher:
+        watch_url = f"{address}?game_uuid={game}&player_uuid={bob}"
+        with connect(watch_url, open_timeout=HANG_SECONDS, proxy=None) as watcher:
             assert len(feed.subscribers(topic)) == 1
             blef.start(game, ann, make_private=True)
             state = receive_body(watcher)
@@ -389,8 +398,8 @@ def test_euchre_decides_through_its_http_api(cloud: EmulatedDeployment) -> None:
         http, query = event["requestContext"]["http"], event["rawQueryString"]
         # One slash too many, as a client sends it whose base URL ends with one.
         target = f"/{event['rawPath']}" + (f"?{query}" if query else "")
-        asked = {"method": http["method"], "data": event.get("body")}
-        answer = visit(cloud, target, api="euchre", **asked)
+        request_options = {"method": http["method"], "data": event.get("body")}
+        answer = visit(cloud, target, api="euchre", **request_options)
         assert answer.status_code == 200, answer.text
     invoked = cloud.emulator.client("lambda").invoke(
         FunctionName=cloud.stack.output("euchreName"), Payload=events[2].read_bytes()
@@ -399,7 +408,7 @@ def test_euchre_decides_through_its_http_api(cloud: EmulatedDeployment) -> None:
     assert visit(cloud, "/nothing", api="euchre").status_code == 404
 
 
-def test_a_stranger_is_refused_and_who_has_the_password_or_a_link_sees_the_match(
+def test_a_match_page_requires_the_password_or_a_link(
     cloud: EmulatedDeployment, played: MatchRecord, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = f"/matches/{played.match_id}"
@@ -415,28 +424,28 @@ def test_a_stranger_is_refused_and_who_has_the_password_or_a_link_sees_the_match
 
 
 @pytest.mark.slow
-def test_a_match_that_an_opponent_creates_is_found_by_the_schedule(
+def test_the_schedule_finds_a_match_created_by_an_opponent(
     cloud: EmulatedDeployment,
 ) -> None:
     """Which starts a poller once a minute."""
     match_id = cloud.arena.create_match([OPPONENT_CREDENTIALS[0], BOT_CREDENTIALS[0]])
-    assert ended(cloud, match_id).outcome
+    assert wait_for_finished_match(cloud, match_id).outcome
 
 
 @pytest.mark.slow
-def test_r19_a_match_is_played_on_while_the_stack_is_deployed_again(
+def test_r19_a_match_survives_a_redeployment_of_the_stack(
     cloud: EmulatedDeployment,
 ) -> None:
     (match_id,) = create_practice_matches(cloud.stack, {})
     began = datetime.now(UTC)
     # Here an update kills the worker in the middle of the match; on AWS it would go on to its end.
-    again = {**deployment_parameters(cloud.arena.url), "LogLevel": "DEBUG"}
-    deploy(cloud.emulator, cloud.built, cloud.stack.name, again)
+    parameters = {**deployment_parameters(cloud.arena.url), "LogLevel": "DEBUG"}
+    deploy(cloud.emulator, cloud.built, cloud.stack.name, parameters)
     cloud.emulator.client("lambda").invoke(
         FunctionName=cloud.stack.output("PollerName"),
         InvocationType="Event",
         Payload=json.dumps(schedule_event(datetime.now(UTC))),
     )
-    assert ended(cloud, match_id).finished_at > began
+    assert wait_for_finished_match(cloud, match_id).finished_at > began
     moves = cloud.stack.log.moves(match_id)
     assert all(move.facts is not None for move in moves)

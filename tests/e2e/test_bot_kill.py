@@ -34,8 +34,8 @@ from cardsharp.bot.queueing.messages import parse_match_message
 from cardsharp.core.clock import SystemClock
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena.match_creation import DEFAULT_DRAW_DECK
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.strategies import Decision, build, strategy
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, build, strategy
 from cardsharp.store.match_log import MatchLog
 from cardsharp_tools.local_cloud.lambda_events import Event, LambdaFunction, LocalLambdaContext
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, LambdaSchedulerOptions
@@ -48,9 +48,9 @@ class WorkerProcesses:
     """The worker's handler; each invocation has a process of its own, known by its match."""
 
     def __init__(self, variables: Mapping[str, str], log: Path) -> None:
-        self._given = dict(variables), log
-        self._made = get_context("forkserver")
-        self._made.set_forkserver_preload([__name__, "worker.app"])
+        self._worker_args = dict(variables), log
+        self._process_context = get_context("forkserver")
+        self._process_context.set_forkserver_preload([__name__, "worker.app"])
         with mock.patch.dict(os.environ, variables):  # its path leads to that module
             ensure_running()
         self._of: defaultdict[str, list[BaseProcess]] = defaultdict(list)
@@ -58,8 +58,10 @@ class WorkerProcesses:
     def __call__(self, event: Event, context: LocalLambdaContext) -> None:
         """Have a process attend; raises where it has failed or died."""
         busy = self._of[parse_match_message(event["Records"][0]["body"]).match_id]
-        left = timedelta(milliseconds=context.get_remaining_time_in_millis())
-        process = self._made.Process(target=_attend, args=(*self._given, event, left), daemon=True)
+        remaining_time = timedelta(milliseconds=context.get_remaining_time_in_millis())
+        process = self._process_context.Process(
+            target=_attend, args=(*self._worker_args, event, remaining_time), daemon=True
+        )
         process.start()
         busy.append(process)
         process.join()
@@ -73,12 +75,14 @@ class WorkerProcesses:
 
     def close(self) -> None:
         """Kill whoever still attends."""
-        for process in [one for busy in self._of.values() for one in busy]:
+        for process in [worker for busy in self._of.values() for worker in busy]:
             process.kill()
 
 
-def _attend(variables: Mapping[str, str], log: Path, event: Event, left: timedelta) -> None:
-    """What a process does: answer one event, as the function of that environment."""
+def _attend(
+    variables: Mapping[str, str], log: Path, event: Event, remaining_time: timedelta
+) -> None:
+    """Answer one event in this process, as the worker function does in that environment."""
     os.environ.clear()
     os.environ.update(variables)
     with log.open("a") as printed:
@@ -86,7 +90,7 @@ def _attend(variables: Mapping[str, str], log: Path, event: Event, left: timedel
         os.dup2(printed.fileno(), 2)
     strategy(STRATEGY)(Thinking)  # here alone, so that no other process has it
     handler = import_module("worker.app").handler
-    answer = handler(event, LocalLambdaContext("worker", left, SystemClock()))
+    answer = handler(event, LocalLambdaContext("worker", remaining_time, SystemClock()))
     sys.exit(bool(answer["batchItemFailures"]))
 
 
@@ -99,7 +103,7 @@ class Thinking:
     def __init__(self, rng: Random) -> None:
         self._inner = build("champion", rng)
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         threading.Event().wait(0.15)
         return self._inner.decide(position)
 
@@ -119,7 +123,7 @@ REST = timedelta(seconds=8)
 CLOCK = SystemClock()
 
 
-def test_r04_every_match_goes_on_after_a_kill_and_ends(tmp_path: Path) -> None:
+def test_r04_every_match_continues_and_ends_after_a_worker_is_killed(tmp_path: Path) -> None:
     """In matches in which we have both seats; no turn is lost, as each has time."""
     killed(tmp_path, timedelta(seconds=HANG_SECONDS))
 
@@ -163,19 +167,22 @@ def killed(tmp_path: Path, limit: timedelta) -> list[float]:
                 matches, len(matches)
             )
         ]
-        wholes = {match: arena.admin_view(match) for match in matches}
-        for whole in wholes.values():
-            assert [*log_differences(whole, log), *intent_differences(whole, log, [ALICE])] == []
-            assert not any(is_forced(entry) for entry in whole["moves"])
-    gone_on = sorted(gone_on_after(wholes[match], at) for match, at in deaths)
-    figures = ", ".join(f"{seconds:.1f}" for seconds in gone_on)
+        admin_views = {match: arena.admin_view(match) for match in matches}
+        for admin_view in admin_views.values():
+            assert [
+                *log_differences(admin_view, log),
+                *intent_differences(admin_view, log, [ALICE]),
+            ] == []
+            assert not any(is_forced(entry) for entry in admin_view["moves"])
+    recovery_times = sorted(recovery_seconds(admin_views[match], at) for match, at in deaths)
+    figures = ", ".join(f"{seconds:.1f}" for seconds in recovery_times)
     sys.stdout.write(f"{KILLS} kills in {len(matches)} matches; after {figures} s\n")
-    return gone_on
+    return recovery_times
 
 
-def gone_on_after(whole: dict[str, object], death: datetime) -> float:
+def recovery_seconds(admin_view: dict[str, object], death: datetime) -> float:
     """The seconds from a death to the next action; none where the match had just ended."""
-    acted = (datetime.fromisoformat(move["at"]) for move in accepted_actions(whole, [ALICE]))
+    acted = (datetime.fromisoformat(move["at"]) for move in accepted_actions(admin_view, [ALICE]))
     return (min((at for at in acted if at > death), default=death) - death).total_seconds()
 
 

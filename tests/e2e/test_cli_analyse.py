@@ -47,9 +47,9 @@ def against_random(name: str, strategy: str) -> StoredMatch:
 def nim() -> StoredMatch:
     """(1, 2), in which the winning move is missed."""
     begun, missed, won = State((1, 2)), Action(0, 1), Action(1, 2)
-    left = begun.without(missed)
-    taken = [(begun, missed), (left, won), (left.without(won), None)]
-    [(record, moves)] = stored_match(load_game(NIM), [PlayedAction(*one, None) for one in taken])
+    remaining_state = begun.without(missed)
+    taken = [(begun, missed), (remaining_state, won), (remaining_state.without(won), None)]
+    [(record, moves)] = stored_match(load_game(NIM), [PlayedAction(*step, None) for step in taken])
     header = {"game": "nim", "names": ["one", "two"], "players": ["one", "two"]}
     return replace(record, match_id="nim-1", header=header), moves
 
@@ -73,52 +73,56 @@ def logged(folder: Path, *matches: StoredMatch) -> str:
 
 
 def test_the_report_of_a_small_match_is_this(cli: Cli, tmp_path: Path) -> None:
-    """Who is ours is told first."""
+    """The report names our player first."""
     record, moves = nim()
     header = {**record.header, "seats": {"1": "two"}, "opponent": "one"}
-    ours = MatchRecord("ours", MatchStatus.FINISHED, AT, header)
-    store = logged(tmp_path, (record, moves), (ours, moves))
-    said = cli("analyse", "nim-1", "--store", store)
-    assert said.code == 0, said.err
-    started = next(line for line in said.out.splitlines() if line.startswith("started"))
-    assert said.out.replace(started, "started 2026-11-22 00:00:00 UTC").startswith(GOLDEN)
-    kept = "turn 1, one: blunder. 1 from heap 1 kept 0.0 %; 1 from heap 2 would have kept 100.0 %."
-    assert kept in " ".join(said.out.split())
-    told = cli("analyse", "ours", "--store", store).out
-    assert told.startswith("match ours: two v one\n")
-    assert "chance to win, two" in told
+    bot_record = MatchRecord("ours", MatchStatus.FINISHED, AT, header)
+    store = logged(tmp_path, (record, moves), (bot_record, moves))
+    result = cli("analyse", "nim-1", "--store", store)
+    assert result.code == 0, result.err
+    started = next(line for line in result.out.splitlines() if line.startswith("started"))
+    assert result.out.replace(started, "started 2026-11-22 00:00:00 UTC").startswith(GOLDEN)
+    expected_sentence = (
+        "turn 1, one: blunder. 1 from heap 1 kept 0.0 %; 1 from heap 2 would have kept 100.0 %."
+    )
+    assert expected_sentence in " ".join(result.out.split())
+    output = cli("analyse", "ours", "--store", store).out
+    assert output.startswith("match ours: two v one\n")
+    assert "chance to win, two" in output
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_every_game_is_analysed_on_80_columns(cli: Cli, tmp_path: Path, name: str) -> None:
     store = logged(tmp_path, against_random(name, STRATEGIES[name]))
-    said = cli("analyse", "last", "--store", store)
-    assert said.code == 0, said.err
+    result = cli("analyse", "last", "--store", store)
+    assert result.code == 0, result.err
     for words in ("accuracy", "skill", "luck", "at the start", "the biggest swings"):
-        assert words in said.out
-    assert ("less luck" in said.out) == (name != "blef")
-    long = [line for line in said.out.splitlines() if len(line) > 80]
+        assert words in result.out
+    assert ("less luck" in result.out) == (name != "blef")
+    long = [line for line in result.out.splitlines() if len(line) > 80]
     assert all(line.startswith(("    ", "match ")) or " by the cards, " in line for line in long)
 
 
-def test_an_answer_that_tells_no_whole_match_says_what_to_ask(cli: Cli, tmp_path: Path) -> None:
+def test_a_response_without_the_full_match_explains_the_request_to_send(
+    cli: Cli, tmp_path: Path
+) -> None:
     """Of a match that has ended an arena tells the last move alone, unless it is asked for all."""
     [trace] = SAMPLE.random_matches(1)
     *_, last = recorded_views(trace)
     view, file = {**last.raw, "startedAt": "2023-11-06T10:00:00.000Z"}, tmp_path / "told.json"
-    for told, sentence in (
+    for document, sentence in (
         ([view], "a list of matches"),
         ({"id": view["_id"], "sequence": "1.1", "playerdata": []}, "condensed"),
         ({**view, "moves": []}, "does not tell all moves"),
         ({**view, "moves": view["moves"][-1:]}, "does not tell all moves"),
     ):
-        file.write_text(json.dumps(told))
-        said = cli("analyse", str(file))
-        assert (said.code, sentence in said.err) == (2, True)
-        assert "showevents=true" in said.err
+        file.write_text(json.dumps(document))
+        result = cli("analyse", str(file))
+        assert (result.code, sentence in result.err) == (2, True)
+        assert "showevents=true" in result.err
 
 
-def test_statistics_are_one_page_of_charts_that_count_what_was_recorded(
+def test_statistics_are_a_single_page_of_charts_with_the_recorded_counts(
     cli: Cli, tmp_path: Path
 ) -> None:
     """Autopicks are moves in which the arena was asked to pick, as the recording has them."""
@@ -128,75 +132,85 @@ def test_statistics_are_one_page_of_charts_that_count_what_was_recorded(
     assert text.startswith("<!doctype html>")
     assert "default-src &#39;none&#39;; style-src &#39;sha256-" in text
     assert not re.findall("<script|<link|https?:", text)
-    ended = [match for match in SAMPLE.started() if match["final"]["last_look"]["active"] is None]
-    steps = [step for match in ended for step in match["steps"] if step.get("status") == 200]
-    asked = [
+    finished_matches = [
+        match for match in SAMPLE.started() if match["final"]["last_look"]["active"] is None
+    ]
+    steps = [
+        step for match in finished_matches for step in match["steps"] if step.get("status") == 200
+    ]
+    autopicks = [
         step for step in steps
         if "action" in step and js_truthy(step["action"].get("autopick"))
         and not any(event["eventType"] == "Comment" for event in step["response"])
     ]  # fmt: skip
     charted = text[text.index("Autopicks</figcaption>") :]
-    told = re.findall(r"<title>([^<:]+): ([\d,]+)</title>", charted[: charted.index("</figure>")])
-    assert f"{len(ended)} matches" in text
-    assert sum(int(count.replace(",", "")) for _, count in told) == len(asked) > 0
-    said = cli("stats", str(SAMPLE.file), "--tag", "nosuch")
-    assert (said.code, "with the tag nosuch" in said.err) == (2, True)
+    chart_bars = re.findall(
+        r"<title>([^<:]+): ([\d,]+)</title>", charted[: charted.index("</figure>")]
+    )
+    assert f"{len(finished_matches)} matches" in text
+    assert sum(int(count.replace(",", "")) for _, count in chart_bars) == len(autopicks) > 0
+    result = cli("stats", str(SAMPLE.file), "--tag", "nosuch")
+    assert (result.code, "with the tag nosuch" in result.err) == (2, True)
 
 
-def test_many_matches_are_told_by_opponent_and_by_strategy(
+def test_matches_are_summarised_by_opponent_and_by_strategy(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However they are told, they are the same matches: they are judged once."""
     judged: list[list[SideStatistics]] = []
 
-    def judged_once(*asked: Any) -> list[list[SideStatistics]]:  # noqa: ANN401 - what the real one takes
-        judged.extend([] if judged else analyse_matches(*asked))
+    def judged_once(*args: Any) -> list[list[SideStatistics]]:  # noqa: ANN401 - what the real one takes
+        judged.extend([] if judged else analyse_matches(*args))
         return judged
 
     monkeypatch.setattr("cardsharp_tools.cli.commands.stats.analyse_matches", judged_once)
     of, matches = get_game("deadmansdraw"), []
-    for number, (one, two) in enumerate([("third", "random"), ("random", "third")]):
-        record, moves = play_match(of, [StrategyPlayer(of, one), StrategyPlayer(of, two)], number)
-        header = {**record.header, "seats": {"0": one}, "opponent": two}
+    for number, (player, opponent) in enumerate([("third", "random"), ("random", "third")]):
+        record, moves = play_match(
+            of, [StrategyPlayer(of, player), StrategyPlayer(of, opponent)], number
+        )
+        header = {**record.header, "seats": {"0": player}, "opponent": opponent}
         done = MatchRecord(f"m{number}", MatchStatus.FINISHED, AT, header, outcome=record.outcome)
         matches.append((done, moves))
     store = logged(tmp_path, *matches, nim())
-    said = cli("stats", "--store", store)
-    assert said.code == 0, said.err
-    heads = [line.split()[:2] for line in said.out.splitlines()[1:3]]
+    result = cli("stats", "--store", store)
+    assert result.code == 0, result.err
+    heads = [line.split()[:2] for line in result.out.splitlines()[1:3]]
     assert heads == [["random", "1"], ["third", "1"]]
-    assert all(len(line) <= 80 for line in said.out.splitlines()[:4])
-    assert "time-outs" in said.out
+    assert all(len(line) <= 80 for line in result.out.splitlines()[:4])
+    assert "time-outs" in result.out
     monkeypatch.setenv("COLUMNS", "60")
     narrow = cli("stats", "--store", store).out.splitlines()
     assert [line.split()[:2] for line in narrow[1:3]] == heads, "no name is folded for a count"
     assert "time-outs" not in narrow[0]
     monkeypatch.setenv("COLUMNS", "80")
-    found = cli("stats", "--store", store, "--by", "strategy", "--player", "third", "--json").json()
-    [group] = found["groups"]
-    assert (found["matches"], group["name"], group["sides"]) == (2, "third", 1)
+    statistics = cli(
+        "stats", "--store", store, "--by", "strategy", "--player", "third", "--json"
+    ).json()
+    [group] = statistics["groups"]
+    assert (statistics["matches"], group["name"], group["sides"]) == (2, "third", 1)
     assert 0 < group["accuracy"]["mean"] < 100
     assert group["perMatch"].keys() >= {"blunder", "busts", "time-outs"}
-    assert found["ratings"]["third"]["lessLuck"]["margin"] > 0
-    assert found["ratings"].keys() == {"third", "random"}
-    rating, page = found["ratings"]["third"]["plain"], tmp_path / "page.html"
+    assert statistics["ratings"]["third"]["lessLuck"]["margin"] > 0
+    assert statistics["ratings"].keys() == {"third", "random"}
+    rating, page = statistics["ratings"]["third"]["plain"], tmp_path / "page.html"
     for more in ((), ("--html", str(page))):
-        said = cli("stats", "--store", store, "--by", "strategy", "--player", "third", *more)
-        assert said.code == 0, said.err
-        shown = page.read_text() if more else said.out
-        assert f"{rating['value']:,.0f} ± {rating['margin']:,.0f}" in shown
+        result = cli("stats", "--store", store, "--by", "strategy", "--player", "third", *more)
+        assert result.code == 0, result.err
+        output = page.read_text() if more else result.out
+        assert f"{rating['value']:,.0f} ± {rating['margin']:,.0f}" in output
 
 
-def test_of_blef_nothing_is_told_less_luck_and_of_no_match_nothing(
+def test_statistics_of_blef_have_no_luck_adjustment_and_an_empty_log_is_reported(
     cli: Cli, tmp_path: Path
 ) -> None:
     """The deals of its rounds tell too little of who wins them."""
     store = logged(tmp_path, against_random("blef", "threshold"))
-    said = cli("stats", "--game", "blef", "--store", store)
-    assert said.code == 0, said.err
-    assert "less luck" not in said.out
-    found = cli("blef", "stats", "--store", store, "--json").json()
-    assert found["groups"][0]["withoutLuck"] is None
-    said = cli("stats", "--store", store)
-    assert (said.code, said.out) == (2, "")
-    assert "The log has no finished match of Dead Man's Draw" in said.err
+    result = cli("stats", "--game", "blef", "--store", store)
+    assert result.code == 0, result.err
+    assert "less luck" not in result.out
+    statistics = cli("blef", "stats", "--store", store, "--json").json()
+    assert statistics["groups"][0]["withoutLuck"] is None
+    result = cli("stats", "--store", store)
+    assert (result.code, result.out) == (2, "")
+    assert "The log has no finished match of Dead Man's Draw" in result.err

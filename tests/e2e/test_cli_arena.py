@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import requests
 from support.arena_server import ADMIN_PASSWORD
-from support.cli import ONE, TEAM_ONE_PASSWORD, TWO, Cli, start_program, wait_for_line
+from support.cli import TEAM_1_ID, TEAM_1_PASSWORD, TEAM_2_ID, Cli, start_program, wait_for_line
 from support.ports import unused_port
 from support.waiting import HANG_SECONDS
 
@@ -35,7 +35,7 @@ SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]  # a draw pile th
 
 @pytest.fixture
 def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    monkeypatch.setenv("CARDSHARP_PASSWORD", TEAM_ONE_PASSWORD)
+    monkeypatch.setenv("CARDSHARP_PASSWORD", TEAM_1_PASSWORD)
     return cli
 
 
@@ -51,27 +51,27 @@ def arena(request: pytest.FixtureRequest) -> Iterator[ArenaServer]:
             yield deployed
 
 
-def here(arena: ArenaServer) -> tuple[str, ...]:
+def connection_options(arena: ArenaServer) -> tuple[str, ...]:
     """The options that lead to an arena as team one."""
-    return "--url", arena.url, "--user", ONE
+    return "--url", arena.url, "--user", TEAM_1_ID
 
 
 # --- arena -----------------------------------------------------------------------------------
 
 
-def test_an_arena_says_where_it_is_and_no_password_and_ends_on_request() -> None:
+def test_the_arena_prints_its_address_but_no_password_and_stops_on_ctrl_c() -> None:
     with start_program(
         "arena", "--port", "0", environment={"ARENA_ADMIN_PASSWORD": "s3cret"}
     ) as process:
-        said = "".join(takewhile(lambda line: line != "Ctrl-C stops it.\n", process.stdout))
-        url = said.splitlines()[0].removeprefix("arena at ")
-        asked = requests.get(f"{url}/api/whoami", auth=("admin", "s3cret"), timeout=HANG_SECONDS)
-        assert asked.json()["role"] == "admin"
+        output = "".join(takewhile(lambda line: line != "Ctrl-C stops it.\n", process.stdout))
+        url = output.splitlines()[0].removeprefix("arena at ")
+        response = requests.get(f"{url}/api/whoami", auth=("admin", "s3cret"), timeout=HANG_SECONDS)
+        assert response.json()["role"] == "admin"
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=HANG_SECONDS)
         assert "the arena is closed" in rest
-        assert "pass" not in (said + rest).replace("password", "")
-        assert "s3cret" not in said + rest + errors
+        assert "pass" not in (output + rest).replace("password", "")
+        assert "s3cret" not in output + rest + errors
         assert process.returncode == 0
 
 
@@ -79,17 +79,21 @@ def test_the_organiser_creates_matches_by_the_players_names(
     cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They change seats; what is not known is told with those who are."""
-    refused = cli("arena", "match", ONE, TWO, "--url", arena.url)
+    refused = cli("arena", "match", TEAM_1_ID, TEAM_2_ID, "--url", arena.url)
     assert (refused.code, "ARENA_ADMIN_PASSWORD" in refused.err) == (2, True)
     monkeypatch.setenv("ARENA_ADMIN_PASSWORD", ADMIN_PASSWORD)
-    order = ("Team One", TWO, "-n", "3", "--tag", "cup", "--timeout", "7", "--url", arena.url)
-    made = cli("arena", "match", *order, "--json").json()
-    assert [match["players"] for match in made] == [[ONE, TWO], [TWO, ONE], [ONE, TWO]]
-    look = arena.admin_view(made[1]["match"])
+    order = ("Team One", TEAM_2_ID, "-n", "3", "--tag", "cup", "--timeout", "7", "--url", arena.url)
+    matches = cli("arena", "match", *order, "--json").json()
+    assert [match["players"] for match in matches] == [
+        [TEAM_1_ID, TEAM_2_ID],
+        [TEAM_2_ID, TEAM_1_ID],
+        [TEAM_1_ID, TEAM_2_ID],
+    ]
+    look = arena.admin_view(matches[1]["match"])
     assert look["creationParams"]["tags"] == ["cup"]
     assert look["creationParams"]["timeout"] == 7
     assert "Team Two against Team One" in cli("arena", "match", *order).out
-    unknown = cli("arena", "match", "Nemo", TWO, "--url", arena.url)
+    unknown = cli("arena", "match", "Nemo", TEAM_2_ID, "--url", arena.url)
     assert unknown.code == 2
     assert "Nobody at the arena is called Nemo; its players are Dummy, Team One" in unknown.err
 
@@ -97,19 +101,19 @@ def test_the_organiser_creates_matches_by_the_players_names(
 # --- bot -------------------------------------------------------------------------------------
 
 
-def test_once_the_bot_plays_what_waits_with_its_tag_and_tells_programs_an_event_a_line(
+def test_the_bot_plays_waiting_matches_with_its_tag_once_and_prints_json_events(
     cli: Cli, arena: ArenaServer
 ) -> None:
-    match_id = arena.create_match([ONE, ONE], drawPile=SHORT, tags=["final"])
-    other = arena.create_match([ONE, ONE], drawPile=SHORT, tags=["other"])
+    match_id = arena.create_match([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT, tags=["final"])
+    other = arena.create_match([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT, tags=["other"])
     # The bot as a program of its own, with which its long poll ends; in here it would go on.
-    how = ("--once", "--tag", "final", "--json", "--strategy", "champion")
-    with start_program("bot", *here(arena), *how) as process:
+    options = ("--once", "--tag", "final", "--json", "--strategy", "champion")
+    with start_program("bot", *connection_options(arena), *options) as process:
         out, err = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, err
-    began, *turns, ended = out.splitlines()
+    began, *turns, end_event = out.splitlines()
     assert began.startswith('{"event": "began"')
-    assert ended.startswith('{"event": "ended"')
+    assert end_event.startswith('{"event": "ended"')
     assert all(line.startswith('{"event": "turn"') for line in turns)
     assert other not in out, "a match with another tag was played"
     assert "as Team One" in err
@@ -117,15 +121,15 @@ def test_once_the_bot_plays_what_waits_with_its_tag_and_tells_programs_an_event_
     assert arena.admin_view(match_id)["activePlayerIndex"] is None
 
 
-def test_who_is_no_player_is_told_so_in_a_sentence_without_the_password(
+def test_invalid_players_get_an_error_that_hides_the_password(
     cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CARDSHARP_PASSWORD", "wr0ng-and-secret")
     organiser = "'admin' is the arena's organiser, who plays no match; give a player"
     for command in ("bot", "practice"):
-        for user, told in ((ONE, "401"), ("admin", organiser)):
+        for user, reason in ((TEAM_1_ID, "401"), ("admin", organiser)):
             refused = cli(command, "--url", arena.url, "--user", user)
-            assert (refused.code, told in refused.err) == (2, True)
+            assert (refused.code, reason in refused.err) == (2, True)
             assert "wr0ng" not in refused.err + refused.out
             assert len(refused.err.splitlines()) == 1
 
@@ -134,29 +138,31 @@ def test_the_bot_waits_for_an_arena_and_survives_its_restart(tmp_path: Path) -> 
     port, data = unused_port(), tmp_path / "arena.db"
     config = ArenaConfig(admin_password=ADMIN_PASSWORD, port=port, data_file=data)
     url = f"http://127.0.0.1:{port}"
-    with start_program("bot", "--url", url, "--user", ONE, "--once") as process:
+    with start_program("bot", "--url", url, "--user", TEAM_1_ID, "--once") as process:
         wait_for_line(process.stderr, "Trying again in 1 s")
         with ArenaServer(config) as arena:
             wait_for_line(process.stderr, "attending")
-            match_id = arena.create_match([ONE, TWO], seed="norandom", timeout=None)
+            match_id = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom", timeout=None)
             wait_for_line(process.stdout, f"match {match_id}: captain (us) v Team Two")
         wait_for_line(process.stderr, "no connection")
         with ArenaServer(config) as arena:
-            ended = requests.delete(
+            response = requests.delete(
                 f"{url}/api/matches/{match_id}/terminate",
                 auth=("admin", ADMIN_PASSWORD),
                 timeout=HANG_SECONDS,
             )
-            assert ended.status_code == 200
+            assert response.status_code == 200
             out, _ = process.communicate(timeout=HANG_SECONDS)
     assert f"match {match_id}: tied" in out
     assert process.returncode == 0
 
 
-def test_ctrl_c_lets_a_match_end_and_a_second_one_does_not(arena: ArenaServer) -> None:
-    with start_program("bot", *here(arena)) as process:
+def test_the_first_ctrl_c_finishes_the_match_and_the_second_stops_at_once(
+    arena: ArenaServer,
+) -> None:
+    with start_program("bot", *connection_options(arena)) as process:
         wait_for_line(process.stderr, "attending")
-        match_id = arena.create_match([ONE, TWO], seed="norandom")
+        match_id = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom")
         wait_for_line(process.stdout, f"match {match_id}")
         process.send_signal(signal.SIGINT)
         wait_for_line(process.stderr, "1 running, played to the end")
@@ -166,23 +172,23 @@ def test_ctrl_c_lets_a_match_end_and_a_second_one_does_not(arena: ArenaServer) -
         assert "Traceback" not in errors
 
 
-def test_matches_of_other_processes_neither_end_the_bot_nor_are_told_as_its_own(
+def test_the_bot_ignores_matches_of_other_processes(
     arena: ArenaServer,
 ) -> None:
     """In one home a lab keeps matches of each game, and somebody else's worker is at one."""
-    with start_program("bot", *here(arena), "--once", "--json") as process:
+    with start_program("bot", *connection_options(arena), "--once", "--json") as process:
         wait_for_line(process.stderr, "attending")
         for name, players in LAB.items():
             duel = ("lab", "duel", *players, "--game", name, "-n", "1", "--keep", "1")
             with start_program(*duel, "--workers", "1") as lab:
-                said, faults = lab.communicate(timeout=HANG_SECONDS)
+                output, faults = lab.communicate(timeout=HANG_SECONDS)
             assert lab.returncode == 0, faults
-            assert "kept in the match log" in said
+            assert "kept in the match log" in output
         with open_log(default_store()) as log:
             log.acquire_lease(
                 "somebody-elses", "worker", timedelta(hours=1), {"players": ["a", "b"]}
             )
-        match_id = arena.create_match([ONE, ONE], drawPile=SHORT)
+        match_id = arena.create_match([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT)
         out, err = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, err
     events = [json.loads(line) for line in out.splitlines()]
@@ -190,22 +196,22 @@ def test_matches_of_other_processes_neither_end_the_bot_nor_are_told_as_its_own(
     assert [events[0]["event"], events[-1]["event"]] == ["began", "ended"]
 
 
-def test_what_cannot_be_shown_is_said_once_and_the_bot_plays_on(arena: ArenaServer) -> None:
+def test_a_display_failure_is_reported_once_and_the_bot_plays_on(arena: ArenaServer) -> None:
     """A damaged move and, of the next match, an output that nobody reads any more."""
-    with start_program("bot", *here(arena), "--json") as process:
+    with start_program("bot", *connection_options(arena), "--json") as process:
         wait_for_line(process.stderr, "attending")
-        damaged = arena.create_match([ONE, TWO], seed="norandom", timeout=None)
+        damaged = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom", timeout=None)
         wait_for_line(process.stdout, damaged)
         with closing(sqlite3.connect(default_store().removeprefix("sqlite:"))) as db:
             change = "UPDATE moves SET facts = '{\"x\": 1}' WHERE match_id = ? AND sequence = 0"
             assert db.execute(change, (damaged,)).rowcount == 1
             db.commit()
-        told = wait_for_line(process.stderr, f"Match {damaged} cannot be shown: Move 0")
-        assert told.endswith("Playing goes on.\n")
+        message = wait_for_line(process.stderr, f"Match {damaged} cannot be shown: Move 0")
+        assert message.endswith("Playing goes on.\n")
         end(arena, damaged)
         assert json.loads(wait_for_line(process.stdout, '"ended"'))["match"] == damaged
         process.stdout.close()
-        unread = arena.create_match([ONE, ONE], drawPile=SHORT)
+        unread = arena.create_match([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT)
         wait_for_line(process.stderr, "The output cannot be written")
         while arena.admin_view(unread)["activePlayerIndex"] is not None:
             CLOCK.sleep(timedelta(milliseconds=50))
@@ -222,68 +228,72 @@ def end(arena: ArenaServer, match_id: str) -> None:
 
 
 @pytest.mark.slow
-def test_who_stands_by_goes_on_when_the_bot_is_killed(arena: ArenaServer) -> None:
-    with start_program("bot", *here(arena), "--standby") as first:
+def test_a_standby_bot_takes_over_if_the_first_is_killed(arena: ArenaServer) -> None:
+    with start_program("bot", *connection_options(arena), "--standby") as first:
         wait_for_line(first.stderr, "attending")
-        with start_program("bot", *here(arena), "--standby", "--once") as second:
+        with start_program("bot", *connection_options(arena), "--standby", "--once") as second:
             wait_for_line(second.stderr, "standing by: another bot with this match log attends")
-            left = arena.create_match([ONE, TWO], seed="norandom")
-            wait_for_line(first.stdout, f"match {left}")
+            abandoned_match = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom")
+            wait_for_line(first.stdout, f"match {abandoned_match}")
             first.kill()
             wait_for_line(second.stderr, "now attending")
-            match_id = arena.create_match([ONE, ONE], drawPile=SHORT)
+            match_id = arena.create_match([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT)
             wait_for_line(second.stdout, f"match {match_id}: both seats, ")
 
 
 # --- practice --------------------------------------------------------------------------------
 
 
-def test_practice_in_both_seats_is_shown_checked_and_kept(cli: Cli, arena: ArenaServer) -> None:
+def test_practice_in_both_seats_is_displayed_checked_and_logged(
+    cli: Cli, arena: ArenaServer
+) -> None:
     """Against ourselves, begun in the middle, and against the dummy, whose seat is ours too."""
     piles = ("--draw-pile", "Key3, map5,Sword4", "--banks", "Hook7/Kraken6", "--discard-pile", "")
-    played = cli("practice", *here(arena), *piles)
+    played = cli("practice", *connection_options(arena), *piles)
     assert played.code == 0, played.err
     for words in ("both seats, ", "log complete", "Key3"):
         assert words in played.out
     match = cli("show", "last", "--json").json()
     assert match["turns"][-1]["scores"] == match["outcome"]["scores"]
     options = ("-n", "2", "--opponent", "dummy", "--against", "draw-2", "--draw-pile", "Key3,Map5")
-    found = cli("practice", *here(arena), *options, "--json").json()
-    assert [match["logComplete"] for match in found] == [True, True]
+    matches = cli("practice", *connection_options(arena), *options, "--json").json()
+    assert [match["logComplete"] for match in matches] == [True, True]
     seats = cli("show", "last", "--json").json()["header"]["seats"]
     assert set(seats.values()) == {"captain", "draw-2"}
 
 
 def test_practice_begins_as_a_stored_match_stood(cli: Cli, arena: ArenaServer) -> None:
     """By start piles, which every arena takes; whoever decided there is first, and we are both."""
-    *_, before, there, _ = cli("show", "final-2023", "--json").json()["turns"]
-    like = f"final-2023@{there['moves'][0]['move'] + 1}"
-    (played,) = cli("practice", *here(arena), "--like", like, "--json").json()
+    *_, previous_turn, turn, _ = cli("show", "final-2023", "--json").json()["turns"]
+    like = f"final-2023@{turn['moves'][0]['move'] + 1}"
+    (played,) = cli("practice", *connection_options(arena), "--like", like, "--json").json()
     assert played["logComplete"]
     view = arena.admin_view(played["match"])
-    params, mover = view["creationParams"], there["player"]
-    banks = [sorted(f"{one['suit']}{one['value']}" for one in bank) for bank in params["banks"]]
-    assert banks == [before["banks"][mover], before["banks"][1 - mover]]
-    drawn = [
-        event["drawn"] for move in there["moves"] for event in move["events"] if "drawn" in event
+    params, mover = view["creationParams"], turn["player"]
+    banks = [sorted(f"{card['suit']}{card['value']}" for card in bank) for bank in params["banks"]]
+    assert banks == [previous_turn["banks"][mover], previous_turn["banks"][1 - mover]]
+    replayed_cards = [
+        event["drawn"] for move in turn["moves"] for event in move["events"] if "drawn" in event
     ]
-    pile = [f"{one['suit']}{one['value']}" for one in params["drawPile"]]
-    assert pile[: len(drawn)] == drawn
+    pile = [f"{card['suit']}{card['value']}" for card in params["drawPile"]]
+    assert pile[: len(replayed_cards)] == replayed_cards
     assert view["moves"][0]["events"][-1]["playerIndex"] == 0
 
 
-def test_practice_matches_can_be_left_to_others_and_bad_orders_are_told(
+def test_practice_can_create_matches_only_and_reports_invalid_piles(
     cli: Cli, arena: ArenaServer
 ) -> None:
-    created = cli("practice", *here(arena), "--create-only", "--json", "--tag", "try").json()
+    created = cli(
+        "practice", *connection_options(arena), "--create-only", "--json", "--tag", "try"
+    ).json()
     view = arena.admin_view(created["match_ids"][0])
     assert view["moveCount"] == 1
     assert view["creationParams"]["tags"] == ["try"]
     assert cli("matches").code == 2, "nothing is in our own log"
-    bad = cli("practice", *here(arena), "--draw-pile", "Parrot3")
+    bad = cli("practice", *connection_options(arena), "--draw-pile", "Parrot3")
     assert (bad.code, len(bad.err.splitlines())) == (2, 1)
     assert "'Parrot3' is no card" in bad.err
-    twice = cli("practice", *here(arena), "--draw-pile", "Key3,Key3")
+    twice = cli("practice", *connection_options(arena), "--draw-pile", "Key3,Key3")
     assert (twice.code, "Duplicate cards" in twice.err) == (1, True)
 
 
@@ -296,25 +306,25 @@ def findings(cli: Cli, *arguments: str) -> dict[str, str]:
     }
 
 
-def test_the_doctor_names_what_is_wrong_and_nothing_else(
+def test_the_doctor_reports_only_actual_problems(
     cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checked = cli("doctor", *here(arena))
+    checked = cli("doctor", *connection_options(arena))
     assert (checked.code, "Team One" in checked.out) == (0, True)
     # No proxy is named, and the front at home tells no time, by which clocks could be compared.
     skipped = {"proxy", "clock"} if isinstance(arena, EmulatedArenaServer) else {"proxy"}
-    found = findings(cli, *here(arena))
+    found = findings(cli, *connection_options(arena))
     assert {check for check, finding in found.items() if finding != "ok"} == skipped
     assert {found[check] for check in skipped} == {"skipped"}
     with monkeypatch.context() as without:
         without.delenv("CARDSHARP_PASSWORD")
         assert findings(cli)["arena"] == "skipped", "none is named"
-    down = findings(cli, "--url", f"http://127.0.0.1:{unused_port()}", "--user", ONE)
+    down = findings(cli, "--url", f"http://127.0.0.1:{unused_port()}", "--user", TEAM_1_ID)
     assert (down["arena"], down["credentials"]) == ("failed", "failed")
     monkeypatch.setenv("CARDSHARP_PASSWORD", "wr0ng-and-secret")
-    wrong = cli("doctor", *here(arena))
+    wrong = cli("doctor", *connection_options(arena))
     assert wrong.code == 1
     assert "wr0ng" not in wrong.out + wrong.err
-    assert findings(cli, *here(arena))["credentials"] == "failed"
+    assert findings(cli, *connection_options(arena))["credentials"] == "failed"
     monkeypatch.setenv("CARDSHARP_PASWORD", "x")
-    assert "did you mean CARDSHARP_PASSWORD?" in cli("doctor", *here(arena)).out
+    assert "did you mean CARDSHARP_PASSWORD?" in cli("doctor", *connection_options(arena)).out

@@ -27,12 +27,12 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
     Played by a user whose settings are those of an arena far away.
     """
     folder = tmp_path_factory.mktemp("data")
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as said:
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as output:
         isolate_environment(patch, folder)
         patch.setenv("CARDSHARP_ARENA_URL", "https://arena.example")
         patch.setenv("CARDSHARP_NONSENSE", "1")
         assert main(["play", "-n", "2", "--json", "--opponent", "champion", "--seed", "4"]) == 0
-    return folder, json.loads(said.getvalue())
+    return folder, json.loads(output.getvalue())
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def home(begun: Begun) -> Path:
     return begun[0]
 
 
-def test_json_is_one_document_of_all_matches_whatever_the_users_settings_say(begun: Begun) -> None:
+def test_play_json_is_a_single_document_despite_arena_settings(begun: Begun) -> None:
     _, document = begun
     assert document["won"] + document["lost"] + document["tied"] == 2
     assert document["logComplete"] is True
@@ -60,7 +60,7 @@ def our_turns(match: dict[str, Any]) -> list[int]:
     return [turn["turn"] for turn in decided]
 
 
-def test_matches_are_listed_narrowed_and_found_by_either_end_of_their_ids(cli: Cli) -> None:
+def test_matches_are_listed_filtered_and_identified_by_either_end_of_the_id(cli: Cli) -> None:
     """The last started first; an id may be shortened unless it could be two."""
     first, second = listed(cli)
     assert first["started"] > second["started"]
@@ -73,36 +73,36 @@ def test_matches_are_listed_narrowed_and_found_by_either_end_of_their_ids(cli: C
     ids = [first["match"], second["match"]]
     shared = next(n for n in range(24, 0, -1) if ids[0][:n] == ids[1][:n])
     for match_id in ids:
-        for word in (match_id, match_id[-5:], match_id[: shared + 1]):
-            assert cli("show", word, "--json").json()["match"] == match_id
+        for match_reference in (match_id, match_id[-5:], match_id[: shared + 1]):
+            assert cli("show", match_reference, "--json").json()["match"] == match_id
     refused = cli("show", ids[0][:shared])
     assert (refused.code, "can be 2 matches" in refused.err) == (2, True)
 
 
-def test_everything_that_is_kept_is_for_its_owner_alone(cli: Cli, home: Path) -> None:
+def test_log_files_are_accessible_to_their_owner_only(cli: Cli, home: Path) -> None:
     """Match log and program's log; a folder of before is narrowed by the next command."""
     folder = home / "cardsharp"
-    kept = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
-    assert kept == {"matches.db": 0o600, "play.log": 0o600}
+    file_modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    assert file_modes == {"matches.db": 0o600, "play.log": 0o600}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     folder.chmod(0o755)
     assert len(listed(cli)) == 2
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_show_tells_every_turn_and_why_explains_each_decision_of_one(cli: Cli) -> None:
+def test_show_lists_every_turn_and_why_explains_each_decision(cli: Cli) -> None:
     match = cli("show", "last", "--json").json()
     assert [turn["turn"] for turn in match["turns"]] == [*range(1, match["outcome"]["turns"] + 1)]
     assert match["turns"][-1]["scores"] == match["outcome"]["scores"]
-    shown = cli("show", "last").out
-    assert all(str(bank) in shown for bank in match["outcome"]["scores"])
+    output = cli("show", "last").out
+    assert all(str(bank) in output for bank in match["outcome"]["scores"])
     moves = [move for turn in match["turns"] for move in turn["moves"]]
     decided = [move["decision"] for move in moves if move["decision"]]
     assert len(decided) > 10
     assert all(decision["reason"] for decision in decided)
-    ours = our_turns(match)
-    decisions = cli("why", "last", str(ours[-1]), "--json").json()
-    text = cli("why", "last", str(ours[-1])).out
+    our_turn_numbers = our_turns(match)
+    decisions = cli("why", "last", str(our_turn_numbers[-1]), "--json").json()
+    text = cli("why", "last", str(our_turn_numbers[-1])).out
     assert text.count("decision ") == len(decisions)
     for move in decisions:
         decision = move["decision"]
@@ -111,7 +111,7 @@ def test_show_tells_every_turn_and_why_explains_each_decision_of_one(cli: Cli) -
         assert f"{decision['decisionMs']:.1f} ms" in text
     for part in ("our bank", "their bank", "play area", "discarded", "unseen", "value"):
         assert part in text
-    theirs = next(turn["turn"] for turn in match["turns"] if turn["turn"] not in ours)
+    theirs = next(turn["turn"] for turn in match["turns"] if turn["turn"] not in our_turn_numbers)
     for question, sentence in (
         ("show zzz", "No match 'zzz' is in the log; `cardsharp matches` lists them."),
         ("why last 99", "There is no turn 99"),
@@ -123,7 +123,7 @@ def test_show_tells_every_turn_and_why_explains_each_decision_of_one(cli: Cli) -
 
 
 def test_show_says_which_moves_the_arena_lost(cli: Cli, home: Path) -> None:
-    first, second = (one["match"] for one in listed(cli))
+    first, second = (entry["match"] for entry in listed(cli))
     log = SqliteMatchLog(home / "cardsharp" / "matches.db", SystemClock())
     log.add_note(first, "withdrawn", {"sequence": 7, "intent": None, "facts": {}})
     log.close()
@@ -131,13 +131,13 @@ def test_show_says_which_moves_the_arena_lost(cli: Cli, home: Path) -> None:
     assert cli("show", second).err == ""
 
 
-def test_what_is_told_fits_into_its_columns_whole_and_without_spaces_at_the_ends(
+def test_output_fits_the_terminal_width_without_trailing_spaces(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    why = f"why last {our_turns(cli('show', 'last', '--json').json())[0]}"
+    explain_command = f"why last {our_turns(cli('show', 'last', '--json').json())[0]}"
     for width, cards in ((80, ""), (120, " cards")):
         monkeypatch.setenv("COLUMNS", str(width))
-        lines = cli(*why.split()).out.splitlines()
+        lines = cli(*explain_command.split()).out.splitlines()
         assert max(map(len, lines)) <= width
         [head, *_] = [line for line in lines if "Anchor" in line]
         suits = "Anchor Hook Cannon Key Chest Map Oracle Sword Kraken Mermaid"
@@ -149,7 +149,7 @@ def test_what_is_told_fits_into_its_columns_whole_and_without_spaces_at_the_ends
         monkeypatch.setenv("COLUMNS", columns)
         if not columns:
             monkeypatch.delenv("COLUMNS")
-        for command in ("matches", "show last", why, "strategies", "show final-2023"):
+        for command in ("matches", "show last", explain_command, "strategies", "show final-2023"):
             lines = cli(*command.split()).out.splitlines()
             assert max(map(len, lines)) <= int(columns or 80), command
             assert [line for line in lines if line.endswith(" ")] == [], command
@@ -160,59 +160,61 @@ def test_what_is_told_fits_into_its_columns_whole_and_without_spaces_at_the_ends
 def test_strategies_lists_every_name_with_a_line(cli: Cli) -> None:
     # In this process tests have registered players of their own.
     with start_program("strategies", "--json") as fresh:
-        found = {one["name"]: one["about"] for one in json.loads(fresh.communicate()[0])}
-    assert {"champion", "steady", "draw-3"} <= found.keys()
-    assert all(found.values())
+        strategies = {
+            strategy["name"]: strategy["about"] for strategy in json.loads(fresh.communicate()[0])
+        }
+    assert {"champion", "steady", "draw-3"} <= strategies.keys()
+    assert all(strategies.values())
     table = cli("strategies").out
-    assert all(name in table for name in found)
+    assert all(name in table for name in strategies)
 
 
 # --- prune -----------------------------------------------------------------------------------
 
 
-def kept(path: Path) -> tuple[int, int]:
-    """How many matches there are, and how many have moves."""
+def count_matches(path: Path) -> tuple[int, int]:
+    """Return the number of matches, and the number of matches with moves."""
     with closing(sqlite3.connect(path)) as db:
         query = "SELECT (SELECT count(*) FROM matches), count(DISTINCT match_id) FROM moves"
         matches, with_moves = db.execute(query).fetchone()
         return matches, with_moves
 
 
-def test_prune_deletes_what_is_old_when_it_may_and_gives_the_room_back(
+def test_prune_deletes_old_matches_on_confirmation_and_frees_disk_space(
     cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of matches that ended 40 and 20 days ago, and one that runs: never that, however old."""
     aged = tmp_path / "aged.db"
     with (
-        closing(sqlite3.connect(home / "cardsharp" / "matches.db")) as whole,
+        closing(sqlite3.connect(home / "cardsharp" / "matches.db")) as source_db,
         closing(sqlite3.connect(aged)) as db,
     ):
-        whole.backup(db)
+        source_db.backup(db)
         ids = [row[0] for row in db.execute("SELECT id FROM matches ORDER BY started")]
         for match_id, days in zip(ids, (40, 20), strict=True):
             age = days * 24 * 60 * 60 * 1_000_000
             db.execute("UPDATE matches SET finished = finished - ? WHERE id = ?", (age, match_id))
         db.execute("INSERT INTO matches (id, status, started) VALUES ('runs', 'running', 0)")
         db.commit()
-    before, store = aged.stat().st_size, f"sqlite:{aged}"
+    original_size, store = aged.stat().st_size, f"sqlite:{aged}"
     prune = ("matches", "prune", "--store", store, "--older-than")
-    said = cli(*prune, "30d", "--dry-run")
-    assert (said.code, said.out) == (0, "1 match would be deleted\n")
+    result = cli(*prune, "30d", "--dry-run")
+    assert (result.code, result.out) == (0, "1 match would be deleted\n")
     refused = cli(*prune, "30d")
     assert (refused.code, refused.out) == (2, "")
     assert "1 match would be deleted; say --yes" in refused.err
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("builtins.input", lambda: "n")
     assert cli(*prune, "30d").out == "1 match kept\n"
-    assert kept(aged) == (3, 2)
+    assert count_matches(aged) == (3, 2)
     monkeypatch.setattr("builtins.input", lambda: "y")
     assert cli(*prune, "30d").out == "1 match deleted\n"
-    assert kept(aged) == (2, 1)
+    assert count_matches(aged) == (2, 1)
     assert cli(*prune, "30d").out == "no match ended so long ago\n"
     last = cli(*prune, "12h", "--yes", "--json").json()
     assert (len(last["matches"]), last["deleted"]) == (1, True)
-    assert kept(aged) == (1, 0)
-    assert aged.stat().st_size < before / 2
+    assert count_matches(aged) == (1, 0)
+    assert aged.stat().st_size < original_size / 2
     assert cli("matches", "--store", store).out.count("runs") == 1
 
 
@@ -226,19 +228,19 @@ def fresh(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
     return cli
 
 
-def test_a_match_is_played_and_kept_though_its_reader_has_gone(fresh: Cli) -> None:
+def test_a_match_is_logged_even_if_its_output_is_closed(fresh: Cli) -> None:
     """As in `cardsharp play | head -2`: what only shows it ends no match."""
     with start_program("play", "--seed", "7", "--strategy", "draw-3") as process:
         wait_for_line(process.stdout, "draw-3 (us) v example-java")
         process.stdout.close()
-        said = process.stderr.read()
-        assert process.wait(HANG_SECONDS) == 0, said
-    assert said.count("The output cannot be written") == 1
+        errors = process.stderr.read()
+        assert process.wait(HANG_SECONDS) == 0, errors
+    assert errors.count("The output cannot be written") == 1
     [match] = fresh("matches", "--json").json()
     assert match["status"] == "finished"
 
 
-def test_one_match_is_shown_turn_by_turn_checked_and_kept_where_the_environment_says(
+def test_a_match_is_displayed_checked_and_logged_in_the_configured_store(
     fresh: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same seed plays it again, even where nothing can be kept: that costs the copy alone."""
@@ -255,18 +257,18 @@ def test_one_match_is_shown_turn_by_turn_checked_and_kept_where_the_environment_
     follow_up = re.search(r"cardsharp (why [0-9a-f]{24} \d+)", played.out)
     assert "show last" not in played.out, "another process may play meanwhile"
     assert "chosen  " in fresh(*follow_up[1].split()).out
-    kept = fresh("show", "last", "--json").json()["outcome"]
+    stored_outcome = fresh("show", "last", "--json").json()["outcome"]
     assert fresh("lab", "duel", "draw-3", "draw-2", "-n", "1", "--keep", "1").code == 0
     assert len(fresh("matches", "--json").json()) == 2
     (tmp_path / "file").write_text("no folder")
     monkeypatch.delenv("CARDSHARP_STORE")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
-    again = fresh("play", "--seed", "7", "--strategy", "draw-3", "--json")
-    assert again.code == 0
-    assert "could not be kept" in again.err
-    [match] = again.json()["matches"]
+    repeated_run = fresh("play", "--seed", "7", "--strategy", "draw-3", "--json")
+    assert repeated_run.code == 0
+    assert "could not be kept" in repeated_run.err
+    [match] = repeated_run.json()["matches"]
     assert [match[key] for key in ("turns", "scores", "result")] == [
-        kept[key] for key in ("turns", "scores", "result")
+        stored_outcome[key] for key in ("turns", "scores", "result")
     ]
 
 
@@ -276,8 +278,10 @@ def test_an_opponent_that_fails_ends_the_run_with_its_last_words(
     failing = write_strategy_file(tmp_path, "bad_opponent", "os._exit(0)", "import os")
     played = fresh("play", "--opponent", failing)
     assert played.code == 1
-    said = "cannot play: the strategy ended the process (os._exit(0)) (bad_opponent.py, line 13, in"
-    assert said in played.err
+    expected_error = (
+        "cannot play: the strategy ended the process (os._exit(0)) (bad_opponent.py, line 13, in"
+    )
+    assert expected_error in played.err
     assert "Traceback" not in played.err
 
 
@@ -288,7 +292,7 @@ def test_the_emulator_plays_the_same_match_through_sqs_and_dynamodb(fresh: Cli) 
     assert fresh("show", "last").code == 0, "the match outlives the emulator"
 
 
-def test_the_final_is_shown_without_any_log(cli: Cli) -> None:
+def test_the_sample_final_is_displayed_without_a_log(cli: Cli) -> None:
     assert "both seats, 55 : 51, in 18 turns" in cli("show", "final-2023").out
     assert "Turn 3 was not decided by us but by Pathormous" in cli("why", "final-2023", "3").err
     assert cli("analyse", "final-2023", "--json").json()["analysis"]["result"] == 1.0

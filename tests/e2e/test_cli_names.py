@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import requests
-from support.cli import ONE, TEAM_ONE_PASSWORD, TWO, Cli, Outcome, start_program
+from support.cli import TEAM_1_ID, TEAM_1_PASSWORD, TEAM_2_ID, Cli, Outcome, start_program
 from support.waiting import HANG_SECONDS
 
 from cardsharp.core.clock import SystemClock
@@ -27,69 +27,71 @@ HOSTILE = SERVED + "\ud800"
 SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
 
 
-def unharmed(said: Outcome) -> Outcome:
-    """Nothing but what can be seen and ends of lines, of which none begins with what was forged."""
-    for text in (said.out, said.err):
+def unharmed(outcome: Outcome) -> Outcome:
+    """Assert that an outcome has only printable text and no forged line, and return it."""
+    for text in (outcome.out, outcome.err):
         assert [c for c in text if not c.isprintable() and c != "\n"] == []
         assert not [line for line in text.split("\n") if line.lstrip().startswith(FORGED)]
-    assert "fault of Cardsharp" not in said.err
-    return said
+    assert "fault of Cardsharp" not in outcome.err
+    return outcome
 
 
-def ended_by_somebody_else(url: str) -> None:
+def end_match_as_opponent(url: str) -> None:
     """The other team ends the match of that address by turns that take nothing."""
     with requests.Session() as session:
-        session.auth = (TWO, TEAM_ONE_PASSWORD)
+        session.auth = (TEAM_2_ID, TEAM_1_PASSWORD)
         while session.get(f"{url}?waitactive=1", timeout=HANG_SECONDS).status_code == 200:
             session.post(url, json={"etype": "Draw", "autopick": True}, timeout=HANG_SECONDS)
             session.post(url, json={"etype": "EndTurn"}, timeout=HANG_SECONDS)
 
 
-def test_a_hostile_opponent_is_shown_and_harms_nothing(cli: Cli, tmp_path: Path) -> None:
+def test_a_hostile_opponent_name_is_displayed_harmlessly(cli: Cli, tmp_path: Path) -> None:
     """In `bot` while it plays, and in `matches`, `show` and `why` afterwards."""
-    names, file = {ONE: "Team One", TWO: SERVED}, tmp_path / "players.json"
-    players = [{"_id": i, "name": n, "password": TEAM_ONE_PASSWORD} for i, n in names.items()]
+    names, file = {TEAM_1_ID: "Team One", TEAM_2_ID: SERVED}, tmp_path / "players.json"
+    players = [{"_id": i, "name": n, "password": TEAM_1_PASSWORD} for i, n in names.items()]
     file.write_text(json.dumps(players))
-    bot = ("bot", "--user", ONE, "--once", "--strategy", "draw-3")
+    bot = ("bot", "--user", TEAM_1_ID, "--once", "--strategy", "draw-3")
     with ArenaServer(ArenaConfig(players_file=file)) as arena, ThreadPoolExecutor(1) as pool:
         # The first of the two begins, so that both have a turn.
         tags = [SERVED]
-        match_id = arena.create_match([TWO, ONE], drawPile=SHORT, tags=tags, seed="norandom")
-        pool.submit(ended_by_somebody_else, f"{arena.url}/api/matches/{match_id}")
-        settings = {"CARDSHARP_ARENA_URL": arena.url, "CARDSHARP_PASSWORD": TEAM_ONE_PASSWORD}
+        match_id = arena.create_match(
+            [TEAM_2_ID, TEAM_1_ID], drawPile=SHORT, tags=tags, seed="norandom"
+        )
+        pool.submit(end_match_as_opponent, f"{arena.url}/api/matches/{match_id}")
+        settings = {"CARDSHARP_ARENA_URL": arena.url, "CARDSHARP_PASSWORD": TEAM_1_PASSWORD}
         with start_program(*bot, environment=settings) as run:
             out, err = run.communicate(timeout=HANG_SECONDS)
-    said = unharmed(Outcome(run.returncode, out, err))
-    assert said.code == 0, said.err
-    assert f"match {match_id}: draw-3 (us) v ␛]0;title" in said.out
+    result = unharmed(Outcome(run.returncode, out, err))
+    assert result.code == 0, result.err
+    assert f"match {match_id}: draw-3 (us) v ␛]0;title" in result.out
     unharmed(cli("matches"))
-    shown = unharmed(cli("show", "last"))
-    assert shown.out.startswith(f"match {match_id}: draw-3 (us) v ␛]0;title")
-    assert "tags ␛]0;title" in shown.out
+    show_result = unharmed(cli("show", "last"))
+    assert show_result.out.startswith(f"match {match_id}: draw-3 (us) v ␛]0;title")
+    assert "tags ␛]0;title" in show_result.out
     turns = {t["player"]: str(t["turn"]) for t in cli("show", "last", "--json").json()["turns"]}
     assert unharmed(cli("why", "last", turns[1])).code == 0
     refused = unharmed(cli("why", "last", turns[0]))
     assert "not decided by us but by ␛]0;title" in refused.err
-    kept = unharmed(cli("matches", "--json")).json()[0]["header"]
-    assert (kept["names"][0], kept["tags"]) == (SERVED, [SERVED]), "the log keeps the truth"
+    header = unharmed(cli("matches", "--json")).json()[0]["header"]
+    assert (header["names"][0], header["tags"]) == (SERVED, [SERVED]), "the log keeps the truth"
 
 
 def test_hostile_nicknames_in_blef_harm_nothing(cli: Cli, tmp_path: Path) -> None:
     """However they came into the log: its games are told by their players' names."""
     path = tmp_path / "blef.db"
     with closing(SqliteMatchLog(path, SystemClock())) as log:
-        ours = {"names": ["Cardsharp"], "seats": {"0": "bayes"}}
-        header = {"game": "blef", "tags": [HOSTILE], **ours}
+        player_fields = {"names": ["Cardsharp"], "seats": {"0": "bayes"}}
+        header = {"game": "blef", "tags": [HOSTILE], **player_fields}
         lease = log.acquire_lease("m", "me", timedelta(hours=1), header)
-        told: dict[str, Any] = {"round": 1, "player": HOSTILE, "action": HOSTILE, "actionId": 3}
+        facts: dict[str, Any] = {"round": 1, "player": HOSTILE, "action": HOSTILE, "actionId": 3}
         log.write_facts(
-            lease, {101: told, 102: {**told, "hands": {HOSTILE: ["9c"]}, "actionId": 89}}
+            lease, {101: facts, 102: {**facts, "hands": {HOSTILE: ["9c"]}, "actionId": 89}}
         )
         log.finish(lease, {"result": "lost", "winnerName": HOSTILE, "turns": 1})
     store = ("--store", f"sqlite:{path}")
     for command in (("show", "last"), ("blef", "show", "m"), ("matches",)):
-        said = unharmed(cli(*command, *store))
-        assert said.code == 0, said.err
+        result = unharmed(cli(*command, *store))
+        assert result.code == 0, result.err
         assert unharmed(cli(*command, *store, "--json")).json()
     assert "␛]0;title" in cli("show", "last", *store).out
 
@@ -99,7 +101,7 @@ def test_a_hostile_token_of_euchre_harms_nothing(cli: Cli, tmp_path: Path) -> No
     with closing(DEAL_STORE_FACTORY.open_file(path, SystemClock())) as deals:
         deals.begin(key, tuple(range(24)))
     store = ("--store", f"sqlite:{path}")
-    said = unharmed(cli("euchre", "show", "last", *store))
-    assert said.code == 0, said.err
-    assert "␛]0;title" in said.out
+    result = unharmed(cli("euchre", "show", "last", *store))
+    assert result.code == 0, result.err
+    assert "␛]0;title" in result.out
     unharmed(cli("euchre", "show", "last", *store, "--json"))

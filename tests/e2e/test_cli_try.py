@@ -26,18 +26,20 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         isolate_environment(patch, folder)
         for game in OPPONENTS:
-            with redirect_stdout(io.StringIO()) as said:
+            with redirect_stdout(io.StringIO()) as output:
                 assert main(["new", str(folder / f"{game}.py"), "--game", game]) == 0
-            duel = next(line for line in said.getvalue().splitlines() if "lab duel" in line)
+            duel = next(line for line in output.getvalue().splitlines() if "lab duel" in line)
             words = shlex.split(duel.partition("#")[0].partition("cardsharp ")[2])
             assert main([*words, *["-n", "1", "--workers", "1", "--seed", "3", "--keep", "1"]]) == 0
     return folder
 
 
-def kept(cli: Cli, game: str) -> str:
+def latest_match_id(cli: Cli, game: str) -> str:
     """A kept match of that game: in Euchre the match's first deal."""
-    found = [one for one in cli("matches", "--json").json() if one["header"]["game"] == game]
-    return str(found[-1]["match"])
+    records = [
+        record for record in cli("matches", "--json").json() if record["header"]["game"] == game
+    ]
+    return str(records[-1]["match"])
 
 
 def tried(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
@@ -45,33 +47,35 @@ def tried(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("game", OPPONENTS)
-def test_a_match_of_the_lab_is_shown_explained_and_decided_again(
+def test_a_lab_match_is_displayed_explained_and_tried_by_another_strategy(
     cli: Cli, home: Path, game: str
 ) -> None:
     """By its own strategy as it was; where another differs, the game's judge says the cost."""
-    match_id = kept(cli, game)
+    match_id = latest_match_id(cli, game)
     [match] = tried(cli, f"{home / game}.py", "--match", match_id)
     assert match["game"] == game
     assert match["decisions"]
-    for one in match["decisions"]:
-        assert one["now"]["action"] == one["then"]["action"] in one["options"]
-        assert not one["differs"]
-        assert one["then"]["by"] == f"{game}.py"
+    for decision in match["decisions"]:
+        assert decision["now"]["action"] == decision["then"]["action"] in decision["options"]
+        assert not decision["differs"]
+        assert decision["then"]["by"] == f"{game}.py"
     [other] = tried(cli, OPPONENTS[game], "--match", match_id)
     assert other["judge"]["name"] == JUDGES[game]
-    assert any(one["differs"] and one["cost"] is not None for one in other["decisions"])
+    assert any(
+        decision["differs"] and decision["cost"] is not None for decision in other["decisions"]
+    )
     assert cli("show", match_id).code == 0
-    why = cli("why", match_id, str(match["decisions"][0]["turn"]))
-    assert why.code == 0, why.err
-    assert match["decisions"][0]["then"]["action"] in why.out
+    explanation = cli("why", match_id, str(match["decisions"][0]["turn"]))
+    assert explanation.code == 0, explanation.err
+    assert match["decisions"][0]["then"]["action"] in explanation.out
 
 
-def test_the_version_of_a_users_file_is_kept_with_its_matches(cli: Cli, home: Path) -> None:
+def test_matches_record_the_version_of_the_strategy_file(cli: Cli, home: Path) -> None:
     [record] = [r for r in cli("matches", "--json").json() if r["header"]["game"] == "deadmansdraw"]
     version = record["header"]["version"]
     assert version == source_version(str(home / "deadmansdraw.py"), get_game(None))
-    found = cli("stats", "--by", "version", "--json").json()
-    assert [one["name"] for one in found["groups"]] == [f"{version[:6]} deadmansdraw.py"]
+    statistics = cli("stats", "--by", "version", "--json").json()
+    assert [group["name"] for group in statistics["groups"]] == [f"{version[:6]} deadmansdraw.py"]
 
 
 def test_all_matches_of_a_log_are_tried_and_the_worst_difference_can_be_opened(
@@ -80,14 +84,14 @@ def test_all_matches_of_a_log_are_tried_and_the_worst_difference_can_be_opened(
     draws = write_strategy_file(
         home, "draws", "return Decision(position.legal_actions()[0], 'The first.')"
     )
-    found = cli("try", draws, "--all")
-    assert found.code == 0, found.err
-    assert "draws.py decides otherwise in " in found.out
+    result = cli("try", draws, "--all")
+    assert result.code == 0, result.err
+    assert "draws.py decides otherwise in " in result.out
     judged = (
         r"captain judges these choices to be (better|worse) than .+: by \d+\.\d\d wins together, "
     )
-    assert re.search(judged, found.out)
-    command = found.out.rpartition("cardsharp try ")[2]
+    assert re.search(judged, result.out)
+    command = result.out.rpartition("cardsharp try ")[2]
     turn = cli("try", *shlex.split(command))
     assert turn.code == 0, turn.err
     assert "now     " in turn.out
@@ -96,64 +100,72 @@ def test_all_matches_of_a_log_are_tried_and_the_worst_difference_can_be_opened(
 
 @pytest.mark.usefixtures("home")
 @pytest.mark.parametrize("player", ["captain", "random"])
-def test_the_turn_that_is_named_differs_most_in_either_direction(cli: Cli, player: str) -> None:
+def test_the_reported_turn_has_the_largest_difference(cli: Cli, player: str) -> None:
     """Of a stronger player every difference is a gain; of a weaker one it is a loss."""
-    match_id = kept(cli, "deadmansdraw")
+    match_id = latest_match_id(cli, "deadmansdraw")
     [match] = tried(cli, player, "--match", match_id)
     gains = {
-        (one["turn"], round(-100 * one["cost"], 1)) for one in match["decisions"] if one["cost"]
+        (decision["turn"], round(-100 * decision["cost"], 1))
+        for decision in match["decisions"]
+        if decision["cost"]
     }
     assert len(gains) > 1
-    turn, gain = max(gains, key=lambda found: abs(found[1]))
-    found = cli("try", player, "--match", match_id)
-    said = f"The largest difference is in turn {turn} of match {match_id}, {gain:+.1f} %. All that"
-    assert said in found.out
-    assert f"--turn {turn}\n" in found.out
-    assert f" {gain:+.1f} %\n" in found.out, "the same in the table"
+    turn, gain = max(gains, key=lambda turn_gain: abs(turn_gain[1]))
+    result = cli("try", player, "--match", match_id)
+    expected_text = (
+        f"The largest difference is in turn {turn} of match {match_id}, {gain:+.1f} %. All that"
+    )
+    assert expected_text in result.out
+    assert f"--turn {turn}\n" in result.out
+    assert f" {gain:+.1f} %\n" in result.out, "the same in the table"
 
 
 @pytest.mark.usefixtures("home")
-def test_each_game_is_summed_up_by_its_own_judge(cli: Cli) -> None:
-    matches = [word for game in OPPONENTS for word in ("--match", kept(cli, game))]
-    found = cli("try", "random", *matches)
-    assert found.out.count("random decides otherwise in ") == len(OPPONENTS)
+def test_each_game_is_summarised_by_its_judge(cli: Cli) -> None:
+    matches = [
+        argument for game in OPPONENTS for argument in ("--match", latest_match_id(cli, game))
+    ]
+    result = cli("try", "random", *matches)
+    assert result.out.count("random decides otherwise in ") == len(OPPONENTS)
     for judge in JUDGES.values():
-        assert f"{judge} judges " in found.out
+        assert f"{judge} judges " in result.out
 
 
-def test_one_turn_shows_options_output_and_time(cli: Cli, home: Path) -> None:
+def test_a_single_turn_shows_options_output_and_time(cli: Cli, home: Path) -> None:
     body = (
         "print('I see', len(position.unseen)); "
         "legal = position.legal_actions(); "
         "return Decision(legal[-1], 'The last.', (PointsOption(legal[-1], 0.25, 'my note'),))"
     )
-    match_id = kept(cli, "deadmansdraw")
+    match_id = latest_match_id(cli, "deadmansdraw")
     turn = tried(cli, str(home / "deadmansdraw.py"), "--match", match_id)[0]["decisions"][0]["turn"]
-    shown = cli(
+    result = cli(
         "try", write_strategy_file(home, "says", body), "--match", match_id, "--turn", str(turn)
     )
-    assert shown.code == 0, shown.err
+    assert result.code == 0, result.err
     for words in ("printed I see ", "my note", "says.py, ", "then deadmansdraw.py", "play area"):
-        assert words in shown.out
+        assert words in result.out
 
 
-def test_what_cannot_be_tried_says_why(cli: Cli) -> None:
-    for arguments, said in (
+def test_try_explains_why_a_turn_cannot_be_tried(cli: Cli) -> None:
+    for arguments, expected_error in (
         ("--turn 99", "Nothing that can be tried was decided in turn 99, but in: "),
         ("--turn 1 --all", "--turn is of one match"),
         ("--match nosuch", "No match 'nosuch' is in the log"),
         ("--match nosuch.json", "nosuch.json cannot be read: No such file"),
     ):
-        found = cli("try", "steady", *arguments.split())
-        assert (found.code, said in found.err) == (2, True)
+        result = cli("try", "steady", *arguments.split())
+        assert (result.code, expected_error in result.err) == (2, True)
 
 
-def test_losses_are_kept_first(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_duel_logs_its_losses_first(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     isolate_environment(monkeypatch, tmp_path)  # the other tests count the matches of their log
     duel = ("lab", "duel", "draw-2", "champion", "-n", "5", "--seed", "2", "--workers", "1")
-    found = cli(*duel, "--keep", "3", "--json").json()
-    outcomes = {one["match"]: one["outcome"] for one in cli("matches", "--json").json()}
-    assert [outcomes[match_id]["result"] for match_id in found["kept"]] == ["lost"] * 3
-    steps = cli("show", found["kept"][0], "--json").json()
+    duel_result = cli(*duel, "--keep", "3", "--json").json()
+    outcomes = {record["match"]: record["outcome"] for record in cli("matches", "--json").json()}
+    assert [outcomes[match_id]["result"] for match_id in duel_result["kept"]] == ["lost"] * 3
+    steps = cli("show", duel_result["kept"][0], "--json").json()
     assert steps["header"]["seats"] == {"0": "draw-2"} or steps["header"]["opponent"] == "champion"
     assert json.dumps(steps).count('"strategy": "champion"') > 0

@@ -1,4 +1,4 @@
-"""What the command says when something is wrong, and how it looks on a narrow terminal."""
+"""Error messages of the command line, and its output on a narrow terminal."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.cli import ONE, Cli, Outcome
+from support.cli import TEAM_1_ID, Cli, Outcome
 from support.recordings import sample_rows
 from support.waiting import HANG_SECONDS
 
@@ -27,28 +27,28 @@ def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
 
 
 @pytest.mark.parametrize("line", sample_rows("errors"))
-def test_an_error_is_a_sentence_that_says_what_to_do(cli: Cli, line: str) -> None:
-    code, command, said = line.split(" | ")
-    told = cli(*command.format(ONE=ONE).split())
-    assert (told.code, told.out) == (int(code), "")
-    assert said in told.err
-    assert "Traceback" not in told.err
-    assert "fixed sample size" not in told.err, "something was begun before the names were read"
+def test_an_error_message_tells_the_user_the_next_step(cli: Cli, line: str) -> None:
+    code, command, expected_error = line.split(" | ")
+    result = cli(*command.format(ONE=TEAM_1_ID).split())
+    assert (result.code, result.out) == (int(code), "")
+    assert expected_error in result.err
+    assert "Traceback" not in result.err
+    assert "fixed sample size" not in result.err, "something was begun before the names were read"
 
 
-def test_a_port_that_is_taken_is_told(cli: Cli) -> None:
+def test_a_port_in_use_is_reported(cli: Cli) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        told = cli("euchre", "serve", "--port", str(taken.getsockname()[1]))
-    assert told.code == 2
-    assert "or --port 0 for any free one" in told.err
+        result = cli("euchre", "serve", "--port", str(taken.getsockname()[1]))
+    assert result.code == 2
+    assert "or --port 0 for any free one" in result.err
 
 
 @pytest.mark.parametrize("command", ["show nosuch", "lab duel", "play --strategy nosuch", "nosuch"])
 def test_a_program_reads_the_error_from_stdout(cli: Cli, command: str) -> None:
-    told = cli(*command.split(), "--json")
-    assert told.code == 2
-    assert told.err == "".join(
-        f"cardsharp: {line}\n" for line in json.loads(told.out)["error"].splitlines()
+    result = cli(*command.split(), "--json")
+    assert result.code == 2
+    assert result.err == "".join(
+        f"cardsharp: {line}\n" for line in json.loads(result.out)["error"].splitlines()
     )
 
 
@@ -97,18 +97,22 @@ def test_a_file_of_settings_has_options_that_need_not_be_typed(
 
 def test_a_shell_completes_commands_and_options(cli: Cli) -> None:
     script = cli("completion", "bash").out
-    asked = "COMP_WORDS=(cardsharp lab du); COMP_CWORD=2; _cardsharp; echo ${COMPREPLY[@]}"
-    bash = shutil.which("bash") or "bash"
-    told = subprocess.run(  # noqa: S603 - our own script
-        [bash], input=f"{script}\n{asked}", capture_output=True, text=True, check=False
+    completion_query = (
+        "COMP_WORDS=(cardsharp lab du); COMP_CWORD=2; _cardsharp; echo ${COMPREPLY[@]}"
     )
-    assert told.stdout == "duel\n"
+    bash = shutil.which("bash") or "bash"
+    result = subprocess.run(  # noqa: S603 - our own script
+        [bash], input=f"{script}\n{completion_query}", capture_output=True, text=True, check=False
+    )
+    assert result.stdout == "duel\n"
 
 
-def test_the_help_of_a_sub_command_has_its_own_examples(cli: Cli) -> None:
-    for command, own in (("lab probe", 1), ("cloud logs", 2), ("lab difference", 0)):
+def test_the_help_of_a_subcommand_has_examples_of_that_subcommand(cli: Cli) -> None:
+    for command, example_count in (("lab probe", 1), ("cloud logs", 2), ("lab difference", 0)):
         examples = cli(*command.split(), "--help").out.partition("Examples:")[2]
-        assert examples.count("cardsharp ") == examples.count(f"cardsharp {command}") == own
+        assert (
+            examples.count("cardsharp ") == examples.count(f"cardsharp {command}") == example_count
+        )
 
 
 # --- where there is no room -----------------------------------------------------------------------
@@ -130,7 +134,7 @@ print("went on")
 
 
 def shell(command: str, home: Path) -> Outcome:
-    """What a shell says of our command, by the exit code of its last."""
+    """Run our program in a shell; return the outcome with the exit code of the last command."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("CARDSHARP_")}
     ran = subprocess.run(  # noqa: S603 - our own command
         # What counts the lines of every process writes a file of its own, and none may grow here.
@@ -145,29 +149,29 @@ def shell(command: str, home: Path) -> Outcome:
 
 
 @pytest.mark.parametrize("json", ["", "--json"])
-def test_an_output_that_is_full_is_one_sentence(tmp_path: Path, json: str) -> None:
-    said = shell(f"{PROGRAM} strategies {json} > /dev/full", tmp_path)
-    assert said.code == 1
-    assert said.err == (
+def test_a_full_output_device_gives_a_one_line_error(tmp_path: Path, json: str) -> None:
+    result = shell(f"{PROGRAM} strategies {json} > /dev/full", tmp_path)
+    assert result.code == 1
+    assert result.err == (
         "cardsharp: The output cannot be written: No space left on device. Make room for it.\n"
     )
 
 
 @pytest.mark.slow
-def test_a_match_log_that_may_not_grow_is_one_sentence(tmp_path: Path) -> None:
-    said = shell(f"ulimit -f 4; {PROGRAM} play --opponent draw-3", tmp_path)
-    assert said.code == 1
-    assert "The match log " in said.err
-    assert "stage.db cannot be used: disk I/O error" in said.err
-    assert "Traceback" not in said.err
-    assert "fault of Cardsharp" not in said.err
+def test_a_match_log_that_cannot_grow_gives_a_one_line_error(tmp_path: Path) -> None:
+    result = shell(f"ulimit -f 4; {PROGRAM} play --opponent draw-3", tmp_path)
+    assert result.code == 1
+    assert "The match log " in result.err
+    assert "stage.db cannot be used: disk I/O error" in result.err
+    assert "Traceback" not in result.err
+    assert "fault of Cardsharp" not in result.err
 
 
-def test_a_log_that_takes_no_more_is_told_of_once_and_stops_nothing(tmp_path: Path) -> None:
+def test_a_full_log_file_is_reported_once_and_the_program_continues(tmp_path: Path) -> None:
     """The handlers go on: what is logged of a match is not the match."""
     path = tmp_path / "logs" / "bot.log"
-    said = shell(f"exec {sys.executable} -c '{LOGGING}' {path}", tmp_path)
-    assert (said.code, said.out) == (0, "went on\n")
-    assert said.err == f"cardsharp: The log {path} ends here: File too large.\n"
+    result = shell(f"exec {sys.executable} -c '{LOGGING}' {path}", tmp_path)
+    assert (result.code, result.out) == (0, "went on\n")
+    assert result.err == f"cardsharp: The log {path} ends here: File too large.\n"
     assert "kept" in path.read_text()
     assert path.stat().st_size <= 1_000

@@ -41,20 +41,20 @@ HABITS = "http10", "new-connection"  # what only a real socket shows of clients 
 
 def entered(cli: Cli, folder: str, name: str) -> tuple[str, str]:
     """Id and password of a new team."""
-    told = cli("contest", "teams", "add", folder, name).out
-    ((user, password),) = re.findall(r"id (\w+), password (\S+)", told)
+    output = cli("contest", "teams", "add", folder, name).out
+    ((user, password),) = re.findall(r"id (\w+), password (\S+)", output)
     return user, password
 
 
-def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Path) -> None:
+def test_teams_are_registered_and_their_passwords_printed_once(cli: Cli, tmp_path: Path) -> None:
     """By hand and from a CSV file, all of it or nothing; what is wrong is said in a sentence."""
     folder = str(tmp_path / "cup")
     proposed = cli("contest", "new", "--teams", "2", "--minutes", "9").out
     assert "Create it by: cardsharp contest new NAME --format " in proposed
     assert "double-elimination, 5 matches" in cli("contest", "new", folder).out
     assert cli("contest", "new", folder).code == 2
-    told = cli("contest", "teams", "add", folder, "[goal] Diggers").out
-    password = told.split("password ")[1].strip()
+    output = cli("contest", "teams", "add", folder, "[goal] Diggers").out
+    password = output.split("password ")[1].strip()
     (tmp_path / "teams.csv").write_text("name,strategy\nHouse,captain\nBananas,\n")
     entered = cli("contest", "teams", "import", folder, str(tmp_path / "teams.csv")).out
     assert "team House" in entered
@@ -63,8 +63,8 @@ def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Pat
     assert "1. [goal] Diggers" in listed.out
     assert "played here by captain" in listed.out
     assert password not in listed.out
-    again = cli("contest", "teams", "credentials", folder, "[goal] Diggers").out
-    assert password not in again
+    credentials_output = cli("contest", "teams", "credentials", folder, "[goal] Diggers").out
+    assert password not in credentials_output
     assert cli("contest", "teams", "remove", folder, "House").out == "Removed House.\n"
     assert len(cli("contest", "teams", "list", folder, "--json").json()) == 2
     wrong = tmp_path / "wrong.csv"
@@ -84,9 +84,10 @@ def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Pat
 
 @pytest.mark.slow
 def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path) -> None:
-    """Where that was asked for, until Ctrl-C; and looked at afterwards in every form.
+    """A cup is played to its end, its page stays until Ctrl-C, and its results can be read.
 
-    Who comes late is played, and the house plays whoever tries something, which counts for nothing.
+    A team that joins late is played, too. The arena's dummy plays any team that tries its
+    program; such matches do not count.
     """
     folder = str(tmp_path / "cup")
     cli("contest", "new", folder, "-n", "1", "--format", "round-robin", "--timeout", "1")
@@ -104,8 +105,8 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
             requests.post(f"{url}/api/matches", json=order, auth=auth, timeout=HANG_SECONDS)
 
         def tried() -> list[int]:
-            found = requests.get(f"{url}/api/matches", auth=auth, timeout=HANG_SECONDS).json()
-            return [one["moveCount"] for one in found if DUMMY_ID in one["playerids"]]
+            matches = requests.get(f"{url}/api/matches", auth=auth, timeout=HANG_SECONDS).json()
+            return [match["moveCount"] for match in matches if DUMMY_ID in match["playerids"]]
 
         until(lambda: len(tried()) == 2 and max(tried()) > 1)
         assert wait_for_line(contest.stdout, "won by") == "won by Late\n"
@@ -126,8 +127,8 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
     assert "written to" in cli("contest", "results", folder, "--html", str(file)).out
     assert "Late</bdi></p>" in re.sub(r"\s+</p>", "</p>", file.read_text())
     assert "cannot be written" in cli("contest", "results", folder, "--html", str(tmp_path)).err
-    again = cli("contest", "run", folder, "--port", "0").out
-    assert again.splitlines()[-1] == "won by Late"
+    rerun_output = cli("contest", "run", folder, "--port", "0").out
+    assert rerun_output.splitlines()[-1] == "won by Late"
     assert "is over" in cli("contest", "teams", "add", folder, "Later").err
 
 
@@ -144,17 +145,21 @@ def test_practice_can_be_looked_at(
     unseeded = cli("contest", "run", str(folder), "--port", "0", "--seed-by-practice")
     assert (unseeded.code, "Nobody has practised" in unseeded.err) == (2, True)
     with open_in(folder) as records:
-        one, two, _ = (team.id for team in records.teams())
+        first_team, second_team, _ = (team.id for team in records.teams())
         facts = MatchFacts((9, 40), 1, 61.25, 20, (1, 0), (0, 0))
         noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
-        records.add_practice_match(PracticeMatch(1, (one, two), "a" * 24, noon, facts))
-        records.add_practice_match(PracticeMatch(2, (two, one), "b" * 24, noon, facts, (two,)))
+        records.add_practice_match(
+            PracticeMatch(1, (first_team, second_team), "a" * 24, noon, facts)
+        )
+        records.add_practice_match(
+            PracticeMatch(2, (second_team, first_team), "b" * 24, noon, facts, (second_team,))
+        )
     first, second = cli("contest", "results", str(folder), "--practice", "--json").json()
     assert first["teams"] == ["One", "Two"]
     assert (first["points"], first["winner"], first["seconds"]) == ("9:40", "Two", 61.2)
     assert second["left by"] == ["Two"]
-    told = cli("contest", "results", str(folder), "--practice", "--csv").out
-    assert next(csv.DictReader(io.StringIO(told)))["winner"] == "Two"
+    csv_text = cli("contest", "results", str(folder), "--practice", "--csv").out
+    assert next(csv.DictReader(io.StringIO(csv_text)))["winner"] == "Two"
     rows = cli("contest", "status", str(folder), "--json").json()["practice"]
     assert [(row["team"], row["matches"], row["won"], row["left"]) for row in rows] == [
         ("Two", 2, 1, 1),
@@ -184,7 +189,7 @@ CALLS_HOME = "require('net').connect(80, '93.184.216.34').on('error', () => 0)\n
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="apt install nodejs")
 @pytest.mark.slow
-def test_what_teams_submit_is_played_and_its_faults_are_told(cli: Cli, tmp_path: Path) -> None:
+def test_submissions_are_played_and_their_faults_reported(cli: Cli, tmp_path: Path) -> None:
     """A file, an archive and a folder with a command; who is not played is not entered."""
     sandbox_or_skip()
     folder, run = str(tmp_path / "cup"), tmp_path / "own"
@@ -205,20 +210,18 @@ def test_what_teams_submit_is_played_and_its_faults_are_told(cli: Cli, tmp_path:
     (run / "main.js").write_text(f"const LATE = true{ANSWERS}")
     trusted = cli(*add, "Own", "--submission", str(run), "--trust")
     assert "WITHOUT a sandbox" in trusted.err
-    told = cli("contest", "teams", "submit", folder, "Own", str(tmp_path / "good.js")).err
-    assert "Version 2" in told
+    submit_errors = cli("contest", "teams", "submit", folder, "Own", str(tmp_path / "good.js")).err
+    assert "Version 2" in submit_errors
     assert cli("contest", "run", folder).code == 0
     status = cli("contest", "status", folder, "--json").json()
-    failed = {one["team"]: (one["faults"], one["last"]) for one in status["faults"]}
+    failed = {entry["team"]: (entry["faults"], entry["last"]) for entry in status["faults"]}
     assert {team: count for team, (count, _) in failed.items()} == {"Good": 2, "Late": 2}
     assert "tried to use the network" in failed["Good"][1]
     assert "no decision within 2 s" in failed["Late"][1]
     assert "teams that failed here" in cli("contest", "status", folder).out
 
 
-def test_a_contest_is_played_to_its_end_though_nobody_reads_what_it_says(
-    cli: Cli, tmp_path: Path
-) -> None:
+def test_a_contest_finishes_even_if_its_output_is_closed(cli: Cli, tmp_path: Path) -> None:
     """Neither its results nor its warnings: a terminal may be closed, a pipe may end."""
     folder = str(tmp_path / "cup")
     cli("contest", "new", folder, "-n", "3", "--format", "round-robin", "--game", "blef")
@@ -246,14 +249,14 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
     port = unused_port()
     bot = start_starter("python", f"http://127.0.0.1:{port}", user, "cup", password=password)
     try:
-        told = cli("contest", "run", str(folder), "--port", str(port))
+        contest_run = cli("contest", "run", str(folder), "--port", str(port))
         assert bot.poll() is None, bot.communicate()
     finally:
         os.killpg(bot.pid, signal.SIGKILL)
         bot.communicate()
-    assert told.code == 0, told.err
+    assert contest_run.code == 0, contest_run.err
     names = "File", "Program", "File, Program"  # a match may be a draw
-    assert told.out.splitlines()[-1] in [f"won by {name}" for name in names]
+    assert contest_run.out.splitlines()[-1] in [f"won by {name}" for name in names]
     with open_in(folder) as records:
         results = records.results()
     (result,) = results
@@ -261,7 +264,7 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_a_contest_is_whole_though_it_is_killed_and_frozen(cli: Cli, tmp_path: Path) -> None:
+def test_a_contest_is_consistent_despite_a_kill_and_a_freeze(cli: Cli, tmp_path: Path) -> None:
     """With real sockets and kills; `make evidence-contest` does the rest on virtual time."""
     folder, kits = tmp_path / "cup", [kit for kit in START_COMMANDS if not missing_programs(kit)]
     cli("contest", "new", str(folder), "-n", "1", "--timeout", "5")
@@ -270,11 +273,11 @@ def test_a_contest_is_whole_though_it_is_killed_and_frozen(cli: Cli, tmp_path: P
     with ExitStack() as stack:
         for name in (*kits, *HABITS):
             user, password = entered(cli, str(folder), name)
-            where = f"http://127.0.0.1:{port}", user, "cup"
+            arena_args = f"http://127.0.0.1:{port}", user, "cup"
             command = (
                 [sys.executable, third_party_clients.__file__, name] if name in HABITS else None
             )
-            bot = start_starter(name, *where, password=password, command=command)
+            bot = start_starter(name, *arena_args, password=password, command=command)
             stack.callback(bot.communicate)
             stack.callback(os.killpg, bot.pid, signal.SIGKILL)
         command_line = "contest", "run", str(folder), "--port", str(port)
@@ -282,13 +285,13 @@ def test_a_contest_is_whole_though_it_is_killed_and_frozen(cli: Cli, tmp_path: P
             until(lambda: any(result.facts for result in records.results()))
             first.send_signal(signal.SIGKILL)
             first.wait()
-        with start_program(*command_line) as again:
-            wait_for_line(again.stderr, "arena at")
-            again.send_signal(signal.SIGSTOP)
+        with start_program(*command_line) as second:
+            wait_for_line(second.stderr, "arena at")
+            second.send_signal(signal.SIGSTOP)
             os.killpg(bot.pid, signal.SIGSTOP)
-            again.send_signal(signal.SIGCONT)
+            second.send_signal(signal.SIGCONT)
             os.killpg(bot.pid, signal.SIGCONT)
-            assert again.wait(HANG_SECONDS) == 0
+            assert second.wait(HANG_SECONDS) == 0
     assert list(violations(record_from_files(folder))) == []
 
 
@@ -309,8 +312,8 @@ def test_the_organiser_starts_practice_and_contest_from_the_page(cli: Cli, tmp_p
     busy = cli("contest", "run", folder, "--port", "0")
     assert f"`contest run` has run since {holder.since:%H:%M} in process" in busy.err
     with open_in(Path(folder)) as records:
-        until(lambda: any(one.decided for one in records.results()))
+        until(lambda: any(result.decided for result in records.results()))
         ADMIN_ACTIONS["stop"][1](venue, "cup")
         assert venue.running_command("cup") is None
-        told = [act.what for act in ContestAdmin(records, utc_now).history()]
-    assert told[-3:] == ["contest practice begins", "contest run begins", "stopped"]
+        history = [act.what for act in ContestAdmin(records, utc_now).history()]
+    assert history[-3:] == ["contest practice begins", "contest run begins", "stopped"]

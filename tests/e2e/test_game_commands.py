@@ -19,20 +19,23 @@ from support.euchre_deals import play_deal, strategy_player
 from support.waiting import HANG_SECONDS
 
 from cardsharp.games.euchre.actions import Action
-from cardsharp.games.euchre.simulation import SimulatedMatch, shuffled_deck
+from cardsharp.games.euchre.simulation import SimulatedEuchreMatch, shuffled_deck
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.games.euchre.remote_player import RemotePlayer
 
-NOBODY = "http://127.0.0.1:9"
+UNREACHABLE_URL = "http://127.0.0.1:9"
 """An address where nothing listens: the port of `discard`, which no machine serves any more."""
 
-LEFT = {"blef": {"bot.log"}, "euchre": {"euchre.db", "euchre.log"}}
+EXPECTED_FILES = {"blef": {"bot.log"}, "euchre": {"euchre.db", "euchre.log"}}
 """What a game's service leaves in the folder of everything that this program keeps."""
 
 
 @contextmanager
 def serving(folder: Path) -> Iterator[Callable[[], str]]:
-    """What starts `cardsharp euchre serve`, and kills the one before; it returns the address."""
+    """Yield a function that starts `cardsharp euchre serve` and returns its address.
+
+    Each call kills the server that the previous call started.
+    """
     log, store = folder / "euchre.log", f"sqlite:{folder}/deals.db"
     serve = ("euchre", "serve", "--port", "0", "--json", "--strategy", "rules")
     with ExitStack() as stack:
@@ -42,28 +45,28 @@ def serving(folder: Path) -> Iterator[Callable[[], str]]:
             process = stack.enter_context(
                 start_program(*serve, "--store", store, "--log", str(log))
             )
-            told = json.loads(process.stdout.readline())
-            assert told["openapi"] == f"{told['url']}/openapi.json"
-            assert told["log"] == str(log)
-            return str(told["url"])
+            startup_message = json.loads(process.stdout.readline())
+            assert startup_message["openapi"] == f"{startup_message['url']}/openapi.json"
+            assert startup_message["log"] == str(log)
+            return str(startup_message["url"])
 
         yield start
 
 
-def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
+def test_a_killed_server_resumes_the_deal_and_explains_each_decision(
     cli: Cli, tmp_path: Path
 ) -> None:
     """`kill -9` in the bidding and in the card play: the deal is the one without, and is shown."""
     rules = strategy_player("rules")
     cards = shuffled_deck(Random(4))
     expected = play_deal(cards, [rules] * 4)
-    asked: list[SimulatedMatch] = []
+    decision_requests: list[SimulatedEuchreMatch] = []
     with serving(tmp_path) as start, RemotePlayer(start()) as remote:
         player = remote.for_match((0, 2))
 
-        def decide(match: SimulatedMatch) -> Action:
-            asked.append(match)
-            if len(asked) in {2, 7}:
+        def decide(match: SimulatedEuchreMatch) -> Action:
+            decision_requests.append(match)
+            if len(decision_requests) in {2, 7}:
                 remote.base = start()
             return player.decide(match)
 
@@ -71,27 +74,30 @@ def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
         assert play_deal(cards, (restarting, rules, restarting, rules)) == expected
     lines = [json.loads(line) for line in (tmp_path / "euchre.log").read_text("utf-8").splitlines()]
     decisions = [line for line in lines if line.get("message") == "decision"]
-    assert len(decisions) == len(asked)
+    assert len(decisions) == len(decision_requests)
     assert {line["question"] for line in decisions} >= {"bid", "play"}
     for line in decisions:
         assert line["reason"]
         assert {"seat", "answer", "candidates", "worlds", "decision_ms", "deal_num"} <= set(line)
         assert "fault" not in line
     store = f"sqlite:{tmp_path}/deals.db"
-    told = cli("euchre", "show", "--store", store, "--json").json()
-    assert told["status"] == "finished"
+    deal = cli("euchre", "show", "--store", store, "--json").json()
+    assert deal["status"] == "finished"
     [group] = cli("euchre", "stats", "--store", store, "--json").json()["groups"]
     assert group["withoutLuck"] is not None
-    steps = told["steps"]
-    ours = [step for step in steps if step["decision"]]
-    assert len(ours) == len(asked)
-    assert all(step["happened"] == step["decision"]["action"] for step in ours)
-    assert ours[0]["decision"]["reason"] in cli("euchre", "why", "last", "1", "--store", store).out
-    [again] = cli("euchre", "try", "rules", "--store", store, "--json").json()
-    seats = [decision["seat"] for decision in again["decisions"]]
-    assert len([seat for seat in seats if seat in {0, 2}]) == len(asked)
+    steps = deal["steps"]
+    our_steps = [step for step in steps if step["decision"]]
+    assert len(our_steps) == len(decision_requests)
+    assert all(step["happened"] == step["decision"]["action"] for step in our_steps)
+    assert (
+        our_steps[0]["decision"]["reason"]
+        in cli("euchre", "why", "last", "1", "--store", store).out
+    )
+    [replayed_deal] = cli("euchre", "try", "rules", "--store", store, "--json").json()
+    seats = [decision["seat"] for decision in replayed_deal["decisions"]]
+    assert len([seat for seat in seats if seat in {0, 2}]) == len(decision_requests)
     assert set(seats) == {0, 1, 2, 3}, "a deal that is over tells what the others held, too"
-    assert not any(one["differs"] for one in again["decisions"])
+    assert not any(decision["differs"] for decision in replayed_deal["decisions"])
 
 
 @pytest.mark.slow
@@ -100,14 +106,14 @@ def test_duel_plays_a_service_too(cli: Cli, tmp_path: Path) -> None:
     with serving(tmp_path) as start:
         over_http = cli(*duel, start(), *options).json()
     assert {**over_http, "players": []} == {**cli(*duel, "rules", *options).json(), "players": []}
-    gone = cli(*duel, NOBODY, *options)
+    gone = cli(*duel, UNREACHABLE_URL, *options)
     assert (gone.code, "euchre serve` running" in gone.err) == (ExitCode.UNREACHABLE, True)
 
 
 def test_a_duel_shows_its_progress_and_colours_on_a_terminal_only(cli: Cli) -> None:
     """The same command before a terminal and before a pipe; its result is the same."""
-    before_pipe = cli("euchre", "duel", "rules", "random", "-n", "1").out
-    ours, theirs = pty.openpty()
+    piped_output = cli("euchre", "duel", "rules", "random", "-n", "1").out
+    parent_fd, child_fd = pty.openpty()
     process = subprocess.Popen(
         [
             sys.executable,
@@ -121,24 +127,27 @@ def test_a_duel_shows_its_progress_and_colours_on_a_terminal_only(cli: Cli) -> N
             "1",
         ],
         stdout=subprocess.PIPE,
-        stderr=theirs,
+        stderr=child_fd,
         env={**os.environ, "TERM": "xterm"},
     )
-    os.close(theirs)
+    os.close(child_fd)
     out, _ = process.communicate(timeout=HANG_SECONDS)
     seen = ""
-    with suppress(OSError), os.fdopen(ours, newline="") as terminal:  # which ends with an error
+    with (
+        suppress(OSError),
+        os.fdopen(parent_fd, newline="") as terminal,
+    ):  # which ends with an error
         for line in terminal:
             seen += line
     assert "rules v random" in seen
     assert "1/1" in seen
     assert "\x1b[" in seen
-    assert out.decode() == before_pipe
-    assert "\x1b" not in before_pipe
+    assert out.decode() == piped_output
+    assert "\x1b" not in piped_output
 
 
-@pytest.mark.parametrize("game", LEFT)
-def test_serve_says_where_it_is_and_answers_until_ctrl_c(tmp_path: Path, game: str) -> None:
+@pytest.mark.parametrize("game", EXPECTED_FILES)
+def test_serve_prints_its_address_and_answers_until_ctrl_c(tmp_path: Path, game: str) -> None:
     home = {"XDG_DATA_HOME": str(tmp_path)}
     with start_program(game, "serve", "--port", "0", environment=home) as process:
         url = wait_for_line(process.stdout, f"{game.capitalize()} at ").split()[2].rstrip(",")
@@ -147,5 +156,5 @@ def test_serve_says_where_it_is_and_answers_until_ctrl_c(tmp_path: Path, game: s
         rest, errors = process.communicate(timeout=HANG_SECONDS)
     assert f"{game.capitalize()} is closed" in rest
     assert (errors, process.returncode) == ("", 0)
-    kept = {path.name for path in (tmp_path / "cardsharp").iterdir()}
-    assert kept >= LEFT[game]
+    file_names = {path.name for path in (tmp_path / "cardsharp").iterdir()}
+    assert file_names >= EXPECTED_FILES[game]

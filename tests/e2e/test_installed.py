@@ -94,7 +94,9 @@ def run(
 
 
 @pytest.mark.slow
-def test_what_a_stranger_types_works_from_the_wheel_alone(cardsharp: Path, tmp_path: Path) -> None:
+def test_the_commands_of_the_walkthrough_work_from_the_wheel_alone(
+    cardsharp: Path, tmp_path: Path
+) -> None:
     for line in WALK.split("\n")[1:-1]:
         done = run(cardsharp, line.split(), tmp_path)
         assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
@@ -129,15 +131,19 @@ def test_the_installed_command_deploys_the_bot(cardsharp: Path, tmp_path: Path) 
         [stack] = emulator.client("cloudformation").describe_stacks(StackName="cardsharp-dev")[
             "Stacks"
         ]
-        given = {one["ParameterKey"]: one["ParameterValue"] for one in stack["Parameters"]}
+        parameters = {
+            parameter["ParameterKey"]: parameter["ParameterValue"]
+            for parameter in stack["Parameters"]
+        }
     assert stack["StackStatus"] == "CREATE_COMPLETE"
-    assert given.items() >= {"Stage": "dev", "MatchLimit": "4"}.items()
+    assert parameters.items() >= {"Stage": "dev", "MatchLimit": "4"}.items()
     library = tmp_path / "cardsharp-stack/layers/cardsharp/python/cardsharp"
-    ours = REPOSITORY_ROOT / "layers/cardsharp/python/cardsharp"
+    source_library = REPOSITORY_ROOT / "layers/cardsharp/python/cardsharp"
     assert not [
         file
-        for file in ours.rglob("*")
-        if "__pycache__" not in file.parts and not (library / file.relative_to(ours)).exists()
+        for file in source_library.rglob("*")
+        if "__pycache__" not in file.parts
+        and not (library / file.relative_to(source_library)).exists()
     ]
 
 
@@ -160,7 +166,7 @@ def test_a_service_of_the_wheel_serves_until_it_is_stopped(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", ELSEWHERE)
-def test_what_the_wheel_lacks_is_said_with_the_line_to_type(
+def test_a_command_that_the_wheel_lacks_names_the_line_to_type(
     cardsharp: Path, tmp_path: Path, line: str
 ) -> None:
     done = run(cardsharp, line.split(), tmp_path)
@@ -176,8 +182,10 @@ DOCKERFILE = (REPOSITORY_ROOT / "Dockerfile").read_text()
 
 def sent(folder: Path) -> None:
     """Copy into the folder what .dockerignore lets into a build."""
-    kept = re.findall(r"^!(.+)$", (REPOSITORY_ROOT / ".dockerignore").read_text(), re.MULTILINE)
-    for name in kept:
+    included_names = re.findall(
+        r"^!(.+)$", (REPOSITORY_ROOT / ".dockerignore").read_text(), re.MULTILINE
+    )
+    for name in included_names:
         place = REPOSITORY_ROOT / name
         if place.is_dir():
             shutil.copytree(place, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -194,22 +202,22 @@ def test_the_steps_of_the_image_install_a_command_that_plays(tmp_path: Path) -> 
     first = joined[: joined.index("FROM", joined.index("FROM") + 1)]
     steps = re.findall(r"^RUN (.+)$", first, re.MULTILINE)
     assert len(steps) == first.count("RUN ")
-    here = "\n".join(steps).replace("/opt/", f"{opt}/").replace("python ", "python3 ")
+    script = "\n".join(steps).replace("/opt/", f"{opt}/").replace("python ", "python3 ")
     around = {**os.environ, "UV_PROJECT_ENVIRONMENT": str(opt / "cardsharp")}
-    subprocess.run(["sh", "-ec", here], cwd=context, env=around, check=True)  # noqa: S603, S607
+    subprocess.run(["sh", "-ec", script], cwd=context, env=around, check=True)  # noqa: S603, S607
     shutil.rmtree(context)
     played = run(opt / "cardsharp/bin/cardsharp", ["play", "--seed", "11"], tmp_path)
     assert played.returncode == 0, played.stderr
     assert "log complete" in played.stdout
 
 
-def test_who_runs_the_image_has_no_rights_and_the_command_comes_first() -> None:
+def test_the_image_runs_the_command_as_an_unprivileged_user() -> None:
     """And a development container sets up as a stranger does."""
     last = DOCKERFILE.rpartition("FROM")[2]
     assert re.search(r"^USER [1-9]\d*$", last, re.MULTILINE)
     assert 'ENTRYPOINT ["cardsharp"]' in last
-    told = json.loads((REPOSITORY_ROOT / ".devcontainer" / "devcontainer.json").read_text())
-    assert told["postCreateCommand"] == "make setup"
+    devcontainer = json.loads((REPOSITORY_ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    assert devcontainer["postCreateCommand"] == "make setup"
 
 
 @pytest.mark.slow

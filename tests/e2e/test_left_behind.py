@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.cli import STRATEGY
-from support.processes import running, told_once
+from support.processes import first_decision_signal, running
 
 CLINGING = """
 import atexit, os, signal, subprocess, threading, time
@@ -30,10 +30,10 @@ LEGAL = "legal = position.legal_actions()"
 DECIDES = "return Decision(END_TURN if END_TURN in legal else legal[0], 'so')"
 
 
-def clinging(folder: Path, *before: str) -> str:
+def clinging(folder: Path, *statements: str) -> str:
     """A strategy file of such code, which does something more before it decides."""
     path = folder / "clinging.py"
-    body = "; ".join((*before, LEGAL, DECIDES))
+    body = "; ".join((*statements, LEGAL, DECIDES))
     path.write_text(STRATEGY.format(before=CLINGING, name="clinging", body=body))
     return str(path)
 
@@ -58,7 +58,7 @@ def test_a_command_ends_and_leaves_no_process(tmp_path: Path, command: str) -> N
     with running(tmp_path, *command.replace("FILE", file).split()) as run:
         assert run.code() in {0, 1}, run.text()
         assert "fault of Cardsharp" not in run.text()
-        assert run.left() == []
+        assert run.remaining_processes() == []
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_a_command_ends_and_leaves_no_process(tmp_path: Path, command: str) -> N
 def test_a_signal_ends_the_command_with_all_that_it_has_started(
     tmp_path: Path, command: str, number: int, code: int
 ) -> None:
-    pipe, plays = told_once(tmp_path)
+    pipe, plays = first_decision_signal(tmp_path)
     slow = ["time.sleep(1)"] * command.startswith("play")  # a duel has matches enough
     file = clinging(tmp_path, plays, *slow)
     with running(tmp_path, *command.replace("FILE", file).split()) as run:
         pipe.read_bytes()
         run.process.send_signal(number)
         assert run.code() == code, run.text()
-        assert run.left() == []
+        assert run.remaining_processes() == []

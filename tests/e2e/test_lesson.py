@@ -20,7 +20,7 @@ from cardsharp_tools.match_sources.match_logs import data_folder, open_existing_
 TODAY = date(2026, 11, 26)
 
 
-def test_what_cost_most_is_asked_first_and_rests_when_it_was_answered(
+def test_a_lesson_begins_with_the_costliest_decision_and_pauses_answered_questions(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a match in which a person always took the first choice; the judge's own is right."""
@@ -29,22 +29,25 @@ def test_what_cost_most_is_asked_first_and_rests_when_it_was_answered(
     (first,) = cli("lesson", "-n", "1", "--json").json()
     assert (first["game"], first["well"]) == ("deadmansdraw", 0)
     type_lines(monkeypatch, "nonsense", "1", "quit")
-    said = cli("lesson", "-n", "3").out
-    assert "1 of 3" in said
-    assert "That is none of your moves" in said
-    assert said.count("Then you chose ") == 1, "the second question was left"
+    output = cli("lesson", "-n", "3").out
+    assert "1 of 3" in output
+    assert "That is none of your moves" in output
+    assert output.count("Then you chose ") == 1, "the second question was left"
     file = data_folder() / "lessons.json"
-    asked = max(ExerciseDeck.read(file).cards, key=lambda one: one.cost)
-    assert (asked.cost, asked.well) == (first["cost"], 0), "always the first choice: wrong again"
+    costliest_card = max(ExerciseDeck.read(file).cards, key=lambda card: card.cost)
+    assert (costliest_card.cost, costliest_card.well) == (first["cost"], 0), (
+        "always the first choice: wrong again"
+    )
     for _ in range(2):
         type_lines(monkeypatch, *["1"] * 20)
         last = cli("lesson", "-n", "20")
     assert (last.code, last.err.count("Nothing is to be asked before")) == (ExitCode.USAGE, 1)
-    card = max(ExerciseDeck.read(file).cards, key=lambda one: one.cost)
+    card = max(ExerciseDeck.read(file).cards, key=lambda card: card.cost)
     with open_existing_log(None) as log:
         question = make_question(card, get_game(None), log)
     options = {
-        one.name: one.action for one in question.screen.choices(question.decision_point.position)
+        choice.name: choice.action
+        for choice in question.screen.choices(question.decision_point.position)
     }
     wrong = judge_answer(get_game(None), question, options[question.original_action])
     right = judge_answer(get_game(None), question, options[wrong.thought.action])

@@ -51,7 +51,7 @@ def _can_cut() -> None:
 
 @pytest.mark.parametrize("fate", ["gives up", "dies", "freezes"])
 @pytest.mark.parametrize("words", [(), (PLAIN,)], ids=["ours", "ordinary"])
-def test_r26_no_action_arrives_after_its_time(
+def test_r26_no_action_arrives_past_its_deadline(
     tmp_path: Path, fate: str, words: tuple[str, ...]
 ) -> None:
     """But by ordinary connections: the reason for all this, and the proof that the cut is one."""
@@ -78,7 +78,7 @@ def main(folder: str, fate: str, *words: str) -> None:
     players = write_players(Path(folder))
     with ArenaServer(ArenaConfig(players_file=players, admin_password=ADMIN_PASSWORD)) as arena:
         match_id = arena.create_match([ALICE, ALICE])
-        before = arena.admin_view(match_id)["moveCount"]
+        initial_count = arena.admin_view(match_id)["moveCount"]
         with subprocess.Popen(  # noqa: S603 - our own interpreter and module
             itself("play", arena.url, match_id, *words),
             stdin=subprocess.PIPE,
@@ -93,7 +93,7 @@ def main(folder: str, fate: str, *words: str) -> None:
             run(*MENDED, *LOOPBACK)
             until(lambda: not unsent())
             player.kill()
-        print(arena.admin_view(match_id)["moveCount"] - before)  # noqa: T201 - the answer
+        print(arena.admin_view(match_id)["moveCount"] - initial_count)  # noqa: T201 - the answer
 
 
 def meet(fate: str, player: "subprocess.Popen[str]") -> None:
@@ -130,7 +130,7 @@ def heard(player: "subprocess.Popen[str]") -> str:
 
 
 def unsent() -> bool:
-    """Whether any connection of this namespace has bytes that were not acknowledged."""
+    """Return True if a connection of this network namespace has unacknowledged bytes."""
     lines = Path("/proc/self/net/tcp").read_text().splitlines()[1:]
     return any(int(line.split()[4].partition(":")[0], 16) for line in lines)
 

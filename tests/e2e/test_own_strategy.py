@@ -21,7 +21,7 @@ from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.lab.native_engines import find_native_function
 
 
-def test_a_strategy_of_ours_is_a_beginning_too(cli: Cli, tmp_path: Path) -> None:
+def test_a_new_file_can_start_from_a_built_in_strategy(cli: Cli, tmp_path: Path) -> None:
     """It decides as ours does, until it is changed; what it prints spoils no JSON."""
     file = tmp_path / "thumb.py"
     assert cli("new", str(file), "--from", "rule").code == 0
@@ -37,8 +37,11 @@ def test_a_strategy_of_ours_is_a_beginning_too(cli: Cli, tmp_path: Path) -> None
     refused = cli("new", str(tmp_path / "other.py"), "--from", "draw-2")
     assert "cannot begin with 'draw-2'" in refused.err
     file.write_text("precious")
-    there = cli("new", str(file))
-    assert (there.code, "is there already; choose another name" in there.err) == (2, True)
+    overwrite_result = cli("new", str(file))
+    assert (
+        overwrite_result.code,
+        "is there already; choose another name" in overwrite_result.err,
+    ) == (2, True)
     assert file.read_text() == "precious"
 
 
@@ -54,7 +57,7 @@ def test_a_strategy_of_ours_is_a_beginning_too(cli: Cli, tmp_path: Path) -> None
         ("endless", "while True: pass", "no decision within 2 s of processor time (endless.py"),
     ],
 )
-def test_the_lab_stops_at_a_fault_and_says_whose_it_is(
+def test_the_lab_stops_at_a_fault_and_names_the_strategy(
     cli: Cli, tmp_path: Path, name: str, body: str, said: str
 ) -> None:
     duel = cli(
@@ -85,9 +88,9 @@ def test_a_fault_in_a_match_is_counted_placed_and_can_be_opened(cli: Cli, tmp_pa
     assert (folder / "play.log").exists()
     assert cli("show", "last").code == 2, "nothing went into our own log"
     command = played.err.rpartition("cardsharp why ")[2].partition("\n")[0].split()
-    why = cli("why", *command)
-    assert why.code == 0, why.err
-    assert "counts.py, line 14" in "".join(why.out.split("\n        "))
+    explanation = cli("why", *command)
+    assert explanation.code == 0, explanation.err
+    assert "counts.py, line 14" in "".join(explanation.out.split("\n        "))
     thoughts = [move["decision"] for move in cli("why", *command, "--json").json()]
     assert all(thought["printed"].startswith("I see ") for thought in thoughts)
 
@@ -99,7 +102,7 @@ BROKEN = (
 )
 
 
-def test_an_illegal_answer_has_its_line_and_what_is_legal_in_every_command(
+def test_every_command_reports_the_line_of_an_illegal_action_and_the_legal_ones(
     cli: Cli, tmp_path: Path
 ) -> None:
     """Once with its number, whatever it met; the match goes on, and the exit code says so."""
@@ -122,9 +125,7 @@ def test_an_illegal_answer_has_its_line_and_what_is_legal_in_every_command(
     assert BROKEN in " ".join(tried.out.split())
 
 
-def test_what_a_bot_does_beside_deciding_is_told_with_what_to_write(
-    cli: Cli, tmp_path: Path
-) -> None:
+def test_side_effects_of_a_strategy_are_reported_with_advice(cli: Cli, tmp_path: Path) -> None:
     """Nothing of it breaks a rule: the exit code is 0."""
     body = "SEEN.append(1); return Decision(dice.choice(position.legal_actions()), 'who knows')"
     file = write_strategy_file(tmp_path, "habits", body, "import random as dice; SEEN = []")
@@ -132,11 +133,11 @@ def test_what_a_bot_does_beside_deciding_is_told_with_what_to_write(
         ("play", "--strategy", file),
         ("lab", "duel", file, "draw-3", "-n", "1", "--workers", "1"),
     ):
-        said = cli(*command)
-        assert said.code == 0, said.err
-        assert said.err.count("habits.py, line 13: dice.choice draws from global random") == 1
-        assert "Write self.rng.choice, the Random that __init__ is given" in said.err
-        assert said.err.count("habits.py, line 1: the global SEEN changes with the decis") == 1
+        result = cli(*command)
+        assert result.code == 0, result.err
+        assert result.err.count("habits.py, line 13: dice.choice draws from global random") == 1
+        assert "Write self.rng.choice, the Random that __init__ is given" in result.err
+        assert result.err.count("habits.py, line 1: the global SEEN changes with the decis") == 1
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,7 @@ def test_what_a_bot_does_beside_deciding_is_told_with_what_to_write(
         ("play --strategy", "import time; time.sleep(99)", 2, "<module>: not imported within 3 s"),
     ],
 )
-def test_a_file_that_ends_or_holds_up_the_process_is_told(
+def test_a_file_that_exits_or_hangs_on_import_is_reported(
     tmp_path: Path, command: str, before: str, code: int, said: str
 ) -> None:
     file = write_strategy_file(tmp_path, "ends", "pass", before)
@@ -156,7 +157,7 @@ def test_a_file_that_ends_or_holds_up_the_process_is_told(
         "from cardsharp_tools.cli import main; line_process.START_TIMEOUT = timedelta(seconds=3); "
         f"sys.exit(main({[*command.split(), file]!r}))"
     )
-    ended = subprocess.run(  # noqa: S603 - our own command
+    result = subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-c", hurried],
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CARDSHARP_NATIVE": "0"},
         capture_output=True,
@@ -164,9 +165,9 @@ def test_a_file_that_ends_or_holds_up_the_process_is_told(
         check=False,
         timeout=HANG_SECONDS,
     )
-    assert ended.returncode == code, ended.stderr
-    assert f"ends.py, line {said}" in ended.stderr or said in ended.stderr
-    assert "not imported" not in said or "ends.py: still being imported ..." in ended.stderr
+    assert result.returncode == code, result.stderr
+    assert f"ends.py, line {said}" in result.stderr or said in result.stderr
+    assert "not imported" not in said or "ends.py: still being imported ..." in result.stderr
 
 
 @pytest.mark.slow
@@ -181,17 +182,17 @@ def test_strict_stops_at_the_first_fault(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
 def test_a_new_program_plays_as_it_is(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "my bot.js"
-    made = cli("new", str(file), "--json")
-    assert made.code == 0, made.err
+    result = cli("new", str(file), "--json")
+    assert result.code == 0, result.err
     command = f"node '{file}'"
-    assert made.json()["strategy"] == command
+    assert result.json()["strategy"] == command
     played = cli("play", "--strategy", command, "--opponent", command, "--strict", "--json")
     assert played.code == 0, played.err
     assert played.json()["logComplete"] is True
     assert cli("lab", "duel", command, "draw-2", "--pairs", "1").code == 0
 
 
-def test_the_lab_shows_where_a_program_failed(cli: Cli, tmp_path: Path) -> None:
+def test_the_lab_shows_the_error_of_a_failed_program(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "bot.py"
     draw = 'print(\'{"action": {"etype": "Draw"}}\', flush=True)'
     file.write_text(f"input()\n{draw}\ninput()\nprint(nosuch)")
@@ -206,25 +207,25 @@ def test_the_lab_shows_where_a_program_failed(cli: Cli, tmp_path: Path) -> None:
 
 def test_it_climbs_to_the_rung_that_is_named_and_knows_it_the_next_time(cli: Cli) -> None:
     climb = ("ladder", "champion", "--from", "example-node", "--to", "draw-3", "--workers", "1")
-    told = cli(*climb, "--json")
-    assert told.code == 0, told.err
-    assert told.json()["beaten"] == "draw-3"
-    assert told.json()["next"] is None
-    assert [rung["known"] for rung in told.json()["rungs"]] == [False, False]
-    assert told.json()["rungs"][0]["points"] > 50
-    again = cli(*climb)
-    assert again.out.count("known") == 2
-    assert "You beat draw-3 (rating " in again.out
-    assert "; that was the last one." in again.out, "as far as --to asks, which is not the top"
-    assert "champion has the rating " in again.out
+    result = cli(*climb, "--json")
+    assert result.code == 0, result.err
+    assert result.json()["beaten"] == "draw-3"
+    assert result.json()["next"] is None
+    assert [rung["known"] for rung in result.json()["rungs"]] == [False, False]
+    assert result.json()["rungs"][0]["points"] > 50
+    second_run = cli(*climb)
+    assert second_run.out.count("known") == 2
+    assert "You beat draw-3 (rating " in second_run.out
+    assert "; that was the last one." in second_run.out, "as far as --to asks, which is not the top"
+    assert "champion has the rating " in second_run.out
 
 
 def test_it_stops_at_the_first_rung_that_is_not_beaten(cli: Cli) -> None:
-    told = cli("ladder", "draw-3", "--from", "example-node", "--to", "third", "--workers", "1")
-    assert told.code == 1, "--to says to a script whether the rung was beaten"
-    assert "You beat example-node (rating " in told.out
-    assert told.out.count("not beaten") == 1
-    last = next(line for line in told.out.splitlines() if "is next" in line)
+    result = cli("ladder", "draw-3", "--from", "example-node", "--to", "third", "--workers", "1")
+    assert result.code == 1, "--to says to a script whether the rung was beaten"
+    assert "You beat example-node (rating " in result.out
+    assert result.out.count("not beaten") == 1
+    last = next(line for line in result.out.splitlines() if "is next" in line)
     assert "draw-3 (rating " in last, "equal to itself, it is not shown to be stronger"
 
 
@@ -251,27 +252,27 @@ def test_the_captains_weights_in_a_file_play_as_the_captain_compiled_too_and_are
     assert first["counts"] == second["counts"]
     decisions = cli("try", weights, "--json").json()[0]["decisions"]
     assert decisions
-    assert not any(one["differs"] for one in decisions)
+    assert not any(decision["differs"] for decision in decisions)
     series = find_native_function("series_player")
     if series is not None:
         assert (series(weights, "third") is None) == (series("captain", "third") is None)
 
 
 @pytest.mark.slow
-def test_it_plays_whole_matches(cli: Cli, weights: str) -> None:
+def test_trained_weights_play_complete_matches(cli: Cli, weights: str) -> None:
     assert cli("play", "--strategy", weights, "--json").json()["logComplete"]
 
 
-def test_what_is_no_trained_player_says_so(cli: Cli, tmp_path: Path) -> None:
+def test_a_file_that_is_no_trained_player_is_rejected(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "other.json"
-    for text, game, said in (
+    for text, game, expected_error in (
         ("{}", "deadmansdraw", "is no file that training wrote (ValueError: This is no weight"),
         ("mine", "deadmansdraw", "line 1, column 1, is no JSON (Expecting value)"),
         ("{}", "blef", "No player of Blef is trained into a file"),
     ):
         file.write_text(text)
-        found = cli("lab", "duel", str(file), str(file), "--game", game, "-n", "1")
-        assert (found.code, said in found.err) == (2, True)
+        result = cli("lab", "duel", str(file), str(file), "--game", game, "-n", "1")
+        assert (result.code, expected_error in result.err) == (2, True)
 
 
 # --- the pages, walked ----------------------------------------------------------------------------
@@ -290,22 +291,24 @@ def mended(text: str) -> str:
     return text[: text.index("def value(")].replace(new[2], new[1]) + worth
 
 
-def costliest(cli: Cli, mine: str, opponent: str) -> dict[str, Any]:
+def costliest(cli: Cli, strategy: str, opponent: str) -> dict[str, Any]:
     """The decision that cost most in three lost matches, and that `try` explains."""
     options = ("-n", "8", "--keep", "3", "--seed", "1", "--workers", "1", "--json")
-    played = cli("lab", "duel", mine, opponent, *options)
+    played = cli("lab", "duel", strategy, opponent, *options)
     ids = played.json()["kept"]
     assert len(ids) == 3
-    tried = [cli("try", "captain", "--match", one, "--json").json() for one in ids]
+    tried = [cli("try", "captain", "--match", match_id, "--json").json() for match_id in ids]
     decisions = (decision for [match] in tried for decision in match["decisions"])
     worst: dict[str, Any] = min(decisions, key=lambda decision: decision["cost"] or 0)
-    assert worst["then"]["by"] == Path(mine).name
+    assert worst["then"]["by"] == Path(strategy).name
     assert worst["then"]["action"] != worst["now"]["action"]
     return worst
 
 
 @pytest.mark.slow
-def test_from_a_new_file_to_why_it_lost_to_third(cli: Cli, tmp_path: Path) -> None:
+def test_the_tutorial_leads_from_a_new_file_to_its_costliest_decision(
+    cli: Cli, tmp_path: Path
+) -> None:
     file = tmp_path / "walked.py"
     assert cli("new", str(file)).code == 0
     climb = ("ladder", str(file), "--from", "draw-3", "--to", "third", "--json")
@@ -319,8 +322,8 @@ def test_from_a_new_file_to_why_it_lost_to_third(cli: Cli, tmp_path: Path) -> No
     assert worst["cost"] < 0
 
 
-def test_a_position_made_by_hand_can_be_asked(cli: Cli, tmp_path: Path) -> None:
+def test_a_position_written_by_hand_can_be_decided(cli: Cli, tmp_path: Path) -> None:
     assert cli("new", str(tmp_path / "mine.py")).code == 0
-    [asked] = re.findall(r"^```python\n(.*?)^```", BY_HAND, re.DOTALL | re.MULTILINE)
-    done = subprocess.run([sys.executable, "-c", asked], cwd=tmp_path, check=False)  # noqa: S603
+    [code] = re.findall(r"^```python\n(.*?)^```", BY_HAND, re.DOTALL | re.MULTILINE)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False)  # noqa: S603
     assert done.returncode == 0

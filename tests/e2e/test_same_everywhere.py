@@ -17,7 +17,7 @@ COMMANDS = (
 
 BOT = """{before}
 from cardsharp.games.deadmansdraw.actions import END_TURN
-from cardsharp.games.deadmansdraw.strategies import Decision, strategy
+from cardsharp.games.deadmansdraw import Decision, strategy
 
 @strategy("mine")
 class Mine:
@@ -53,12 +53,12 @@ def works():
 """
 
 
-def written(folder: Path, before: str, prepares: str = "pass") -> str:
+def written(folder: Path, setup_code: str, prepares: str = "pass") -> str:
     """A strategy file that does so, with a module and data beside it."""
     (folder / "helper.py").write_text("def square(number):\n    return number ** 2\n")
     (folder / "number.txt").write_text("16")
     file = folder / "mine.py"
-    file.write_text(BOT.format(before=before, prepares=prepares))
+    file.write_text(BOT.format(before=setup_code, prepares=prepares))
     return str(file)
 
 
@@ -73,13 +73,15 @@ def played(folder: Path, command: str, file: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("before", [POOL, DATA], ids=["pool", "data"])
-def test_processes_of_its_own_and_data_beside_it(tmp_path: Path, before: str, command: str) -> None:
-    code, said = played(tmp_path, command, written(tmp_path, before))
-    assert code in {0, 1 if command.startswith("ladder") else 0}, said
-    assert "no decision" not in said
-    assert "Error" not in said
+def test_a_strategy_can_use_a_process_pool_and_files_in_its_folder(
+    tmp_path: Path, before: str, command: str
+) -> None:
+    code, output = played(tmp_path, command, written(tmp_path, before))
+    assert code in {0, 1 if command.startswith("ladder") else 0}, output
+    assert "no decision" not in output
+    assert "Error" not in output
     if command.startswith("try"):
-        assert "mine.py decides otherwise" in said
+        assert "mine.py decides otherwise" in output
 
 
 WRONG = {
@@ -93,21 +95,23 @@ WRONG = {
 
 @pytest.mark.parametrize(
     ("before", "command"),
-    [(before, COMMANDS[0]) for before in WRONG]
+    [(code, COMMANDS[0]) for code in WRONG]
     + [(next(iter(WRONG)), command) for command in COMMANDS[1:]],
 )
-def test_what_does_not_work_is_told_alike(tmp_path: Path, before: str, command: str) -> None:
-    code, said = played(tmp_path, command, written(tmp_path, before))
-    assert code == 2, said
-    assert f"{tmp_path / 'mine.py'}, line 1, fails: " in said
-    assert WRONG[before] in said
+def test_unsupported_code_gives_the_same_error_in_every_command(
+    tmp_path: Path, before: str, command: str
+) -> None:
+    code, output = played(tmp_path, command, written(tmp_path, before))
+    assert code == 2, output
+    assert f"{tmp_path / 'mine.py'}, line 1, fails: " in output
+    assert WRONG[before] in output
 
 
-def test_data_that_is_opened_when_a_strategy_is_made(tmp_path: Path) -> None:
+def test_opening_data_on_construction_gives_the_same_error(tmp_path: Path) -> None:
     file = written(tmp_path, "works = None", "open('number.txt')")
-    code, said = played(tmp_path, "play --strategy FILE", file)
-    assert code == 2, said
-    assert WRONG["open('number.txt')"] in said
+    code, output = played(tmp_path, "play --strategy FILE", file)
+    assert code == 2, output
+    assert WRONG["open('number.txt')"] in output
 
 
 def test_any_process_imports_a_file_by_the_name_of_its_module(tmp_path: Path) -> None:
@@ -115,17 +119,17 @@ def test_any_process_imports_a_file_by_the_name_of_its_module(tmp_path: Path) ->
     file = tmp_path / "my bot. 2" / "mine.py"
     file.parent.mkdir()
     written(file.parent, "def works(): return 16")
-    there = (
+    dump_code = (
         "from importlib import import_module; from pathlib import Path; import pickle, sys; "
         "from cardsharp_tools.executors.strategy_modules import name_of; "
         "module = import_module(name_of(Path(sys.argv[1]))); "
         "sys.stdout.buffer.write(pickle.dumps(module.works))"
     )
-    here = "import pickle, sys; print(pickle.load(sys.stdin.buffer)())"
+    load_code = "import pickle, sys; print(pickle.load(sys.stdin.buffer)())"
     dumped = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-c", there, str(file)], capture_output=True, check=True
+        [sys.executable, "-c", dump_code, str(file)], capture_output=True, check=True
     )
     loaded = subprocess.run(  # noqa: S603 - as above
-        [sys.executable, "-c", here], input=dumped.stdout, capture_output=True, check=True
+        [sys.executable, "-c", load_code], input=dumped.stdout, capture_output=True, check=True
     )
     assert loaded.stdout == b"16\n"

@@ -15,10 +15,10 @@ CONTAINER = ("bwrap", "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid"
 
 
 @cache
-def is_there() -> bool:
-    """Whether a container can be made here."""
-    there = shutil.which(CONTAINER[0]) is not None
-    return there and subprocess.run([*CONTAINER, "true"], check=False).returncode == 0  # noqa: S603
+def can_start_container() -> bool:
+    """Return True if a container can be started on this machine."""
+    is_installed = shutil.which(CONTAINER[0]) is not None
+    return is_installed and subprocess.run([*CONTAINER, "true"], check=False).returncode == 0  # noqa: S603
 
 
 def founded(folder: Path, game: str) -> str:
@@ -49,31 +49,31 @@ LONG = [
 
 @pytest.fixture(autouse=True)
 def password(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a bot needs, as it has no terminal to ask."""
+    """Set the bot's password, because it has no terminal to ask for one."""
     monkeypatch.setenv("CARDSHARP_PASSWORD", "secret")
 
 
-@pytest.mark.parametrize(("command", "begins", "said"), LONG, ids=[one[0] for one in LONG])
+@pytest.mark.parametrize(("command", "begins", "said"), LONG, ids=[row[0] for row in LONG])
 @pytest.mark.parametrize("first", [False, True], ids=["", "process 1"])
 def test_sigterm_ends_a_command_in_order(
     tmp_path: Path, command: str, begins: str, said: str, first: bool
 ) -> None:
-    if first and not is_there():
+    if first and not can_start_container():
         pytest.skip("no container can be made here")
     names = {game: founded(tmp_path, game) for game in ("blef", "deadmansdraw") if game in command}
     names["run"] = str(tmp_path / "run.jsonl")
     words = command.format_map(names).split()
-    with running(tmp_path, *words, before=CONTAINER if first else ()) as run:
+    with running(tmp_path, *words, prefix=CONTAINER if first else ()) as run:
         run.until(begins)
         os.kill(run.as_pid_1() if first else run.process.pid, signal.SIGTERM)
         assert run.code() in {143, 0 if not said else 143}, run.text()
         assert said.format_map(names) in run.text()
         assert "cut off" not in run.text()
         assert "Traceback" not in run.text()
-        assert run.left() == []
+        assert run.remaining_processes() == []
 
 
-OWN = """{before}
+STRATEGY_SOURCE = """{before}
 from cardsharp.games.blef.strategies import strategy
 
 @strategy("own")
@@ -90,16 +90,18 @@ class Own:
 
 def test_a_contest_does_not_wait_for_a_team_that_is_still_being_imported(tmp_path: Path) -> None:
     """Which may take longer than whoever stops us waits."""
-    cup, pipe, own = founded(tmp_path, "blef"), tmp_path / "imports", tmp_path / "own.py"
+    cup, pipe, strategy_file = founded(tmp_path, "blef"), tmp_path / "imports", tmp_path / "own.py"
     os.mkfifo(pipe)
-    own.write_text(OWN.format(before=""))
-    with running(tmp_path, "contest", "teams", "add", cup, "Own", "--strategy", str(own)) as run:
+    strategy_file.write_text(STRATEGY_SOURCE.format(before=""))
+    with running(
+        tmp_path, "contest", "teams", "add", cup, "Own", "--strategy", str(strategy_file)
+    ) as run:
         assert run.code() == 0, run.text()
     slow = f"import time; open({str(pipe)!r}, 'w').close(); time.sleep(9999)"
-    own.write_text(OWN.format(before=slow))
+    strategy_file.write_text(STRATEGY_SOURCE.format(before=slow))
     with running(tmp_path, "contest", "run", cup) as run:
         pipe.read_bytes()
         run.process.send_signal(signal.SIGTERM)
         assert run.code() == 143, run.text()
         assert "cut off" not in run.text()
-        assert run.left() == []
+        assert run.remaining_processes() == []

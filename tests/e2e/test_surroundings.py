@@ -22,7 +22,7 @@ from support.surroundings import (
     PROXIES,
     STREAMS,
     USERS,
-    Ended,
+    CompletedCommand,
     Surroundings,
     all_pairs,
     lacking_user,
@@ -80,25 +80,25 @@ def placed(folder: Path, proxy: ForwardProxy) -> Place:
 
 def variables_in(around: Surroundings, place: Place, command: str = "") -> dict[str, str]:
     """The environment: nothing of this process's but where programs and packages are."""
-    told = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
-    told |= ENCODINGS[around.encoding]
-    told |= {"CARDSHARP_NATIVE": "0"} if command == "lab" else {}  # it would compile for 10 s
-    told |= {"TMPDIR": str(place.folder), "TERM": "xterm"}
-    told["PYTHONPATH"] = os.pathsep.join(
-        [str(PROJECT_ROOT), *filter(None, [told.get("PYTHONPATH")])]
+    variables = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    variables |= ENCODINGS[around.encoding]
+    variables |= {"CARDSHARP_NATIVE": "0"} if command == "lab" else {}  # it would compile for 10 s
+    variables |= {"TMPDIR": str(place.folder), "TERM": "xterm"}
+    variables["PYTHONPATH"] = os.pathsep.join(
+        [str(PROJECT_ROOT), *filter(None, [variables.get("PYTHONPATH")])]
     )
     if around.home == "unset":
         if around.user == "root":  # else it would write to root's own home
-            told["XDG_DATA_HOME"] = str(place.folder / "data")
+            variables["XDG_DATA_HOME"] = str(place.folder / "data")
     else:
         home = place.folder / f"a home, {around.home} äöü"
         home.mkdir(0o777)
         home.chmod(0o777 if around.home == "umlauts" else 0o555)
-        told["HOME"] = str(home)
+        variables["HOME"] = str(home)
     if around.proxy == "named":
         names = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY")
-        told |= dict.fromkeys(names, place.proxy.url)
-    return told
+        variables |= dict.fromkeys(names, place.proxy.url)
+    return variables
 
 
 def expected_code(command: str, around: Surroundings) -> int:
@@ -110,27 +110,27 @@ def expected_code(command: str, around: Surroundings) -> int:
     return 1 if command == "doctor" and has_no_home else 0
 
 
-def check(command: str, around: Surroundings, place: Place) -> Ended:
+def check(command: str, around: Surroundings, place: Place) -> CompletedCommand:
     """Run it, and look at what it said."""
-    if around.user == "nobody" and (why := lacking_user()):
-        pytest.skip(why)
+    if around.user == "nobody" and (skip_reason := lacking_user()):
+        pytest.skip(skip_reason)
     words = COMMANDS[command].split()
-    ended = run_in(around, words, place.folder, variables_in(around, place, command))
-    out, err = (text.decode(around.encoding) for text in (ended.out, ended.err))
-    said = out + err
-    assert ended.code == expected_code(command, around), said
-    assert "Traceback" not in said
-    assert "fault of Cardsharp itself" not in said
-    assert "\x1b[31mE" not in said
-    if ended.code == 2:
-        assert "standard" in said, "which stream is closed, and what to do"
+    result = run_in(around, words, place.folder, variables_in(around, place, command))
+    out, err = (text.decode(around.encoding) for text in (result.out, result.err))
+    output = out + err
+    assert result.code == expected_code(command, around), output
+    assert "Traceback" not in output
+    assert "fault of Cardsharp itself" not in output
+    assert "\x1b[31mE" not in output
+    if result.code == 2:
+        assert "standard" in output, "which stream is closed, and what to do"
     elif command == "stats" and around.stream != "terminal":
         assert NAMES[0] in json.dumps(json.loads(out), ensure_ascii=False).replace(
             "\\u001b", "\x1b"
         )
     elif command in {"analyse", "show"} and around.encoding == "utf-8":
         assert "Größe 🂡 日本" in out.replace("\r\n", "")
-    return ended
+    return result
 
 
 @pytest.mark.parametrize("row", PAIRS, ids=", ".join)
@@ -150,12 +150,12 @@ def test_a_command_ends_as_it_should_in_all_surroundings(
     check(command, Surroundings(*around), place)
 
 
-def test_the_pairs_are_all_there() -> None:
+def test_the_pairs_cover_all_combinations() -> None:
     assert len(PAIRS) < 2 * len(COMMANDS) * len(STREAMS)
     for first, some in enumerate(FACTORS):
-        for second, others in enumerate(FACTORS[:first]):
+        for second, other_values in enumerate(FACTORS[:first]):
             seen = {(row[first], row[second]) for row in PAIRS}
-            assert len(seen) == len(some) * len(others)
+            assert len(seen) == len(some) * len(other_values)
 
 
 # --- single faults of a machine ---------------------------------------------------------------
@@ -165,11 +165,11 @@ USUAL = Surroundings("utf-8", "pipe", "umlauts", "none", "root")
 
 def ran(
     place: Place, words: str, around: Surroundings = USUAL, folder: Path | None = None
-) -> Ended:
+) -> CompletedCommand:
     return run_in(around, words.split(), folder or place.folder, variables_in(around, place))
 
 
-def test_a_curve_is_drawn_in_ascii_as_in_blocks(place: Place) -> None:
+def test_a_curve_has_the_same_shape_in_ascii_and_in_blocks(place: Place) -> None:
     """A block becomes one character, so that the lines are as long."""
     curves = []
     for encoding in ("utf-8", "ascii"):
@@ -187,54 +187,54 @@ def test_a_folder_that_is_gone_is_named(place: Place) -> None:
     gone = place.folder / "gone"
     gone.mkdir()
     command = ("sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh")
-    ended = _wrapped(place, command, "matches", gone)
-    assert (ended.code, ended.out) == (2, b"")
-    assert b"current folder cannot be used" in ended.err
+    result = _wrapped(place, command, "matches", gone)
+    assert (result.code, result.out) == (2, b"")
+    assert b"current folder cannot be used" in result.err
 
 
 def test_a_folder_that_is_closed_to_the_user_is_named(place: Place) -> None:
-    if why := lacking_user():
-        pytest.skip(why)
+    if skip_reason := lacking_user():
+        pytest.skip(skip_reason)
     closed = place.folder / "closed"
     closed.mkdir(0o700)
     around = Surroundings("utf-8", "pipe", "umlauts", "none", "nobody")
-    ended = ran(place, "strategies", around, closed)
-    assert ended.code in {0, 2}  # 0 where this user may search all
-    assert b"fault of Cardsharp" not in ended.err
+    result = ran(place, "strategies", around, closed)
+    assert result.code in {0, 2}  # 0 where this user may search all
+    assert b"fault of Cardsharp" not in result.err
 
 
 @pytest.mark.parametrize("words", ["strategies", "completion fish", "--help"])
 def test_a_full_disk_behind_the_output_is_named(words: str, place: Place) -> None:
-    ended = _wrapped(place, ("sh", "-c", 'exec "$@" > /dev/full', "sh"), words)
-    assert ended.code == 1
-    assert b"The output cannot be written: No space left on device." in ended.err
+    result = _wrapped(place, ("sh", "-c", 'exec "$@" > /dev/full', "sh"), words)
+    assert result.code == 1
+    assert b"The output cannot be written: No space left on device." in result.err
 
 
-def test_nothing_but_the_sentence_is_said_of_a_closed_error_stream(place: Place) -> None:
-    ended = _wrapped(place, ("sh", "-c", 'exec "$@" 2>&-', "sh"), "show nothing")
-    assert (ended.code, ended.out) == (2, b"")
+def test_a_closed_error_stream_leaves_the_output_empty(place: Place) -> None:
+    result = _wrapped(place, ("sh", "-c", 'exec "$@" 2>&-', "sh"), "show nothing")
+    assert (result.code, result.out) == (2, b"")
 
 
 def test_too_few_files_are_a_sentence(place: Place) -> None:
     limit = ("sh", "-c", 'ulimit -n 12; exec "$@"', "sh")
-    ended = _wrapped(place, limit, "play --opponent random")
-    assert ended.code in {1, 2}
-    assert b"Too many open files" in ended.err
-    assert b"Traceback" not in ended.err
+    result = _wrapped(place, limit, "play --opponent random")
+    assert result.code in {1, 2}
+    assert b"Too many open files" in result.err
+    assert b"Traceback" not in result.err
 
 
 def test_no_folder_for_temporary_files_is_a_sentence(place: Place) -> None:
-    if why := lacking_user():
-        pytest.skip(why)
+    if skip_reason := lacking_user():
+        pytest.skip(skip_reason)
     around = Surroundings("utf-8", "pipe", "umlauts", "none", "nobody")
     nowhere = place.folder / "nowhere"
     nowhere.mkdir(0o555)
     variables = variables_in(around, place) | {"TMPDIR": str(nowhere)}
-    ended = run_in(around, ["play", "--opponent", "random"], nowhere, variables)
-    assert b"fault of Cardsharp" not in ended.err
+    result = run_in(around, ["play", "--opponent", "random"], nowhere, variables)
+    assert b"fault of Cardsharp" not in result.err
 
 
-def test_what_a_file_says_is_utf_8_in_any_encoding(place: Place) -> None:
+def test_files_are_written_as_utf_8_in_any_encoding(place: Place) -> None:
     around = Surroundings("ascii", "pipe", "umlauts", "none", "root")
     assert ran(place, "watch match.json --html page.html", around).code == 0
     assert "Größe 🂡 日本" in (place.folder / "page.html").read_text("utf-8")
@@ -242,6 +242,6 @@ def test_what_a_file_says_is_utf_8_in_any_encoding(place: Place) -> None:
 
 def _wrapped(
     place: Place, around: tuple[str, ...], words: str, folder: Path | None = None
-) -> Ended:
+) -> CompletedCommand:
     """The end of our command, started by another one."""
     return run_in(USUAL, words.split(), folder or place.folder, variables_in(USUAL, place), around)

@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *words: str) -> str:
-    """What a program prints in that folder, with one thread for each sum, so that it repeats."""
+    """Return a program's output, run in a folder on a single thread, so that it is repeatable."""
     around = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     around |= {"XDG_DATA_HOME": str(folder)}
     done = subprocess.run(  # noqa: S603 - ours
@@ -53,13 +53,13 @@ def test_a_network_learns_in_lanes_and_plays_as_a_bot(folder: Path) -> None:
     printed = run(folder, sys.executable, "train.py", str(STEPS))
     assert printed.splitlines()[-1].endswith("against draw-3")
     duel = (str(COMMAND), "lab", "duel", "network.py", "draw-3", "-n", str(PAIRS))
-    told = json.loads(run(folder, *duel, "--seed", "1", "--workers", "1", "--json"))
-    assert told["matches"] == 2 * PAIRS
-    assert told["points"] / 100 > LEARNED > 1.5 * RANDOM
+    result = json.loads(run(folder, *duel, "--seed", "1", "--workers", "1", "--json"))
+    assert result["matches"] == 2 * PAIRS
+    assert result["points"] / 100 > LEARNED > 1.5 * RANDOM
     run(folder, str(COMMAND), "play", "--strategy", "network.py", "--strict")
 
 
-def test_the_bot_prefers_what_the_exported_network_prefers(
+def test_the_bot_agrees_with_the_exported_network(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bot's sums in plain Python are those of the trainer in numpy."""

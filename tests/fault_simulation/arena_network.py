@@ -23,7 +23,7 @@ RARE_FAULT_DIVISOR = 5  # so many times more seldom a step at a store fails: the
 
 
 def request_kind(method: str, target: str) -> str:
-    """What a request asks for, by its method and its path with query."""
+    """Return the kind of a request, from its method and its path with query."""
     path, _, query = target.partition("?")
     match path.strip("/").split("/"):
         case ["api", "matches"] if method == "POST":
@@ -100,12 +100,14 @@ class ArenaNetwork(RecordingProxy):
     def delay(self, late: DelayedRequest) -> None:
         world, looks = self._world, self._world.view_counts
         match_id = request_match(late.request)
-        before, seconds = looks[match_id], (late.due_at - world.scheduler.now()).total_seconds()
+        view_count, seconds = looks[match_id], (late.due_at - world.scheduler.now()).total_seconds()
 
         def arrive() -> None:
-            looked = (lambda: looks[match_id] > before) if late.due_view_count is not None else None
+            looked = (
+                (lambda: looks[match_id] > view_count) if late.due_view_count is not None else None
+            )
             world.scheduler.wait_until(looked, seconds)
-            self.forward_now(late.request, late.intent, is_late=True)
+            self.forward_immediately(late.request, late.intent, is_late=True)
 
         world.scheduler.start_thread(arrive)
 
@@ -128,13 +130,13 @@ class ArenaNetwork(RecordingProxy):
             limit -= world.scheduler.monotonic() - sent_at
         world.outcome.request_counts[kind] += 1
         with world.scheduler.as_network():
-            told = self._arrive(request, kind, limit)
+            headers = self._arrive(request, kind, limit)
             if sender.is_dead:  # what is held is dropped with its connection
                 raise Crash(sender.name)
-            answer = self.forward_now(request, intent)
-            held, world.arena.held = world.arena.held, 0
-            world.sleep(wish.network_delay + held)
-        answer.headers.update(told)
+            answer = self.forward_immediately(request, intent)
+            hold_seconds, world.arena.throttle_seconds = world.arena.throttle_seconds, 0
+            world.sleep(wish.network_delay + hold_seconds)
+        answer.headers.update(headers)
         return answer
 
     def _arrive(self, request: requests.PreparedRequest, kind: str, limit: float) -> dict[str, str]:
@@ -143,7 +145,9 @@ class ArenaNetwork(RecordingProxy):
         world.sleep(world.config.network_delay)
         gives_up = world.scheduler.monotonic() + limit
         world.sleep(min(limit, world.cut_until - world.scheduler.monotonic() + MIN_DELAY_SECONDS))
-        told = self._slow_down(user, kind, gives_up - world.scheduler.monotonic()) if user else {}
+        headers = (
+            self._slow_down(user, kind, gives_up - world.scheduler.monotonic()) if user else {}
+        )
         if user and LONG_POLL_PATTERN.search(str(request.url)):
             answers = self._answers(request, user)
             if request_match(request) == "matches" and not answers():
@@ -153,10 +157,10 @@ class ArenaNetwork(RecordingProxy):
             raise requests.ReadTimeout("the arena is cut off")
         if world.scheduler.monotonic() < world.down_until or world.arena_restarts != starts:
             raise requests.ConnectionError("the arena was killed")
-        return told
+        return headers
 
     def _answers(self, request: requests.PreparedRequest, user: str) -> Callable[[], bool]:
-        """What says whether a long poll is answered."""
+        """Return a function that is true once a long poll can be answered."""
         arena, match_id = self._world.arena, request_match(request)
         query = dict(parse_qsl(urlsplit(str(request.url)).query, keep_blank_values=True))
 
@@ -188,15 +192,15 @@ class ArenaNetwork(RecordingProxy):
         world.sleep(delay)
         return dict(pace.headers) if world.config.reports_rate_limit else {}
 
-    def forward_now(
+    def forward_immediately(
         self, request: requests.PreparedRequest, intent: Intent | None, *, is_late: bool = False
     ) -> HTTPResponse:
         world, match_id, user = self._world, request_match(request), request_user(request)
         world.view_counts[match_id] += "active" not in str(request.url) and request.method == "GET"
         is_match = ID.fullmatch(match_id) is not None
-        if is_match and user in world.own_users:
+        if is_match and user in world.bot_users:
             world.arena.match_id = match_id
-            answer = super().forward_now(request, intent, is_late=is_late)
+            answer = super().forward_immediately(request, intent, is_late=is_late)
             world.accepted[match_id, user] += self.accepted
             world.refused[match_id, user] += self.refused
             del self.accepted[:], self.refused[:]
@@ -219,9 +223,9 @@ def request_match(request: requests.PreparedRequest) -> str:
 
 
 def request_user(request: requests.PreparedRequest) -> str:
-    """Who says to be asking, "" for nobody."""
-    said = request.headers.get("Authorization", "")
-    digest = _DIGEST.search(said)
+    """Return the user named in a request's credentials, or an empty string."""
+    authorization = request.headers.get("Authorization", "")
+    digest = _DIGEST.search(authorization)
     if digest is not None:
         return digest[1]
-    return base64.b64decode(said.removeprefix("Basic ")).decode().partition(":")[0]
+    return base64.b64decode(authorization.removeprefix("Basic ")).decode().partition(":")[0]

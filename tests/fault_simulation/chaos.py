@@ -84,7 +84,7 @@ class ChaosScenario(FaultSimulation):
         log_line: Callable[[str], object],
     ) -> None:
         super().__init__(config, folder, log_line)
-        self.own_users, self.stores = {ALICE}, store_factory(folder, self.scheduler)
+        self.bot_users, self.stores = {ALICE}, store_factory(folder, self.scheduler)
         player = Credentials(ALICE, PASSWORDS[ALICE])
         self.machine_setup = MachineSetup(
             self, ArenaNetwork(self), self.stores, player, config.strategy
@@ -176,8 +176,8 @@ class ChaosScenario(FaultSimulation):
             self.sleep(self.rng.uniform(*self.config.opponent_seconds))
             match = self.referee.get_match(match_id)
             if match.active_player == BOB:
-                drawn = () if match.state.is_between_turns else match.state.play_area
-                enough = len(drawn) >= CARDS
+                play_area = () if match.state.is_between_turns else match.state.play_area
+                enough = len(play_area) >= CARDS
                 wish = {"etype": "EndTurn" if enough else "Draw", "autopick": True}
                 self.referee.act(bob, match_id, wish, None)
                 self.scheduler.change_count += 1
@@ -232,29 +232,31 @@ def run_chaos(
 
 
 def report_text(outcomes: list[FaultSimulationResult]) -> str:
-    verdicts = [verdict for one in outcomes for verdict in one.match_checks]
+    verdicts = [verdict for outcome in outcomes for verdict in outcome.match_checks]
     lost = [turn for verdict in verdicts for turn in verdict.forced_turns]
-    befell: Counter[str] = sum((one.fault_counts for one in outcomes), Counter())
-    hours = sum(one.match_minutes for one in outcomes) / 60
-    pace = hours / max(sum(one.cpu_seconds for one in outcomes), 1) * 3600
+    befell: Counter[str] = sum((outcome.fault_counts for outcome in outcomes), Counter())
+    hours = sum(outcome.match_minutes for outcome in outcomes) / 60
+    pace = hours / max(sum(outcome.cpu_seconds for outcome in outcomes), 1) * 3600
     longest = max((t.duration.total_seconds() for v in verdicts for t in v.turns), default=0)
     wrong = sum(bool(v.violations) for v in verdicts)
     alone = sum(not turn.is_excused for turn in lost)
-    held = sum(one.throttled_counts.total() for one in outcomes)
-    most = max(one.max_throttle_seconds for one in outcomes)
-    asked: Counter[str] = sum((one.request_counts for one in outcomes), Counter())
-    a_match = {kind: number / max(len(verdicts), 1) for kind, number in asked.most_common()}
+    throttled_count = sum(outcome.throttled_counts.total() for outcome in outcomes)
+    max_throttle_seconds = max(outcome.max_throttle_seconds for outcome in outcomes)
+    request_counts: Counter[str] = sum((outcome.request_counts for outcome in outcomes), Counter())
+    a_match = {
+        kind: number / max(len(verdicts), 1) for kind, number in request_counts.most_common()
+    }
     return f"""\
 {len(verdicts)} matches, {sum(v.action_count for v in verdicts)} actions of ours
 {hours:.1f} match-hours, {pace:.0f} for an hour of a processor
 what happened: {", ".join(f"{n} {name}" for name, n in sorted(befell.items()))}
 matches with actions missing, doubled or not meant, or another log than history: {wrong}
 actions refused: {sum(len(v.refused) for v in verdicts)}
-matches that stood still: {sum(len(one.stalled_matches) for one in outcomes)}
+matches that stood still: {sum(len(outcome.stalled_matches) for outcome in outcomes)}
 turns lost: {len(lost)} of {sum(len(v.turns) for v in verdicts)}, {alone} to fewer than two faults
 longest turn of ours: {longest:.1f} s
 requests a match: {", ".join(f"{number:.1f} {kind}" for kind, number in a_match.items())}
-requests held back by the arena: {held}, by {most:.1f} s at most"""
+requests held back by the arena: {throttled_count}, by {max_throttle_seconds:.1f} s at most"""
 
 
 def main(  # noqa: PLR0913 - the options of a command
@@ -278,9 +280,11 @@ def main(  # noqa: PLR0913 - the options of a command
         RATE_LIMIT_RUN if without_faults else CHAOS_RUN,
         randbelow(10**6) if seed is None else seed,
     )
-    limit, (least, most) = turn_seconds or night.turn_seconds, night.opponent_seconds
+    limit, (min_delay, max_delay) = turn_seconds or night.turn_seconds, night.opponent_seconds
     night = replace(
-        night, turn_seconds=limit, opponent_seconds=(least, most * limit / night.turn_seconds)
+        night,
+        turn_seconds=limit,
+        opponent_seconds=(min_delay, max_delay * limit / night.turn_seconds),
     )
     night = replace(night, concurrency=concurrency or night.concurrency, strategy=strategy)
     wishes = [  # each night has its own seed
@@ -299,13 +303,13 @@ def main(  # noqa: PLR0913 - the options of a command
             outcomes.append(outcome)
             say = partial(print, flush=True)
             say(
-                f"seed {wish.seed}: {outcome.ended_count} matches, replay "
+                f"seed {wish.seed}: {outcome.finished_count} matches, replay "
                 f"{outcome.trace_digest[:16]}"
             )
             for fault in outcome.violations:
                 say(f"  {fault[:300]}")
     print(report_text(outcomes))  # noqa: T201 - a command
-    return 1 if any(one.violations for one in outcomes) else 0
+    return 1 if any(outcome.violations for outcome in outcomes) else 0
 
 
 if __name__ == "__main__":

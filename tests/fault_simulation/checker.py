@@ -27,7 +27,7 @@ SWALLOWED_WAITS = {f"{kind} (wait)" for kind in (FaultKind.TIMED_OUT, FaultKind.
 """Nobody notices a long poll whose answer is swallowed, but by its limit (docs/reliability.md)."""
 
 LONG_POLL = timedelta(seconds=40)  # for so long a wait whose answer was swallowed is waited for
-AFTER_EFFECT = timedelta(
+FAULT_EFFECT_DURATION = timedelta(
     seconds=15
 )  # so long a fault is felt: a freeze of 12 s, a lease that runs out
 
@@ -37,7 +37,7 @@ class Incident(NamedTuple):
 
     began_at: datetime
     name: str
-    ended_at: datetime | None = None
+    finished_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,15 @@ class Turn:
         )
 
     def __str__(self) -> str:
-        why = ", ".join(self.incidents) or "nothing"
-        return f"move {self.move_number} was lost ({self.duration.total_seconds():.1f} s): {why}"
+        reasons = ", ".join(self.incidents) or "nothing"
+        return (
+            f"move {self.move_number} was lost ({self.duration.total_seconds():.1f} s): {reasons}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchCheck:
-    """What is to be said of one match; sentences for what may never happen."""
+    """Verdict on one match; each violation is a sentence about a broken promise."""
 
     match: int
     action_count: int
@@ -82,7 +84,7 @@ class MatchCheck:
     @property
     def all_violations(self) -> list[str]:
         """Every promise that was broken."""
-        lost = [str(one) for one in self.forced_turns if not one.is_excused]
+        lost = [str(turn) for turn in self.forced_turns if not turn.is_excused]
         return [*self.violations, *map(str, self.refused), *lost]
 
 
@@ -91,7 +93,7 @@ class Evidence:
     """The admin's view of a match that has ended, our log, what the network saw, and its faults."""
 
     admin_view: Json
-    own_player: str
+    player_id: str
     log: MatchLog
     accepted: Sequence[AcceptedAction]
     refused: Sequence[RefusedAction] = ()
@@ -100,21 +102,24 @@ class Evidence:
 
 def check_match(match: int, evidence: Evidence) -> MatchCheck:
     """The verdict on the match of that number, which has ended, or should have."""
-    whole, us, log = evidence.admin_view, evidence.own_player, evidence.log
-    turns = tuple(own_turns(whole, us, evidence.incidents))
+    admin_view, us, log = evidence.admin_view, evidence.player_id, evidence.log
+    turns = tuple(player_turns(admin_view, us, evidence.incidents))
     return MatchCheck(
         match=match,
         action_count=len(evidence.accepted),
         violations=(
-            *log_differences(whole, log),
-            *intent_differences(whole, log, [us]),
-            *(fault for one in evidence.accepted for fault in one.violations),
+            *log_differences(admin_view, log),
+            *intent_differences(admin_view, log, [us]),
+            *(fault for action in evidence.accepted for fault in action.violations),
             *_strangers(evidence),
         ),
         refused=tuple(
-            one
-            for one in evidence.refused
-            if not (_was_late(one, turns, evidence.accepted) or _only_asked(one, evidence))
+            action
+            for action in evidence.refused
+            if not (
+                _was_late(action, turns, evidence.accepted)
+                or _is_expired_turn_probe(action, evidence)
+            )
         ),
         turns=turns,
     )
@@ -123,21 +128,22 @@ def check_match(match: int, evidence: Evidence) -> MatchCheck:
 def _was_late(
     refused: RefusedAction, turns: Sequence[Turn], accepted: Sequence[AcceptedAction]
 ) -> bool:
-    """Whether a turn that was over was to be ended, and the arena's watchdog was first.
+    """Return True if the arena's watchdog ended a turn before the worker's own EndTurn arrived.
 
-    The opponent may have moved since, while the arena was cut off, and nobody of ours.
+    The opponent may have moved since, while the arena was cut off, but no player of ours.
     """
     if refused.action.get("etype") != "EndTurn":
         return False
-    ours = [one.sequence for one in accepted if one.sequence < refused.sequence]
+    our_sequences = [action.sequence for action in accepted if action.sequence < refused.sequence]
     lost = [turn.move_number for turn in turns if turn.was_forced]
-    return any(max(ours, default=-1) < number < refused.sequence for number in lost)
+    return any(max(our_sequences, default=-1) < number < refused.sequence for number in lost)
 
 
-def _only_asked(refused: RefusedAction, evidence: Evidence) -> bool:
-    """Whether a turn was to be ended whose time was over, and the arena had given it again.
+def _is_expired_turn_probe(refused: RefusedAction, evidence: Evidence) -> bool:
+    """Return True if an EndTurn only probed whether a turn past its limit was still open.
 
-    It has where it was down or frozen; only an EndTurn tells, and one is enough each time.
+    After an outage or a freeze the arena may have restarted such a turn. Only an EndTurn finds
+    that out, and one EndTurn is enough for each restart.
     """
     limit, moves = (
         evidence.admin_view["creationParams"].get("timeout"),
@@ -145,35 +151,36 @@ def _only_asked(refused: RefusedAction, evidence: Evidence) -> bool:
     )
     if limit is None or refused.action.get("etype") != "EndTurn":
         return False
-    asked = [one for one in evidence.refused if one.sequence == refused.sequence]
-    earlier = [one.refused_at for one in asked[: asked.index(refused)]]
+    refusals = [refusal for refusal in evidence.refused if refusal.sequence == refused.sequence]
+    earlier = [refusal.refused_at for refusal in refusals[: refusals.index(refused)]]
     since = max([_at(moves[refused.sequence - 1]), *earlier])
     return refused.refused_at - since > timedelta(seconds=limit)
 
 
 def _strangers(evidence: Evidence) -> Iterable[str]:
-    """Where what the network carried is not what the arena has as our moves, each once."""
-    played = [one.sequence for one in evidence.accepted]
-    ours = [
-        entry["sequenceId"]
-        for entry in accepted_actions(evidence.admin_view, [evidence.own_player])
+    """Yield an error unless the moves on the network equal our moves in the arena's history."""
+    played = [action.sequence for action in evidence.accepted]
+    recorded_sequences = [
+        entry["sequenceId"] for entry in accepted_actions(evidence.admin_view, [evidence.player_id])
     ]
-    if played != ours:
-        yield f"played were {played}, and {ours} count as ours"
+    if played != recorded_sequences:
+        yield f"played were {played}, and {recorded_sequences} count as ours"
 
 
-def own_turns(
-    admin_view: Json, own_player: str, incidents: Sequence[Incident] = ()
+def player_turns(
+    admin_view: Json, player_id: str, incidents: Sequence[Incident] = ()
 ) -> Iterator[Turn]:
-    seat, began = admin_view["playerids"].index(own_player), _at(admin_view["moves"][0])
-    for before, entry in pairwise(admin_view["moves"]):
+    seat, began = admin_view["playerids"].index(player_id), _at(admin_view["moves"][0])
+    for previous_entry, entry in pairwise(admin_view["moves"]):
         kinds = {event["eventType"] for event in entry["events"]}
-        if {"TurnEnded", "MatchStarted"} & {event["eventType"] for event in before["events"]}:
-            began = _at(before)
-        mine = any(event.get("playerIndex") == seat for event in entry["events"])
+        if {"TurnEnded", "MatchStarted"} & {
+            event["eventType"] for event in previous_entry["events"]
+        }:
+            began = _at(previous_entry)
+        is_player_move = any(event.get("playerIndex") == seat for event in entry["events"])
         forced = is_forced(entry)
-        if mine and (forced or kinds & {"TurnEnded", "MatchEnded"}):
-            since, end = _at(before) if forced else began, _at(entry)
+        if is_player_move and (forced or kinds & {"TurnEnded", "MatchEnded"}):
+            since, end = _at(previous_entry) if forced else began, _at(entry)
             reasons = incidents_during(incidents, since, end) if forced else ()
             yield Turn(entry["sequenceId"], since, end - since, forced, reasons)
 
@@ -185,15 +192,20 @@ def _at(entry: Json) -> datetime:
 def incidents_during(
     incidents: Iterable[Incident], began: datetime, end: datetime
 ) -> tuple[str, ...]:
-    """What happened in that time, or so shortly before that it was not over yet."""
-    felt = ((one, LONG_POLL if one.name in SWALLOWED_WAITS else AFTER_EFFECT) for one in incidents)
-    return tuple(one.name for one, lasts in felt if began - lasts <= one.began_at <= end)
+    """Return the names of the incidents in a period, and of those whose effect lasts into it."""
+    felt = (
+        (incident, LONG_POLL if incident.name in SWALLOWED_WAITS else FAULT_EFFECT_DURATION)
+        for incident in incidents
+    )
+    return tuple(
+        incident.name for incident, lasts in felt if began - lasts <= incident.began_at <= end
+    )
 
 
 def log_differences(admin_view: Json, log: MatchLog) -> list[str]:
-    """How the log of a finished match differs from the arena's own account of it.
+    """Return the differences between the log of a finished match and the arena's record of it.
 
-    `whole` is the admin's view with all moves, as `ArenaServer.look` returns it.
+    `admin_view` is the admin's view with all moves, as `ArenaServer.admin_view` returns it.
     """
     match_id = admin_view["_id"]
     record = log.match(match_id)
@@ -211,11 +223,11 @@ def log_differences(admin_view: Json, log: MatchLog) -> list[str]:
     return faults
 
 
-def intent_differences(admin_view: Json, log: MatchLog, own_players: Collection[str]) -> list[str]:
-    """Actions of the players `ours` that the log gives no reason for, or tells otherwise."""
+def intent_differences(admin_view: Json, log: MatchLog, player_ids: Collection[str]) -> list[str]:
+    """Return errors for the actions of `player_ids` without a matching intent in the log."""
     intents = {move.sequence: move.intent for move in log.moves(admin_view["_id"])}
     faults = []
-    for entry in accepted_actions(admin_view, own_players):
+    for entry in accepted_actions(admin_view, player_ids):
         intent = intents.get(entry["sequenceId"])
         if intent is None:
             faults.append(f"move {entry['sequenceId']} was played and nobody meant it")
@@ -234,12 +246,12 @@ def accepted_actions(admin_view: Json, players: Collection[str]) -> Iterable[Jso
 
 
 def is_forced(entry: Json) -> bool:
-    """Whether a move was the arena's own: a turn or a match that it ended."""
+    """Return True if a move was the arena's own: it ended a turn or a match."""
     return any(event["eventType"] == "Comment" for event in entry["events"])
 
 
 def is_same_action(intended: object, actual: Mapping[str, Any]) -> bool:
-    """Whether two actions of the wire are the same; an answer without a card may say null."""
+    """Return True if two actions on the wire are equal; a missing card equals null."""
     return isinstance(intended, Mapping) and _essence(intended) == _essence(actual)
 
 
@@ -258,16 +270,16 @@ def _essence(action: Mapping[str, Any]) -> tuple[object, ...]:
     return action["etype"], autopick, effect.get("effectType"), effect.get("card")
 
 
-def _outcome_faults(whole: Json, outcome: Body) -> Iterable[str]:
-    events = whole["moves"][-1]["events"]
-    ended = next(event for event in events if event["eventType"] == "MatchEnded")
+def _outcome_faults(admin_view: Json, outcome: Body) -> Iterable[str]:
+    events = admin_view["moves"][-1]["events"]
+    end_event = next(event for event in events if event["eventType"] == "MatchEnded")
     expected = {
-        "scores": ended["matchEndedScores"],
-        "winner": whole["state"]["winnerIdx"],
-        "moves": whole["moveCount"],
-        "turns": whole["turnCount"],
-        "timeouts": whole["state"].get("timeoutCount", 0),
-        "terminated": ended.get("matchEndedTerminated", False),
+        "scores": end_event["matchEndedScores"],
+        "winner": admin_view["state"]["winnerIdx"],
+        "moves": admin_view["moveCount"],
+        "turns": admin_view["turnCount"],
+        "timeouts": admin_view["state"].get("timeoutCount", 0),
+        "terminated": end_event.get("matchEndedTerminated", False),
     }
     for name, value in expected.items():
         if outcome.get(name) != value:
@@ -275,7 +287,7 @@ def _outcome_faults(whole: Json, outcome: Body) -> Iterable[str]:
 
 
 def history_differences(history: Mapping[int, Body], moves: Sequence[MoveRecord]) -> Iterable[str]:
-    """How a log's moves are not the server's."""
+    """Yield the differences between the moves of a log and those of the server."""
     logged = {move.sequence: move.facts for move in moves}
     if logged.keys() != history.keys():
         yield f"the log has the moves {sorted(logged)} of {sorted(history)}"

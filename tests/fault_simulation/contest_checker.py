@@ -1,4 +1,4 @@
-"""What became of a contest: its results held against the arena's own matches."""
+"""Check of a contest: its results compared with the arena's matches."""
 
 import re
 from collections import Counter, defaultdict
@@ -20,7 +20,9 @@ from fault_simulation.checker import Incident
 PAUSED = "paused by the organiser"
 
 START_DELAY = timedelta(seconds=2)  # after a pause began a match may begin that was on its way
-AFTER_EFFECT = timedelta(seconds=3)  # after its end a trouble is felt, as programs start anew
+INCIDENT_EFFECT_DURATION = timedelta(
+    seconds=3
+)  # after its end a trouble is felt, as programs start anew
 LOSSES_TO_ELIMINATION = 2
 
 _FORCED = re.compile(r"Forceful turn ending due to player (\w+) inactivity after ([\d.]+) seconds")
@@ -61,16 +63,16 @@ class ContestRecord:
 def contest_record(
     records: ContestRecords, matches: Iterable[tuple[ArenaMatch, Sequence[ArenaMove]]]
 ) -> ContestRecord:
-    """What a contest's records tell, beside the arena's matches."""
+    """Return the record of a contest: its documents, and the arena's matches."""
     teams = [team.id for team in records.teams()]
-    found, decided = records.results(), any(records.documents_of("act"))
+    results, decided = records.results(), any(records.documents_of("act"))
     return ContestRecord(
-        records.settings, teams, found, records.practice_matches(), list(matches), decided
+        records.settings, teams, results, records.practice_matches(), list(matches), decided
     )
 
 
 def record_from_files(folder: Path) -> ContestRecord:
-    """What the files of a contest tell, after its end."""
+    """Return the record of a finished contest, read from its files."""
     with closing(SqliteStorage(folder / "arena.db")) as storage, open_in(folder) as records:
         readable = (match for _, match in storage.matches() if match is not None)
         return contest_record(records, [(match, storage.history(match.id)) for match in readable])
@@ -78,19 +80,22 @@ def record_from_files(folder: Path) -> ContestRecord:
 
 def excuse_for(
     forced: ForcedTurn,
-    known_behaviour: Mapping[TeamId, str],
+    team_behaviours: Mapping[TeamId, str],
     incidents: Mapping[TeamId, Sequence[Incident]],
 ) -> str | None:
-    """Why a turn may be late: how its team is, or what befell it; None where nothing did."""
-    if forced.team in known_behaviour:
-        return known_behaviour[forced.team]
-    for one in incidents.get(forced.team, ()):
+    """Return the reason why a turn may be late, or None.
+
+    The reason is the known behaviour of its team, or an incident that befell the team.
+    """
+    if forced.team in team_behaviours:
+        return team_behaviours[forced.team]
+    for incident in incidents.get(forced.team, ()):
         if (
-            one.ended_at
-            and forced.begin - AFTER_EFFECT <= one.ended_at
-            and one.began_at <= forced.end
+            incident.finished_at
+            and forced.begin - INCIDENT_EFFECT_DURATION <= incident.finished_at
+            and incident.began_at <= forced.end
         ):
-            return one.name
+            return incident.name
     return None
 
 
@@ -104,13 +109,15 @@ def violations(record: ContestRecord, incidents: Sequence[Incident] = ()) -> Ite
     for result in record.results:
         if result.pairing not in decided:
             yield f"Pairing {result.pairing} was never decided."
-    expected = [one.key for one in record.settings.base_format.pairings(record.teams, decided)]
+    expected = [
+        pairing.key for pairing in record.settings.base_format.pairings(record.teams, decided)
+    ]
     if expected != [result.pairing for result in record.results]:
-        yield f"The pairings are {[one.pairing for one in record.results]}, not {expected}."
+        yield f"The pairings are {[result.pairing for result in record.results]}, not {expected}."
     yield from _lives(record)
     yield from _matches(record)
     yield from _practice(record)
-    pauses = [one for one in incidents if one.name == PAUSED]
+    pauses = [incident for incident in incidents if incident.name == PAUSED]
     for (match, _), (begin, _, end) in product(record.matches, pauses):
         if end and begin + START_DELAY < match.started_at < end:
             yield f"Match {match.id} began at {match.started_at:%X}, in a pause."
@@ -130,19 +137,23 @@ def _lives(played: ContestRecord) -> Iterator[str]:
 
 def _matches(played: ContestRecord) -> Iterator[str]:
     """The matches of each pairing, taken from the arena's file alone."""
-    found: defaultdict[tuple[str, frozenset[TeamId]], dict[int, ArenaMatch]] = defaultdict(dict)
+    matches_by_pairing: defaultdict[tuple[str, frozenset[TeamId]], dict[int, ArenaMatch]] = (
+        defaultdict(dict)
+    )
     for match, _ in played.matches_with_tag(played.settings.name):
         _, key, number = (match.params.tags or ())[2].split(":")
-        of = found[key, frozenset(match.pairing.players)]
+        of = matches_by_pairing[key, frozenset(match.pairing.players)]
         if int(number) in of:
             yield f"Match {number} of pairing {key} was played twice."
         if not match.is_finished:
             yield f"Match {match.id} of pairing {key} goes on after the contest."
         of[int(number)] = match
     for result in played.results:
-        of = found.pop((result.pairing, frozenset(result.teams)), {})
+        of = matches_by_pairing.pop((result.pairing, frozenset(result.teams)), {})
         yield from _pairing(result, of, played.settings)
-    for key, _ in () if played.has_rulings else found:  # who meets there may have been changed
+    for key, _ in (
+        () if played.has_rulings else matches_by_pairing
+    ):  # who meets there may have been changed
         yield f"There are matches of pairing {key}, which the contest does not know."
 
 
@@ -156,21 +167,24 @@ def _pairing(
     if [matches[number].id for number in numbers] != list(result.matches):
         yield f"Pairing {result.pairing} counts other matches than were played."
     scores = [_score(matches[number], pairing) for number in numbers]
-    found = settings.series_rules.outcome(pairing, scores)
-    ended = (found.wins, found.winner) if found else None
-    if result.ruled is None and ended != (result.wins, result.winner):
+    outcome = settings.series_rules.outcome(pairing, scores)
+    decision = (outcome.wins, outcome.winner) if outcome else None
+    if result.ruled is None and decision != (result.wins, result.winner):
         yield f"Pairing {result.pairing} was decided otherwise than by its matches."
 
 
 def _practice(played: ContestRecord) -> Iterator[str]:
     """The matches of practice: each on record once, and none running on."""
-    found = [match for match, _ in played.matches_with_tag(played.settings.practice_tag)]
-    for match in found:
+    matches = [match for match, _ in played.matches_with_tag(played.settings.practice_tag)]
+    for match in matches:
         if not match.is_finished:
             yield f"Match {match.id} of practice goes on after it."
-    if sorted(match.id for match in found) != sorted(one.match for one in played.practice_matches):
+    if sorted(match.id for match in matches) != sorted(
+        practice_match.match for practice_match in played.practice_matches
+    ):
         yield (
-            f"Practice counts {len(played.practice_matches)} matches, and {len(found)} were played."
+            f"Practice counts {len(played.practice_matches)} matches, and {len(matches)} "
+            "were played."
         )
 
 
@@ -187,10 +201,10 @@ def forced_turns(record: ContestRecord) -> Iterator[ForcedTurn]:
     for match, moves in record.matches:
         for move in moves:
             for event in move.events():
-                told = _FORCED.match(event.get("comment", ""))
-                if told:
-                    took = timedelta(seconds=float(told[2]))
-                    yield ForcedTurn(told[1], match.id, move.at - took, move.at)
+                comment_match = _FORCED.match(event.get("comment", ""))
+                if comment_match:
+                    took = timedelta(seconds=float(comment_match[2]))
+                    yield ForcedTurn(comment_match[1], match.id, move.at - took, move.at)
 
 
 def longest_standstill(record: ContestRecord) -> float:

@@ -69,7 +69,7 @@ STARTING = 1.0  # seconds until a contest that was killed answers again
 POLL_SECONDS = 10.0  # seconds between two looks of a spectator
 STALL_SECONDS = 300.0  # seconds without a move after which a contest is given up
 HOUR = timedelta(hours=1)
-SECONDS_AFTER_END = 60  # seconds at most that our bots have for their logs when the contest is over
+LOG_DRAIN_SECONDS = 60  # seconds at most that our bots have for their logs when the contest is over
 
 MALICIOUS_BOT = Path(__file__).with_name("malicious_bot.py")
 EXPECTED_ERRORS = (
@@ -112,7 +112,9 @@ class ContestScenario(FaultSimulation):
             "cup", matches=config.matches, timeout=config.turn_seconds, seed=str(config.seed)
         )
         self.records = create_in(self.folder, settings)
-        entered = [(f"{n:024x}", *one) for n, one in enumerate(choose_entrants(config.teams), 1)]
+        entered = [
+            (f"{n:024x}", *entrant) for n, entrant in enumerate(choose_entrants(config.teams), 1)
+        ]
         words = {team: f"word-{team}" for team, *_ in entered}
         players = [
             {"_id": team, "name": name, "password": words[team]} for team, name, _ in entered
@@ -140,7 +142,7 @@ class ContestScenario(FaultSimulation):
             for team, _, kind in entered
             if kind.bot
         }
-        self.own_users = {*self.stores}
+        self.bot_users = {*self.stores}
         self.network = ArenaNetwork(self)
         tags = f"{settings.name},{settings.practice_tag}"
         self.teams = [
@@ -167,7 +169,9 @@ class ContestScenario(FaultSimulation):
         """Start the contest's process, or start it again."""
         self.contest_process = Process("contest")
         works = [self._direct, self._end_late_turns]
-        works += [partial(self._play_here, team) for team in self.teams if team.kind.strategy]
+        works += [
+            partial(self._play_in_director, team) for team in self.teams if team.kind.strategy
+        ]
         for work in works:
             self.scheduler.start_thread(work, self.contest_process)
 
@@ -179,7 +183,7 @@ class ContestScenario(FaultSimulation):
         return client
 
     def _direct(self) -> None:
-        """What `contest practice` does, and then `contest run --seed-by-practice`."""
+        """Run the director: `contest practice`, and then `contest run --seed-by-practice`."""
         pause = partial(self.sleep, STEP_INTERVAL_SECONDS)
         with (
             lock_contest(self.folder, "run"),
@@ -189,8 +193,10 @@ class ContestScenario(FaultSimulation):
             tables = LoggingMatchHost(at, self.folder)
             course = ContestRunner(records, tables, self.scheduler.now)
             if records.stage is ContestStage.OPEN:
-                left = timedelta(seconds=self.config.practice_seconds - self.scheduler.monotonic())
-                records.set_practice_until(self.scheduler.now() + left)
+                remaining_time = timedelta(
+                    seconds=self.config.practice_seconds - self.scheduler.monotonic()
+                )
+                records.set_practice_until(self.scheduler.now() + remaining_time)
             for _ in run_steps(course.step, lambda: records.practice_until is None, pause):
                 pass
             if records.stage is ContestStage.OPEN and records.practice_matches():
@@ -209,7 +215,7 @@ class ContestScenario(FaultSimulation):
             self.scheduler.change_count += bool(late)
             self.sleep(1)
 
-    def _play_here(self, team: SimulatedTeam) -> None:
+    def _play_in_director(self, team: SimulatedTeam) -> None:
         played = submission_strategy_name(team.kind.strategy, self.folder, team.id)
         order = OpponentConfig(URL, team.id, team.password, played, str(self.config.seed))
         while True:
@@ -244,14 +250,14 @@ class ContestScenario(FaultSimulation):
         moves, since = -1, self.scheduler.monotonic()
         while not self.is_over:
             self.sleep(1)
-            self._start_what_has_died()
-            made = sum(match.moves for match in self.arena.arena.lobby.all_matches())
-            if made != moves:
-                moves, since = made, self.scheduler.monotonic()
+            self._restart_dead_machines()
+            move_count = sum(match.moves for match in self.arena.arena.lobby.all_matches())
+            if move_count != moves:
+                moves, since = move_count, self.scheduler.monotonic()
             if self.scheduler.monotonic() - since > STALL_SECONDS:
                 self.faults.append(f"No move was made for {STALL_SECONDS:.0f} s.")
                 break
-        for _ in range(SECONDS_AFTER_END):
+        for _ in range(LOG_DRAIN_SECONDS):
             if any(stores.log.running_matches() for stores in self.stores.values()):
                 self.sleep(1)
         self.is_done = True
@@ -261,7 +267,7 @@ class ContestScenario(FaultSimulation):
             self.scheduler.kill(process)
         self._judge()
 
-    def _start_what_has_died(self) -> None:
+    def _restart_dead_machines(self) -> None:
         """A machine of ours dies of a fault on its way, too."""
         for team in self.teams:
             if team.kind.bot and team.process.is_dead and team.id not in self.stopped_teams:
@@ -274,10 +280,10 @@ class ContestScenario(FaultSimulation):
         while not self.is_over:
             self.sleep(POLL_SECONDS)
             for page in PAGES:
-                asked, starts = requests.Request("GET", URL + page).prepare(), self.arena_restarts
+                request, starts = requests.Request("GET", URL + page).prepare(), self.arena_restarts
                 try:
                     status = self.network.forward(
-                        asked, None, Timeout(total=POLL_SECONDS), 0
+                        request, None, Timeout(total=POLL_SECONDS), 0
                     ).status
                 except requests.RequestException:
                     self.outcome.fault_counts["page missed"] += 1
@@ -329,22 +335,22 @@ class ContestScenario(FaultSimulation):
         self.records.pause(paused=False)
 
     def _decide(self) -> None:
-        """What an organiser does in mid-cup, to pairings that are decided as well."""
+        """Do what an organiser may do in mid-cup, also to pairings that are already decided."""
         results, desk = self.records.results(), ContestAdmin(self.records, self.scheduler.now)
         if not results:
             return
-        one = self.rng.choice(results)
-        name = self.records.names()[self.rng.choice(one.teams)]
+        result = self.rng.choice(results)
+        name = self.records.names()[self.rng.choice(result.teams)]
         deeds: dict[str, Callable[[], object]] = {
-            "decided a pairing": lambda: desk.rule_pairing(one.pairing, name, "appeal"),
+            "decided a pairing": lambda: desk.rule_pairing(result.pairing, name, "appeal"),
             "let a team withdraw": lambda: desk.withdraw_team(name, "ill"),
             "renamed a team": lambda: desk.rename_team(name, f"{name}*"),
             "took something back": desk.undo,
         }
-        what = self.rng.choice([*deeds])
+        deed = self.rng.choice([*deeds])
         with suppress(ConfigError):  # there is nothing to take back, or it has withdrawn
-            deeds[what]()
-            self._befall(f"the organiser {what}")
+            deeds[deed]()
+            self._befall(f"the organiser {deed}")
 
     def _direct_twice(self) -> None:
         """Start a second director, which must be refused."""
@@ -368,15 +374,17 @@ class ContestScenario(FaultSimulation):
         team.process.frozen_until = self.scheduler.monotonic() + lasts
         self.sleep(lasts)
 
-    def _befallen(self, what: str) -> tuple[SimulatedTeam, float]:
+    def _befallen(self, incident_name: str) -> tuple[SimulatedTeam, float]:
         team = self.rng.choice([*self._healthy()])
         lasts = self.rng.uniform(0.2, self.config.turn_seconds * 2)
-        self._befall(what, team, lasts)
+        self._befall(incident_name, team, lasts)
         return team, lasts
 
-    def _befall(self, what: str, team: SimulatedTeam | None = None, lasts: float = 0) -> None:
-        self.record_incident(what, ALL if team is None else team.id, lasts)
-        self.record("world", what, "" if team is None else team.name)
+    def _befall(
+        self, incident_name: str, team: SimulatedTeam | None = None, lasts: float = 0
+    ) -> None:
+        self.record_incident(incident_name, ALL if team is None else team.id, lasts)
+        self.record("world", incident_name, "" if team is None else team.name)
 
     def _judge(self) -> None:
         """Hold the contest's results and our bots' logs against the arena's own matches."""
@@ -386,7 +394,7 @@ class ContestScenario(FaultSimulation):
         )
         self.faults += contest_checker.violations(self.result, self.incidents[ALL])
         for match, _ in self.result.matches:
-            for team in {*match.pairing.players} & self.own_users:
+            for team in {*match.pairing.players} & self.bot_users:
                 verdict = self.check_match(match.id, team, self.stores[team].log)
                 for broken in (*verdict.violations, *verdict.refused):
                     self.faults.append(f"match {verdict.match} of {self._name(team)}: {broken}")
@@ -401,16 +409,19 @@ class ContestScenario(FaultSimulation):
         """No attack may succeed, and of each the organiser must have been told."""
         self.listening.close()
         self.attacks = Counter(
-            kind for what in self.blocked_attacks for kind in EXPECTED_ERRORS if kind in what
+            kind for message in self.blocked_attacks for kind in EXPECTED_ERRORS if kind in message
         )
-        if any("ESCAPED" in what for what in self.blocked_attacks):
+        if any("ESCAPED" in message for message in self.blocked_attacks):
             self.faults.append("The submission that attacks has escaped from its sandbox.")
         if silent := [kind for kind in EXPECTED_ERRORS if kind not in self.attacks]:
             self.faults.append(f"Nothing was told of attacks: {', '.join(silent)}.")
-        told = {one: found.count for one, found in self.records.faults().items()}
-        if told != {team.id: len(self.blocked_attacks)}:
+        reported_counts = {
+            team_id: failure.count for team_id, failure in self.records.faults().items()
+        }
+        if reported_counts != {team.id: len(self.blocked_attacks)}:
             self.faults.append(
-                f"The organiser was told of {told}, not {len(self.blocked_attacks)} times."
+                f"The organiser was told of {reported_counts}, not "
+                f"{len(self.blocked_attacks)} times."
             )
 
     def _judge_late(self) -> None:
@@ -422,7 +433,7 @@ class ContestScenario(FaultSimulation):
         }
         for forced in contest_checker.forced_turns(self.result):
             reason = contest_checker.excuse_for(forced, always, self.incidents)
-            if reason is None and forced.team in self.own_users:
+            if reason is None and forced.team in self.bot_users:
                 befell = [*self.incidents[""], *self.incidents[forced.match]]
                 reason = next(iter(incidents_during(befell, forced.begin, forced.end)), None)
             self.late_turns[reason or "without a reason"] += 1
@@ -434,7 +445,7 @@ class ContestScenario(FaultSimulation):
                 )
 
     def _name(self, team: str) -> str:
-        return next(one.name for one in self.teams if one.id == team)
+        return next(candidate.name for candidate in self.teams if candidate.id == team)
 
 
 def report_text(contest: ContestScenario) -> str:
@@ -442,18 +453,18 @@ def report_text(contest: ContestScenario) -> str:
     cup, practice = (
         played.matches_with_tag(tag) for tag in (played.settings.name, played.settings.practice_tag)
     )
-    here = sum(team.kind.strategy is not None for team in contest.teams)
+    director_count = sum(team.kind.strategy is not None for team in contest.teams)
     hours = sum((moves[-1].at - match.started_at) / HOUR for match, moves in played.matches)
     attacks = f"as it was told of: {counts_text(contest.attacks)}"
     action_count = sum(match.action_count for match in outcome.match_checks)
     return f"""\
-teams: {len(contest.teams)}, {here} played by the director; {wish.matches} matches a pairing, \
-{wish.turn_seconds:g} s a turn, seed {wish.seed}
+teams: {len(contest.teams)}, {director_count} played by the director; \
+{wish.matches} matches a pairing, {wish.turn_seconds:g} s a turn, seed {wish.seed}
 practice: {len(practice)} matches; cup: {len(played.results)} pairings, {len(cup)} matches, \
 {sum(len(moves) for _, moves in cup)} moves, won by {contest.champion}
 {outcome.minutes:.1f} minutes, {outcome.request_counts.total()} requests; {hours:.1f} match-hours, \
 {hours * 3600 / max(outcome.cpu_seconds, 1):.0f} for an hour of a processor
-our bot: {outcome.ended_count} matches, {action_count} actions
+our bot: {outcome.finished_count} matches, {action_count} actions
 turns ended by force: {counts_text(contest.late_turns)}
 what happened: {counts_text(outcome.fault_counts)}
 the submission that attacks, {attacks if has_sandbox() else "is none: no bubblewrap is here"}
@@ -480,8 +491,8 @@ def main(
     """Rehearse a contest, and write every step down; a seed is told where none is given."""
     logging.disable()
     contest = run_contest(config, replay)
-    whole = "The result is not whole." if contest.faults else "The result is whole."
-    print(report_text(contest), *contest.faults, whole, sep="\n")  # noqa: T201 - a command
+    verdict = "The result is not whole." if contest.faults else "The result is whole."
+    print(report_text(contest), *contest.faults, verdict, sep="\n")  # noqa: T201 - a command
     return 1 if contest.faults else 0
 
 

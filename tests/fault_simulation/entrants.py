@@ -1,4 +1,4 @@
-"""Who enters a rehearsed contest: teams that the director plays, and good and bad ones beside."""
+"""Entrants of a rehearsed contest: teams that the director plays, and good and bad programs."""
 
 import runpy
 from collections.abc import Callable
@@ -85,8 +85,8 @@ def _starter(team: SimulatedTeam, thinking: Callable[[], float] = lambda: 0.0) -
         team.simulation.sleep(thinking())
         return decide(match)
 
-    there = {"decide": slowly, "print": lambda *_: None}
-    bot["play"].__globals__.update(there, time=SimpleNamespace(sleep=team.simulation.sleep))
+    overrides = {"decide": slowly, "print": lambda *_: None}
+    bot["play"].__globals__.update(overrides, time=SimpleNamespace(sleep=team.simulation.sleep))
     bot["play"](session, f"{URL}/api/matches", team.tags)
 
 
@@ -99,14 +99,14 @@ def _stranger(habit: str, late: str | None = None) -> EntrantKind:
         def send(
             method: str, path: str, body: bytes | None, headers: dict[str, str]
         ) -> third_party_clients.Answer:
-            alone = requests.Request(method, URL, headers, data=body, auth=lambda one: one)
-            asked = alone.prepare()  # signed in by nobody
-            asked.url = URL + path  # as it was written
-            plan.next_fault(team.network.server.request_kind(asked))
+            alone = requests.Request(method, URL, headers, data=body, auth=lambda request: request)
+            prepared_request = alone.prepare()  # signed in by nobody
+            prepared_request.url = URL + path  # as it was written
+            plan.next_fault(team.network.server.request_kind(prepared_request))
             began = team.simulation.scheduler.monotonic()
             try:
                 answer = team.network.forward(
-                    asked, None, Timeout(total=RESPONSE_TIMEOUT_SECONDS), began
+                    prepared_request, None, Timeout(total=RESPONSE_TIMEOUT_SECONDS), began
                 )
             except requests.RequestException as error:
                 raise OSError(str(error)) from error
@@ -149,8 +149,8 @@ REPEATED_KINDS = ENTRANT_KINDS[0], ENTRANT_KINDS[3], ENTRANT_KINDS[1], ENTRANT_K
 
 def choose_entrants(teams: int) -> list[tuple[str, EntrantKind]]:
     kinds = [kind for kind in ENTRANT_KINDS if kind is not ATTACKER or has_sandbox()]
-    found = list(islice(chain(kinds, cycle(REPEATED_KINDS)), teams))
+    entrants = list(islice(chain(kinds, cycle(REPEATED_KINDS)), teams))
     return [
-        (kind.name if kind not in found[:place] else f"{kind.name} {place}", kind)
-        for place, kind in enumerate(found)
+        (kind.name if kind not in entrants[:place] else f"{kind.name} {place}", kind)
+        for place, kind in enumerate(entrants)
     ]

@@ -1,8 +1,8 @@
-"""What our client believes of an arena's answers, and the extreme values that it may be told.
+"""Extreme values in the arena's responses, for all fields that our client reads.
 
-The fields are those of the models that read them; each has a row in `ROWS`, so that a new field
-without one is noticed. A `Lie` is a field or a header with a value, in an answer of one kind, once
-or in all of them.
+The fields are those of the models that read responses. `VALUES_BY_FIELD` has a row for each, so
+that a new field without a row is noticed. An `ExtremeValue` is a field or a header with a
+value, in one response of a kind or in all of them.
 """
 
 import json
@@ -111,7 +111,10 @@ def model_fields(model: type[BaseModel], place: str = "") -> Iterator[str]:
 
 @dataclass(frozen=True, eq=False)
 class ExtremeValue:
-    """`where` is "header", "entry" (of a list, beside the true one) or "view"."""
+    """Extreme value in a response.
+
+    `location` is "header", "entry" (of a list, beside the true one) or "view".
+    """
 
     location: str
     name: str
@@ -127,13 +130,13 @@ def single_values() -> list[ExtremeValue]:
     """Every row by every value: odd entries for ever, headers once and for ever, a match once."""
     rows = [(name, value) for name, values in VALUES_BY_FIELD.items() for value in values]
     headers = [(name, value) for name, values in HEADERS.items() for value in values]
-    told = [
+    header_values = [
         ExtremeValue("header", name, value, often)
         for (name, value), often in product(headers, (False, True))
         if not (name == "Retry-After" and often)  # that is no arena any more
     ]
     entries = [ExtremeValue("entry", name, value, is_permanent=True) for name, value in rows]
-    return [*told, *entries, *(ExtremeValue("view", name, value) for name, value in rows)]
+    return [*header_values, *entries, *(ExtremeValue("view", name, value) for name, value in rows)]
 
 
 def value_pairs(count: int, seed: int) -> list[tuple[ExtremeValue, ExtremeValue]]:
@@ -152,10 +155,12 @@ class TamperingArena(SimulatedArena):
         step, answer = self.request_kind(request), super().handle_request(request)
         for lie in self.values:
             if lie.is_permanent or lie not in self.injected:
-                answer = self._told(lie, step, answer)
+                answer = self._tampered_response(lie, step, answer)
         return answer
 
-    def _told(self, lie: ExtremeValue, step: str, answer: HttpResponse) -> HttpResponse:
+    def _tampered_response(
+        self, lie: ExtremeValue, step: str, answer: HttpResponse
+    ) -> HttpResponse:
         if lie.location == "header" and step != "act":
             self.injected.add(lie)
             return _with_header(answer, lie)
@@ -173,20 +178,24 @@ class TamperingArena(SimulatedArena):
         else:
             body = _with_field(body, lie)
         self.injected.add(lie)
-        told = json.dumps(body).encode()
-        return _saying(answer, told)
+        tampered_body = json.dumps(body).encode()
+        return _saying(answer, tampered_body)
 
 
 def _saying(answer: HttpResponse, body: bytes) -> HttpResponse:
-    kept = ((k, v) for k, v in answer.headers if k.lower() != "content-length")
-    return replace(answer, headers=(*kept, ("Content-Length", str(len(body)))), body=body)
+    remaining_headers = ((k, v) for k, v in answer.headers if k.lower() != "content-length")
+    return replace(
+        answer, headers=(*remaining_headers, ("Content-Length", str(len(body)))), body=body
+    )
 
 
 def _with_header(answer: HttpResponse, lie: ExtremeValue) -> HttpResponse:
-    kept = {name: value for name, value in answer.headers if name.lower() != lie.name.lower()}
+    other_headers = {
+        name: value for name, value in answer.headers if name.lower() != lie.name.lower()
+    }
     headers = {
         **(FULL_RATE_LIMIT_HEADERS if lie.name in FULL_RATE_LIMIT_HEADERS else {}),
-        **kept,
+        **other_headers,
         lie.name: lie.value,
     }
     answer = replace(answer, headers=tuple(headers.items()))
@@ -196,9 +205,9 @@ def _with_header(answer: HttpResponse, lie: ExtremeValue) -> HttpResponse:
 
 
 def _with_field(body: dict[str, Any], lie: ExtremeValue) -> dict[str, Any]:
-    *way, last = lie.name.split(".")
+    *path, last = lie.name.split(".")
     inside = body
-    for name in way:
+    for name in path:
         inside = inside.setdefault(name, {})
         if isinstance(inside, list):
             inside = inside[-1] if inside else {}
@@ -214,15 +223,20 @@ def uncovered_fields() -> set[str]:
 
 
 def harm_of(values: tuple[ExtremeValue, ...], folder: Path) -> list[str]:
-    """What these lies cost a match with a limit a turn: its end, a turn, or what nobody meant.
+    """Return the harm that extreme values do to a match with a time limit for each turn.
 
-    What the arena has itself said wrong of a table or a history is no harm of ours.
+    Harm is an error, a lost turn, a match that is not logged to its end, or an unintended
+    action. Wrong tables or histories that the arena itself reports do not count.
     """
     place = partial(TamperingArena, table={**TABLE, "timeout": LIMIT}, values=values)
     try:
         bench = run_harness(MatchHarness(place, folder, timing=SessionTiming()))
     except Exception as error:  # noqa: BLE001 - nothing that is told may end a worker like this
         return [f"it raised {error!r}"]
-    found = [fault for fault in bench.found if "was meant and" in fault or "not know" in fault]
+    harmful_faults = [
+        fault
+        for fault in bench.observed_violations
+        if "was meant and" in fault or "not know" in fault
+    ]
     lost = bench.place.match.state.timeout_count
-    return [*found, *([f"{lost} turns were ended by force"] if lost else [])]
+    return [*harmful_faults, *([f"{lost} turns were ended by force"] if lost else [])]

@@ -74,7 +74,7 @@ def fault_pairs(steps: list[str], count: int, seed: int) -> Iterator[Faults]:
 
 
 def count_faults(steps: list[str]) -> Counts:
-    """How often each kind hits each step, all singles together."""
+    """Count how often each kind of fault hits each step, over all single faults."""
     return Counter((kind, steps[at]) for at, kind in single_faults(steps))
 
 
@@ -89,27 +89,29 @@ def fault_table(counts: Mapping[str, Counts]) -> str:
 
 
 def _cell(kind: FaultKind, counts: Counts) -> str:
-    found = sorted((step, number) for (one, step), number in counts.items() if one is kind)
-    return ", ".join(f"{step} {number}" for step, number in found) or NONE
+    hits = sorted(
+        (step, number) for (counted_kind, step), number in counts.items() if counted_kind is kind
+    )
+    return ", ".join(f"{step} {number}" for step, number in hits) or NONE
 
 
 def write_page(summary: str, counts: Mapping[str, Counts]) -> None:
     """Put summary and table between the marks of the page."""
-    before, rest = RELIABILITY_PAGE.read_text().split(BEGIN)
-    after = rest.split(END, 1)[1]
-    RELIABILITY_PAGE.write_text(f"{before}{BEGIN}{summary}\n\n{fault_table(counts)}{END}{after}")
+    head, rest = RELIABILITY_PAGE.read_text().split(BEGIN)
+    tail = rest.split(END, 1)[1]
+    RELIABILITY_PAGE.write_text(f"{head}{BEGIN}{summary}\n\n{fault_table(counts)}{END}{tail}")
 
 
 def recorded_totals() -> dict[str, set[tuple[str, str]]]:
     """The faults and steps of the table as the page has it, of each home."""
     text = RELIABILITY_PAGE.read_text().split(BEGIN)[1].split(END, 1)[0]
     head, _, *rows = [line.strip("| ").split(" | ") for line in text.splitlines() if "|" in line]
-    found: dict[str, set[tuple[str, str]]] = {home: set() for home in head[1:]}
+    totals: dict[str, set[tuple[str, str]]] = {home: set() for home in head[1:]}
     for kinds, *cells in rows:
         for home, cell in zip(head[1:], cells, strict=True):
             steps = [step.rpartition(" ")[0] for step in cell.split(", ")] if cell != NONE else []
-            found[home] |= set(product(kinds.split(AND), steps))
-    return found
+            totals[home] |= set(product(kinds.split(AND), steps))
+    return totals
 
 
 T = TypeVar("T")
@@ -119,7 +121,10 @@ _open = ExitStack()
 
 @cache
 def _place(game: str, home: str) -> Callable[[Faults], MatchHarness]:
-    """What plays there in this process; home and folder last as long as it does."""
+    """Return the function that plays a game's match with its faults in this process.
+
+    Its store and folder last as long as the process.
+    """
     logging.disable()
     folder = Path(_open.enter_context(tempfile.TemporaryDirectory()))
     return partial(run_match, game, folder, store_factory=_open.enter_context(STORES[home]()))
@@ -131,22 +136,26 @@ def step_names(game: str, store: str) -> list[str]:
 
 def broken_matches(game: str, store: str, batch: Sequence[Faults]) -> list[str]:
     """A sentence for each match that its faults harmed."""
-    found = []
+    errors = []
     for bench in map(_place(game, store), batch):
         hits = (f"{kind} at {number} {step}" for _, number, step, kind in bench.plan.injected)
-        found += [f"  {', '.join(hits)}: {'; '.join(bench.found)}"] if bench.found else []
-    return found
+        errors += (
+            [f"  {', '.join(hits)}: {'; '.join(bench.observed_violations)}"]
+            if bench.observed_violations
+            else []
+        )
+    return errors
 
 
 def broken_by_extreme_values(batch: Sequence[tuple[ExtremeValue, ...]]) -> list[str]:
     """A sentence for each match that extreme values harmed."""
     logging.disable()
-    found = []
+    errors = []
     for lies in batch:
         with tempfile.TemporaryDirectory() as folder:
             harm = harm_of(lies, Path(folder))
-        found += [f"  {' and '.join(map(str, lies))}: {'; '.join(harm)}"] if harm else []
-    return found
+        errors += [f"  {' and '.join(map(str, lies))}: {'; '.join(harm)}"] if harm else []
+    return errors
 
 
 def main(*, pair_count: Annotated[int, Parameter("--pairs")] = 1000, seed: int = 1) -> int:
@@ -155,30 +164,30 @@ def main(*, pair_count: Annotated[int, Parameter("--pairs")] = 1000, seed: int =
     began, total = time.monotonic(), Counter[str]()
     say = partial(print, flush=True)
 
-    def play(what: str, runs: Sequence[T], judge: Callable[[Sequence[T]], list[str]]) -> None:
+    def play(title: str, runs: Sequence[T], judge: Callable[[Sequence[T]], list[str]]) -> None:
         batches = [runs[at : at + BATCH] for at in range(0, len(runs), BATCH)]
-        bad = [one for found in pool.map(judge, batches) for one in found]
-        total[what.rpartition(": ")[2]] += len(runs)
+        bad = [error for batch_errors in pool.map(judge, batches) for error in batch_errors]
+        total[title.rpartition(": ")[2]] += len(runs)
         total["harmed"] += len(bad)
-        say(f"{what}: {len(runs)}, {len(bad)} harmed", *bad, sep="\n")
+        say(f"{title}: {len(runs)}, {len(bad)} harmed", *bad, sep="\n")
 
     with ProcessPoolExecutor() as pool:
         for home, game in product(STORES, SERVERS):
             clean = pool.submit(step_names, game, home).result()
             counts[home] += count_faults(clean)
-            where, judge = f"{game}, {home}", partial(broken_matches, game, home)
+            label, judge = f"{game}, {home}", partial(broken_matches, game, home)
             play(
-                f"{where}: single faults", [{at: kind} for at, kind in single_faults(clean)], judge
+                f"{label}: single faults", [{at: kind} for at, kind in single_faults(clean)], judge
             )
-            play(f"{where}: pairs", [*fault_pairs(clean, pair_count, seed)], judge)
+            play(f"{label}: pairs", [*fault_pairs(clean, pair_count, seed)], judge)
         play("extreme values", [(lie,) for lie in single_values()], broken_by_extreme_values)
         play("pairs of values", value_pairs(pair_count, seed), broken_by_extreme_values)
-    said = f"{total['single faults']:,} single faults and {total['pairs']:,} pairs"
-    say(f"{said} in {time.monotonic() - began:.0f} s, {total['harmed']} matches harmed")
+    summary = f"{total['single faults']:,} single faults and {total['pairs']:,} pairs"
+    say(f"{summary} in {time.monotonic() - began:.0f} s, {total['harmed']} matches harmed")
     if not total["harmed"]:
         lied = f"{total['extreme values']} extreme values and {total['pairs of values']} pairs"
-        said = f"{said} (seed {seed}), {lied} of them: no match harmed."
-        write_page(said, counts)
+        summary = f"{summary} (seed {seed}), {lied} of them: no match harmed."
+        write_page(summary, counts)
     return 1 if total["harmed"] else 0
 
 

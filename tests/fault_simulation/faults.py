@@ -24,11 +24,13 @@ class Crash(BaseException):
 
 
 class FaultKind(StrEnum):
-    """What can happen at one step, in words; and where, and what becomes of what was asked.
+    """Kind of fault at one I/O step: its description and its effects.
 
-    It befalls whoever asks ("ask") or acts ("act") at a server, a "store" or a "message". What was
-    asked is "done", or comes within its limit ("late"), when somebody has looked ("look") or
-    "beyond" that; there is a "page" in place of an answer, or all is "silent"; or it is a "crash".
+    The first effects say which steps it can hit: a request ("ask") or an action ("act") at a
+    server, a "store" or a "message". The others say what becomes of the request. It is "done";
+    or it arrives within its limit ("late"), once the match was viewed ("look"), or "beyond"
+    that. There is a "page" in place of a response, or none at all ("silent"); or it is a
+    "crash".
     """
 
     effects: frozenset[str]
@@ -74,7 +76,7 @@ class FaultKind(StrEnum):
 
 
 class MachineFault(StrEnum):
-    """What can befall a whole machine, or what all of them share, besides."""
+    """Fault of a whole machine, or of something that all machines share."""
 
     KILLED = "machine killed"
     SKEWED = "machine started with a wrong clock"
@@ -135,9 +137,9 @@ def faults_for(step: str) -> tuple[FaultKind, ...]:
 
 
 def steps_with_fault(steps: Sequence[str], kind: FaultKind) -> list[int]:
-    found = [at for at, step in enumerate(steps) if kind in faults_for(step)]
-    assert found, f"nothing ever suffers {kind}"
-    return found
+    positions = [at for at, step in enumerate(steps) if kind in faults_for(step)]
+    assert positions, f"nothing ever suffers {kind}"
+    return positions
 
 
 Intent = tuple[int, Mapping[str, object]]  # a sequence number and what is meant to happen there
@@ -153,7 +155,7 @@ class FaultPlan:
 
     clock: VirtualClock
     faults: Mapping[int, FaultKind | float] = field(default_factory=dict)
-    before_step: Callable[[str], None] = lambda _step: None
+    on_step: Callable[[str], None] = lambda _step: None
     pause: Callable[[], None] = lambda: None
     steps: list[str] = field(default_factory=list)
     injected: list[tuple[datetime, int, str, FaultKind]] = field(default_factory=list)
@@ -163,7 +165,7 @@ class FaultPlan:
 
     def next_fault(self, step: str) -> FaultKind | None:
         """The fault of the next step, None for most."""
-        self.before_step(step)
+        self.on_step(step)
         number = len(self.steps)
         self.steps.append(step)
         self.clock.sleep(STEP)
@@ -190,30 +192,30 @@ class FaultPlan:
 
     @property
     def view_count(self) -> int:
-        """How many looks at the match lie before the step that was begun last."""
+        """Number of views of the match before the current step."""
         return self.steps[:-1].count("view")
 
     def deliver(self) -> None:
         """Let those late messages arrive whose time has come."""
-        due = [one for one in self.delayed_messages if self.clock.elapsed >= one[0]]
-        self.delayed_messages = [one for one in self.delayed_messages if one not in due]
+        due = [message for message in self.delayed_messages if self.clock.elapsed >= message[0]]
+        self.delayed_messages = [message for message in self.delayed_messages if message not in due]
         for _, send in due:
             send()
 
     @property
     def store_is_down(self) -> bool:
-        """Whether the step that was just begun meets a store that does not answer."""
+        """True if the current step meets a store that does not respond."""
         return self.clock.elapsed < self.store_down_until
 
 
 class IntentRecorder:
-    """A match log that tells its worker's `last_intent`; it is its `MatchLog` in all else.
+    """Match log that reports its worker's `last_intent`; else it behaves as its `MatchLog`.
 
-    It tells before that is stored, or where it is to be `certain` when it is.
+    It reports an intent before storing it, or with `only_stored` once it is stored.
     """
 
-    def __init__(self, log: object = None, *, after_store: bool = False) -> None:
-        self._log, self._certain = log, after_store
+    def __init__(self, log: object = None, *, only_stored: bool = False) -> None:
+        self._log, self._certain = log, only_stored
         self.last_intent: Intent | None = None
 
     def __getattr__(self, name: str) -> object:
@@ -251,7 +253,7 @@ class FaultInjector:
         return lambda *args, **named: self._suffer(name, lambda: method(*args, **named))
 
     def _suffer(self, name: str, work: Callable[[], T]) -> T | None:
-        """What `work` returns, if the plan lets it."""
+        """Return the result of `work`, unless the plan injects a fault."""
         plan = self.plan
         fault = plan.next_fault(name)
         if plan.store_is_down:

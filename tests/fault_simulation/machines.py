@@ -39,7 +39,7 @@ LIMITS = replace(WorkerSettings(store="sqlite:none").limits, max_attempts=1)
 
 @dataclass(frozen=True)
 class MachineSetup:
-    """What machines of one player share: a way to the arena, a match log, and how they decide."""
+    """Setup that the machines of one player share: network, match log, player and strategy."""
 
     simulation: FaultSimulation
     network: ArenaNetwork
@@ -61,10 +61,10 @@ class Machine(Process):
             self.world.scheduler.start_thread(work, self)
 
     def _tools(self, process: Process, match_id: str = "") -> WorkerEnvironment:
-        """What a process is given, every step of which can go wrong."""
+        """Return the environment of a process; each of its I/O steps can fail."""
         plan = RandomFaultPlan(self.world, process, match_id)
         log, vault, queue = self.setup.stores.with_faults(plan, self.clock)
-        minds = IntentRecorder(log, after_store=True)
+        minds = IntentRecorder(log, only_stored=True)
         wire = FaultyTransport(self.setup.network, plan, minds)
         return WorkerEnvironment(
             wire, cast("MatchLog", minds), vault, queue, process.name, self.clock

@@ -11,8 +11,8 @@ import socket
 from pathlib import Path
 
 from cardsharp.games.deadmansdraw.actions import Action
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.strategies import Decision, strategy
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, strategy
 
 FILE, PORT = Path(__file__).with_name("target").read_text().split("\n")
 
@@ -32,11 +32,11 @@ class MaliciousBot:
     def __init__(self, _rng: object) -> None:
         pass
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """The first legal action."""
         played = position.turn // 2
         if played % 2 and not position.play_area:
             ATTACKS[played // 2 % len(ATTACKS)]()
             raise RuntimeError("ESCAPED")
         first: Action = position.legal_actions()[0]
-        return Decision(first, "the first")
+        return DeadMansDrawDecision(first, "the first")

@@ -64,7 +64,7 @@ class MatchHarness:
         self.plan = FaultPlan(self.clock, self.fault_schedule, pause=self.run_successor)
         self.onlooker = LeaseObserver()
         self.numbers, self.workers = count(1), 0
-        self.found: list[str] = []
+        self.observed_violations: list[str] = []
         self.moves: list[MoveRecord] = []
         self.notes: list[str] = []
 
@@ -73,7 +73,7 @@ class MatchHarness:
         self.stores.close()
 
     def worker_environment(self, plan: FaultPlan | None = None) -> WorkerEnvironment:
-        """What a new worker is given, whose every I/O step passes the plan."""
+        """Return the environment of a new worker, whose every I/O step passes the plan."""
         # In one step, for two threads may ask at once, and one name would be one holder of a lease.
         number, plan = next(self.numbers), plan or self.plan
         clock = SkewedClock(self.clock, self.clock_skews[number % len(self.clock_skews)])
@@ -83,7 +83,7 @@ class MatchHarness:
         return WorkerEnvironment(wire, cast("MatchLog", minds), vault, queue, name, clock)
 
     def dispatcher(self, environment: WorkerEnvironment | None = None) -> MatchDispatcher:
-        """What offers matches, on the bench's own machine or on that of these tools."""
+        """Return a dispatcher of matches, on the harness's machine or that of `environment`."""
         if environment is not None:
             return MatchDispatcher(environment.log, environment.queue, environment.clock)
         return MatchDispatcher(self.log, self.queue, self.clock, lease_observer=self.onlooker)
@@ -134,7 +134,7 @@ class MatchHarness:
             logging.getLogger("bench").info("the poller failed: %s", error)
 
     def run_successor(self) -> None:
-        """What happens while a worker is paused: its lease runs out and another comes."""
+        """Simulate the pause of a worker: its lease expires, and a successor takes over."""
         self.wait_out_lease(STEP_PAUSE)
         self.place.play_rival()
         steps = self.steps_while_paused
@@ -167,24 +167,33 @@ class MatchHarness:
         stored, accepted = self.stored_contents(), self.gate.accepted
         self.moves = self.log.moves(self.match_id)
         self.notes = [note.kind for note in self.log.notes(self.match_id)]
-        found = [fault for one in accepted for fault in one.violations]
-        found += map(str, self.gate.refused)
-        found += [f"stored is the secret {one!r}" for one in self.place.secrets if one in stored]
+        errors = [fault for action in accepted for fault in action.violations]
+        errors += map(str, self.gate.refused)
+        errors += [
+            f"stored is the secret {secret!r}" for secret in self.place.secrets if secret in stored
+        ]
         record = self.log.match(self.match_id)
         if record is None or record.finished_at is None:
-            return [*found, "the log does not know that the match has ended"]
-        found += [] if record.lease is None else ["the lease is still held"]
-        played, ours = [one.sequence for one in accepted], list(self.place.own_moves())
-        found += [] if played == ours else [f"played were {played}, and {ours} count as ours"]
-        found += history_differences(self.place.history(), self.moves)
-        return [*found, *self.place.violations(self.log)]
+            return [*errors, "the log does not know that the match has ended"]
+        errors += [] if record.lease is None else ["the lease is still held"]
+        played, our_sequences = (
+            [action.sequence for action in accepted],
+            list(self.place.bot_moves()),
+        )
+        errors += (
+            []
+            if played == our_sequences
+            else [f"played were {played}, and {our_sequences} count as ours"]
+        )
+        errors += history_differences(self.place.history(), self.moves)
+        return [*errors, *self.place.violations(self.log)]
 
 
 def run_harness(harness: MatchHarness) -> MatchHarness:
     """A match under faults, after it has ended or was given up."""
     try:
         harness.run_match()
-        harness.found = harness.violations()
+        harness.observed_violations = harness.violations()
     finally:
         harness.close()
     return harness

@@ -28,7 +28,10 @@ from fault_simulation.virtual_clock import VirtualClock
 
 @dataclass(eq=False)
 class Process:
-    """What is killed and frozen as one; a worker dies with the machine that is its `parent`."""
+    """Unit that is killed and frozen as a whole.
+
+    A worker also dies with the machine that is its `parent`.
+    """
 
     name: str
     parent: "Process | None" = None
@@ -54,7 +57,7 @@ ENVIRONMENT_PROCESS = Process(
 
 
 class SimulatedThread(greenlet):
-    """Somebody who does something in that process, or for it in the network."""
+    """Greenlet that works in a process, or on its behalf in the network."""
 
     def __init__(self, work: Callable[[], object], process: Process, parent: greenlet) -> None:
         super().__init__(work, parent)
@@ -63,7 +66,7 @@ class SimulatedThread(greenlet):
 
 @dataclass(slots=True, eq=False)
 class SleepingThread:
-    """A thread that sleeps, until `ready` where that is said."""
+    """A thread that sleeps, until `ready` returns True if there is one."""
 
     thread: greenlet
     process: Process
@@ -72,7 +75,7 @@ class SleepingThread:
 
 
 class Scheduler(VirtualClock):
-    """A clock by which threads sleep: who wakes first is next, or has what it waits for."""
+    """Clock by which threads sleep; the next to run is one that is ready, or the first one due."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,15 +95,15 @@ class Scheduler(VirtualClock):
 
     @property
     def process(self) -> Process:
-        found: Process = getattr(getcurrent(), "process", ENVIRONMENT_PROCESS)
-        return found
+        process: Process = getattr(getcurrent(), "process", ENVIRONMENT_PROCESS)
+        return process
 
     def start_thread(
         self, work: Callable[[], object], process: Process = ENVIRONMENT_PROCESS, seconds: float = 0
     ) -> None:
-        """Have a thread of that process do this, after so many seconds."""
+        """Start a thread of `process` that calls `work` after so many seconds."""
 
-        def whole() -> None:
+        def run_work() -> None:
             try:
                 if not process.is_dead:
                     work()
@@ -109,12 +112,12 @@ class Scheduler(VirtualClock):
             self._live -= 1
 
         self._lie_down(
-            SleepingThread(SimulatedThread(whole, process, self._home), process), seconds
+            SleepingThread(SimulatedThread(run_work, process, self._home), process), seconds
         )
         self._live += 1
 
     def run(self) -> None:
-        """Let all do what they were spawned for, to the last; raises what failed first."""
+        """Run all threads to their end; raise the first error of any of them."""
         with ExitStack() as stack:
             for name, stands_for in self._stand_ins().items():
                 stack.enter_context(mock.patch(f"cardsharp.{name}", stands_for))
@@ -122,12 +125,17 @@ class Scheduler(VirtualClock):
                 self._next().thread.switch()
 
     def wait_until(self, condition: Callable[[], bool] | None, seconds: float = inf) -> bool:
-        """Sleep until that is so, for so long at most; whether it is; `Crash` in a dead process."""
+        """Sleep until `condition` holds, but for at most `seconds`.
+
+        Return True if it holds. Raise `Crash` in a dead process.
+        """
         process = self.process
         if not process.is_dead:
-            mine = self._lie_down(SleepingThread(getcurrent(), process, condition), max(seconds, 0))
+            sleeper = self._lie_down(
+                SleepingThread(getcurrent(), process, condition), max(seconds, 0)
+            )
             chosen = self._next()
-            if chosen is not mine:
+            if chosen is not sleeper:
                 chosen.thread.switch()
         if process.is_dead:
             raise Crash(process.name)
@@ -142,18 +150,21 @@ class Scheduler(VirtualClock):
 
     @contextmanager
     def as_network(self) -> Iterator[None]:
-        """In the block this thread is the network's: no freeze of its process stops it."""
+        """Let the thread act for the network in the block: no freeze of its process stops it.
+
+        Raise `Crash` at the end of the block if its process has died.
+        """
         thread = getcurrent()
-        mine, thread.process = thread.process, ENVIRONMENT_PROCESS
+        process, thread.process = thread.process, ENVIRONMENT_PROCESS
         try:
             yield
         finally:
-            thread.process = mine
-        if mine.is_dead:
-            raise Crash(mine.name)
+            thread.process = process
+        if process.is_dead:
+            raise Crash(process.name)
 
     def kill(self, process: Process) -> None:
-        """Let a process be no more: its threads wake up to find that out."""
+        """Kill a process: its threads wake up at once and raise `Crash`."""
         process.killed = True
         for _, _, sleeper in [*self._due]:
             if sleeper.is_asleep and sleeper.process.is_dead:
@@ -170,7 +181,7 @@ class Scheduler(VirtualClock):
         heappush(self._due, (due, next(self._numbers), sleeper))
 
     def _next(self) -> SleepingThread:
-        """Who is awake next, by the clock, which is there then."""
+        """Return the thread that runs next, and advance the clock to its wake-up time."""
         chosen = next(self._ready(), None) or self._wake()
         chosen.is_asleep = False
         if chosen.ready is not None:
@@ -178,22 +189,25 @@ class Scheduler(VirtualClock):
         return chosen
 
     def _ready(self) -> Iterator[SleepingThread]:
-        """Who has what it waits for; whoever is frozen wakes up with it when it thaws."""
-        nobody = True
+        """Yield the threads whose condition holds.
+
+        A thread of a frozen process is scheduled for the moment its process thaws.
+        """
+        none_ready = True
         for sleeper in self._unasked if self._heard == self.change_count else self._waiting:
             if (is_ready := self._waiting.get(sleeper)) is not None and is_ready():
                 thaws = sleeper.process.thaw_time
                 if thaws <= self.monotonic():
-                    nobody = False
+                    none_ready = False
                     yield sleeper
                 else:
                     self._push(sleeper, thaws)
-        if nobody:
+        if none_ready:
             self._heard = self.change_count
             self._unasked.clear()
 
     def _wake(self) -> SleepingThread:
-        """Who wakes first by the clock; time is there now."""
+        """Return the sleeping thread that is due first, and advance the clock to that time."""
         while True:
             assert self._due, "everybody sleeps, and nobody will be woken"
             due, _, sleeper = heappop(self._due)
@@ -208,7 +222,7 @@ class Scheduler(VirtualClock):
             return sleeper
 
     def _stand_ins(self) -> dict[str, object]:
-        """What there is in place of all that would ask the real clock, by its name."""
+        """Return the replacements of everything that would ask the real clock, by dotted name."""
         seconds = SimpleNamespace(monotonic=self.monotonic)
         untimed = lambda work, owner, _limit: call_guarded(work, owner)  # noqa: E731
         uncut = SimpleNamespace(has_cut=False, limit=lambda _limit: nullcontext())
@@ -239,15 +253,15 @@ class SimulatedEvent(threading.Event):
 
 class SimulatedLock:
     def __init__(self, schedule: Scheduler) -> None:
-        self._schedule, self._held = schedule, False
+        self._schedule, self._is_locked = schedule, False
 
     def __enter__(self) -> None:
-        while self._held:
-            self._schedule.wait_until(lambda: not self._held)
-        self._held = True
+        while self._is_locked:
+            self._schedule.wait_until(lambda: not self._is_locked)
+        self._is_locked = True
 
     def __exit__(self, *_: object) -> None:
-        self._held = False
+        self._is_locked = False
         self._schedule.change_count += 1
 
 
@@ -255,16 +269,16 @@ class SimulatedBackgroundThread:
     """A thread beside another one of the same process."""
 
     def __init__(self, schedule: Scheduler, target: Callable[[], None], **_rest: object) -> None:
-        self._schedule, self._target, self._ended = schedule, target, SimulatedEvent(schedule)
+        self._schedule, self._target, self._finished = schedule, target, SimulatedEvent(schedule)
 
     def start(self) -> None:
         self._schedule.start_thread(self._run, self._schedule.process)
 
     def join(self) -> None:
-        self._schedule.wait_until(self._ended.is_set)
+        self._schedule.wait_until(self._finished.is_set)
 
     def _run(self) -> None:
         try:
             self._target()
         finally:
-            self._ended.set()
+            self._finished.set()

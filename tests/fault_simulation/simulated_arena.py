@@ -40,7 +40,7 @@ from fault_simulation.checker import (
     accepted_actions,
     is_same_action,
     log_differences,
-    own_turns,
+    player_turns,
     player_view,
 )
 from fault_simulation.transport import LIMITS, WorkerEnvironment, body_of
@@ -99,7 +99,7 @@ class SimulatedArena:
         self._open()
         self._loop = asyncio.new_event_loop()
         self._dummy = build("draw-2", Random(1))
-        self.match_id, self.held = "", 0.0
+        self.match_id, self.throttle_seconds = "", 0.0
         if self.table is None:
             return
         wish = {"playerids": [ALICE, DUMMY], "randomSeed": SEED, **self.table}
@@ -116,17 +116,17 @@ class SimulatedArena:
             self.arena.mount_pages(self.pages)
 
     async def _hold(self, seconds: float) -> None:
-        """What the arena does to who guesses passwords; how long is for the world to wait."""
-        self.held += seconds
+        """Record the delay that the arena imposes on a guesser; the simulation waits for it."""
+        self.throttle_seconds += seconds
 
     def restart(self, during_restart: Callable[[], object] = lambda: None) -> None:
-        """Start the arena again from its file, as after a kill; this happens while it is down."""
+        """Start the arena again from its file, as after a kill; call `during_restart` meanwhile."""
         self.arena.close()
         during_restart()
         self._open()
 
     def order_match(self, environment: WorkerEnvironment, dispatcher: MatchDispatcher) -> None:
-        """Nobody orders: the arena names the match."""
+        """Do nothing: the arena itself announces the match."""
 
     def poll(self, environment: WorkerEnvironment, dispatcher: MatchDispatcher) -> None:
         with self.client(environment) as client:
@@ -142,10 +142,10 @@ class SimulatedArena:
         return match_opener(SeatAssignment(seat, match_reader=environment.log), environment.clock)
 
     def client(self, environment: WorkerEnvironment) -> ArenaClient:
-        """Alice's."""
+        """Return a client that signs in as Alice."""
         contact = ClientSessionState(environment.clock)
-        mine = Credentials(ALICE, PASSWORDS[ALICE])
-        return environment.attach(ArenaClient(URL, mine, LIMITS, session_state=contact))
+        credentials = Credentials(ALICE, PASSWORDS[ALICE])
+        return environment.attach(ArenaClient(URL, credentials, LIMITS, session_state=contact))
 
     @property
     def match(self) -> ArenaMatch:
@@ -168,15 +168,15 @@ class SimulatedArena:
     def history(self) -> dict[int, Body]:
         return dict(enumerate(map(player_view, self.match_json()["moves"])))
 
-    def own_moves(self) -> list[int]:
+    def bot_moves(self) -> list[int]:
         return [entry["sequenceId"] for entry in accepted_actions(self.match_json(), [ALICE])]
 
     def violations(self, log: MatchLog) -> Sequence[str]:
-        whole = self.match_json()
-        forced = [turn.move_number for turn in own_turns(whole, ALICE) if turn.was_forced]
+        full_match = self.match_json()
+        forced = [turn.move_number for turn in player_turns(full_match, ALICE) if turn.was_forced]
         return [
-            *log_differences(whole, log),
-            *(f"move {one} was {FORCED_TURN_TEXT}" for one in forced),
+            *log_differences(full_match, log),
+            *(f"move {move_number} was {FORCED_TURN_TEXT}" for move_number in forced),
         ]
 
     def match_json(self, *, as_admin: bool = True) -> Any:  # noqa: ANN401 - JSON
@@ -187,14 +187,14 @@ class SimulatedArena:
         return json.loads(json.dumps(full_view(self.match, look, history, self.arena.book)))
 
     def play_rival(self) -> None:
-        """The dummy's whole turn, if it is his."""
+        """Play the dummy's turn to its end, if it is the dummy's."""
         while self.match.active_player == DUMMY:
             view = parse_view(self.match_json(as_admin=False))
             decision = self._dummy.decide(position_from_view(view, 1))
             self.arena.referee.act(DUMMY_USER, self.match_id, action_json(decision.action), None)
 
     def act_outside_worker(self, body: dict[str, Any]) -> None:
-        """An action of Alice's that passes no worker."""
+        """Have Alice act without any worker."""
         self.arena.referee.act(ALICE_USER, self.match_id, body, None)
 
     def request_kind(self, request: requests.PreparedRequest) -> str:
@@ -205,11 +205,11 @@ class SimulatedArena:
         return "wait" if "waitactive" in str(request.url) else "view"
 
     def handle_request(self, request: requests.PreparedRequest) -> HttpResponse:
-        given = {name: to_native_string(value) for name, value in request.headers.items()}
-        asked = call_asgi(
-            self.arena.app, str(request.method), str(request.url), body_of(request), given
+        request_headers = {name: to_native_string(value) for name, value in request.headers.items()}
+        asgi_call = call_asgi(
+            self.arena.app, str(request.method), str(request.url), body_of(request), request_headers
         )
-        status, headers, body = self._loop.run_until_complete(asked)
+        status, headers, body = self._loop.run_until_complete(asgi_call)
         dated = self.clock.now() + self.date_offset
         return HttpResponse(status, (("Date", format_datetime(dated, usegmt=True)), *headers), body)
 

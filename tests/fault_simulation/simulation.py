@@ -37,7 +37,7 @@ FREEZE_SECONDS = (0.5, 12)  # how long a freeze may last, in seconds
 
 @dataclass(frozen=True)
 class FaultSimulationConfig:
-    """What is played: so many matches, at so many at once are begun; times in seconds."""
+    """Settings of a simulation: how many matches, and how many at once; times in seconds."""
 
     matches: int
     concurrency: Annotated[int, Parameter("--at-once")]
@@ -66,7 +66,7 @@ class FaultSimulationConfig:
 
 @dataclass
 class FaultSimulationResult:
-    """What became of it."""
+    """Outcome of a simulation: checked matches, counts of requests and faults, and its cost."""
 
     match_checks: list[MatchCheck] = field(default_factory=list)
     stalled_matches: list[int] = field(default_factory=list)
@@ -81,23 +81,26 @@ class FaultSimulationResult:
     trace_digest: str = ""  # a digest of every step and every answer, each with its moment
 
     @property
-    def ended_count(self) -> int:
+    def finished_count(self) -> int:
         return len(self.match_checks)
 
     @property
     def violations(self) -> list[str]:
         """Every promise that was broken, with the number of its match."""
-        found = [
-            f"match {one.match}: {fault}"
-            for one in self.match_checks
-            for fault in one.all_violations
+        match_violations = [
+            f"match {match_check.match}: {fault}"
+            for match_check in self.match_checks
+            for fault in match_check.all_violations
         ]
-        return [*found, *(f"match {number} stands still" for number in self.stalled_matches)]
+        return [
+            *match_violations,
+            *(f"match {number} stands still" for number in self.stalled_matches),
+        ]
 
 
 @contextmanager
 def run_folder(replay: Path | None = None) -> Iterator[tuple[Path, Callable[[str], object]]]:
-    """A folder for as long as something is played, and what writes each step down, if wanted."""
+    """Open a folder for a run; yield it and a function that writes the replay, if one is wanted."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         if replay is None:
@@ -108,7 +111,10 @@ def run_folder(replay: Path | None = None) -> Iterator[tuple[Path, Callable[[str
 
 
 class FaultSimulation:
-    """What every scenario is played in; `wish` says under which conditions."""
+    """Environment of every scenario: clock, arena, rate limit, recorded events and outcome.
+
+    `config` sets the conditions.
+    """
 
     def __init__(
         self,
@@ -127,7 +133,7 @@ class FaultSimulation:
             if config.rate_limit is None
             else RequestThrottle(config.rate_limit, self.scheduler.now)
         )
-        self.own_users: set[str] = set()  # whose actions our match logs tell of
+        self.bot_users: set[str] = set()  # whose actions our match logs tell of
         self.match_numbers: dict[str, int] = {}
         # What became of our actions, by match and player.
         self.accepted: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
@@ -140,10 +146,10 @@ class FaultSimulation:
             0  # how often the arena was started again, which drops all that waits there
         )
         self.cut_until = self.locked_until = self.down_until = 0.0
-        self._told = hashlib.sha256()
+        self._trace_hash = hashlib.sha256()
 
     def run_to_end(self) -> None:
-        """Let all happen that was begun, to the end."""
+        """Run everything that was started to its end, and record time and cost."""
         often, began = gc.get_threshold(), time.process_time()
         gc.set_threshold(GC_THRESHOLD)
         try:
@@ -153,7 +159,7 @@ class FaultSimulation:
             self.arena.close()
         self.outcome.cpu_seconds = time.process_time() - began
         self.outcome.minutes = self.scheduler.monotonic() / 60
-        self.outcome.trace_digest = self._told.hexdigest()
+        self.outcome.trace_digest = self._trace_hash.hexdigest()
 
     def sleep(self, seconds: float) -> None:
         self.scheduler.sleep(timedelta(seconds=seconds))
@@ -161,38 +167,41 @@ class FaultSimulation:
     def record(self, *parts: object) -> None:
         """Write down what happened, and when."""
         line = f"{self.scheduler.monotonic():.3f} {' '.join(map(str, parts))}"
-        self._told.update(line.encode())
+        self._trace_hash.update(line.encode())
         self.log_line(line)
 
     def match_number(self, match_id: str) -> int:
-        """The number of a match, in the order in which they were seen."""
+        """Return the number of a match, in the order in which the matches were first seen."""
         return self.match_numbers.setdefault(match_id, len(self.match_numbers) + 1)
 
     def check_match(
-        self, match_id: str, own_player: str, log: MatchLog, incidents: Sequence[Incident] = ()
+        self, match_id: str, bot_player: str, log: MatchLog, incidents: Sequence[Incident] = ()
     ) -> MatchCheck:
-        """The verdict on a match of ours."""
+        """Check a match of our bot, store the result and return it."""
         self.arena.match_id = match_id
         accepted, refused = (
-            one.pop((match_id, own_player), []) for one in (self.accepted, self.refused)
+            actions_by_match.pop((match_id, bot_player), [])
+            for actions_by_match in (self.accepted, self.refused)
         )
-        evidence = Evidence(self.arena.match_json(), own_player, log, accepted, refused, incidents)
+        evidence = Evidence(self.arena.match_json(), bot_player, log, accepted, refused, incidents)
         verdict = check_match(self.match_number(match_id), evidence)
         self.outcome.match_checks.append(verdict)
         return verdict
 
     def record_incident(self, name: str, affected: str = "", duration: float = 0) -> None:
-        """Note what befalls a match or a team, or all of them."""
-        now = self.scheduler.now()
+        """Record an incident of a match or a team, or of all of them if `affected` is empty."""
+        current_time = self.scheduler.now()
         self.outcome.fault_counts[name.partition(" (")[0]] += 1
-        self.incidents[affected].append(Incident(now, name, now + timedelta(seconds=duration)))
+        self.incidents[affected].append(
+            Incident(current_time, name, current_time + timedelta(seconds=duration))
+        )
 
     def inject(self, trouble: str) -> None:
         self.record_incident(trouble)
         self.record("world", trouble)
 
     def freeze(self, process: Process) -> float:
-        """Have a process stand still from now on; for how many seconds."""
+        """Freeze a process from this moment, and return for how many seconds."""
         lasts = self.rng.uniform(*FREEZE_SECONDS)
         process.frozen_until = self.scheduler.monotonic() + lasts
         return lasts

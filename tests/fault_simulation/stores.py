@@ -61,10 +61,12 @@ def local_stores(folder: Path, clock: VirtualClock) -> Stores:
     )
     queue = MemoryQueue(clock, visibility_timeout=HOUR)
 
-    def faulty(plan: FaultPlan, there: Clock) -> StorePorts:
+    def faulty(plan: FaultPlan, worker_clock: Clock) -> StorePorts:
         seen = copy(log)  # the same file, opened on a machine with that clock
-        seen._clock = there
-        return cast("StorePorts", tuple(FaultInjector(one, plan) for one in (seen, vault, queue)))
+        seen._clock = worker_clock
+        return cast(
+            "StorePorts", tuple(FaultInjector(store, plan) for store in (seen, vault, queue))
+        )
 
     def dump() -> str:
         with log._file.reading() as db:
@@ -103,19 +105,19 @@ def _in_aws(dynamodb: Any, sqs: Any, name: str, table: Any, clock: Clock) -> Sto
     hidden = {"VisibilityTimeout": str(int(HOUR.total_seconds()))}
     url = sqs.create_queue(QueueName=name, Attributes=hidden)["QueueUrl"]
 
-    def trio(dynamodb: Any, sqs: Any, there: Clock) -> StorePorts:  # noqa: ANN401 - boto3's
-        vault = VAULT_FACTORY.open_table(name, there, dynamodb)
-        return DynamoMatchLog(name, there, dynamodb), vault, SqsQueue(url, sqs)
+    def trio(dynamodb: Any, sqs: Any, worker_clock: Clock) -> StorePorts:  # noqa: ANN401 - boto3's
+        vault = VAULT_FACTORY.open_table(name, worker_clock, dynamodb)
+        return DynamoMatchLog(name, worker_clock, dynamodb), vault, SqsQueue(url, sqs)
 
-    def faulty(plan: FaultPlan, there: Clock) -> StorePorts:
+    def faulty(plan: FaultPlan, worker_clock: Clock) -> StorePorts:
         return trio(
-            *(FaultInjector(client, plan, AWS_REQUESTS, AWS_ERRORS) for client in aws), there
+            *(FaultInjector(client, plan, AWS_REQUESTS, AWS_ERRORS) for client in aws), worker_clock
         )
 
     def dump() -> str:
         items = dynamodb.scan(TableName=name)["Items"]
-        shown = [one for one in items if not one["pk"]["S"].startswith("vault#")]
-        return json.dumps(shown, default=decompress)  # what is packed is bytes
+        visible_items = [item for item in items if not item["pk"]["S"].startswith("vault#")]
+        return json.dumps(visible_items, default=decompress)  # what is packed is bytes
 
     def close() -> None:
         dynamodb.delete_table(TableName=name)

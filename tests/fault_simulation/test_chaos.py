@@ -42,21 +42,21 @@ def test_no_promise_is_broken_whatever_fails(home: str, matches: int, turn: floa
     )
     outcome = run_chaos(replace(wish, matches=matches, seed=3), home)
     assert outcome.violations == []
-    assert outcome.ended_count == matches
+    assert outcome.finished_count == matches
     assert {"machine killed", "machine frozen", "message again"} <= outcome.fault_counts.keys()
 
 
 def test_a_seed_does_the_same_to_the_last_byte(tmp_path: Path) -> None:
-    told = []
+    runs = []
     for number in range(2):
         outcome = run_chaos(replace(SMALL, matches=1, seed=5), HOME, tmp_path / str(number))
-        told.append((outcome.trace_digest, (tmp_path / str(number)).read_bytes()))
+        runs.append((outcome.trace_digest, (tmp_path / str(number)).read_bytes()))
     other = run_chaos(replace(SMALL, matches=1, seed=6), HOME)
-    assert told[0] == told[1]
-    assert other.trace_digest != told[0][0]
+    assert runs[0] == runs[1]
+    assert other.trace_digest != runs[0][0]
 
 
-def test_a_broken_rule_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_stores_no_intents_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mutation guard: intents that nobody stores."""
     monkeypatch.setattr(lease_keeper.LeaseKeeper, "log_intent", lambda *_: True)
     faults = run_chaos(replace(SMALL, matches=1), HOME).violations
@@ -80,7 +80,7 @@ def test_r14_a_worker_that_dies_while_newer_matches_are_polled_for_costs_no_turn
     assert lost() > 1
 
 
-def test_a_retry_after_is_obeyed_for_no_longer_than_a_short_turn_bears() -> None:
+def test_a_retry_after_is_obeyed_only_as_long_as_a_short_turn_allows() -> None:
     """A quarter of its limit; with this seed a long poll is answered by one of 2 s."""
     wish = replace(
         SMALL,
@@ -92,11 +92,11 @@ def test_a_retry_after_is_obeyed_for_no_longer_than_a_short_turn_bears() -> None
         seed=21,
     )
     outcome = run_chaos(wish, HOME)
-    assert outcome.ended_count == 1
+    assert outcome.finished_count == 1
     assert not {FaultKind.HTTP_429, FaultKind.HTTP_503}.isdisjoint(outcome.fault_counts)
 
 
-def test_an_action_is_given_up_at_its_limit_however_late_it_is_sent(
+def test_an_action_times_out_at_its_limit_even_if_sent_late(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As by a real client: the time before it is sent is a part of the limit."""
@@ -139,16 +139,16 @@ def test_r40_no_turn_is_lost_and_no_action_refused_at_the_limit(at_once: int) ->
     assert outcome.violations == []
     assert outcome.max_concurrency == at_once
     lists = outcome.request_counts["list"] + outcome.request_counts["list_wait"]
-    assert lists / outcome.ended_count < 5
+    assert lists / outcome.finished_count < 5
 
 
-def test_r40_a_limit_that_no_answer_tells_is_felt_and_where_there_is_none_nothing_waits() -> None:
+def test_r40_an_unreported_rate_limit_is_detected_and_no_limit_means_no_waiting() -> None:
     silent, free = at_limit(3, 2, reports_rate_limit=False), at_limit(4, 4, limit=None)
     assert silent.violations == free.violations == []
     assert sum(free.request_counts.values()) > 2 * MAX_PER_USER * free.minutes
 
 
-def test_r40_more_matches_than_the_limit_feeds_are_left_alone_and_the_log_says_so(
+def test_r40_matches_beyond_the_rate_limit_are_skipped_and_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Half of that limit feeds three."""
@@ -177,19 +177,19 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
 @pytest.fixture
 def forced(evidence: Evidence) -> Evidence:
     """The match, had the arena made our last move for want of time."""
-    whole = deepcopy(evidence.admin_view)
-    events = whole["moves"][evidence.accepted[-1].sequence]["events"]
+    admin_view = deepcopy(evidence.admin_view)
+    events = admin_view["moves"][evidence.accepted[-1].sequence]["events"]
     seat = events[0]["playerIndex"]
     events.insert(0, {"eventType": "Comment", "comment": "late", "playerIndex": seat})
-    return replace(evidence, admin_view=whole, accepted=evidence.accepted[:-1])
+    return replace(evidence, admin_view=admin_view, accepted=evidence.accepted[:-1])
 
 
-def before(evidence: Evidence, move: int) -> datetime:
-    """When the move before this one was made."""
+def previous_move_time(evidence: Evidence, move: int) -> datetime:
+    """Return the time of the move that precedes `move`."""
     return datetime.fromisoformat(evidence.admin_view["moves"][move - 1]["at"])
 
 
-def test_what_the_network_saw_of_an_action_is_held_against_the_history(
+def test_actions_seen_by_the_network_are_checked_against_the_history(
     evidence: Evidence,
 ) -> None:
     """A clean match is acquitted; an action that was doubled, got lost or was strange is found."""
@@ -208,11 +208,11 @@ def test_what_the_network_saw_of_an_action_is_held_against_the_history(
 
 
 @pytest.mark.parametrize("field", ["etype", "at"])
-def test_a_log_that_tells_a_move_otherwise_is_found(evidence: Evidence, field: str) -> None:
-    whole = deepcopy(evidence.admin_view)
-    entry = whole["moves"][evidence.accepted[3].sequence]
+def test_a_log_that_contradicts_a_move_is_detected(evidence: Evidence, field: str) -> None:
+    admin_view = deepcopy(evidence.admin_view)
+    entry = admin_view["moves"][evidence.accepted[3].sequence]
     (entry["userAction"] if field == "etype" else entry)[field] = "2001-01-01T00:00:00Z"
-    assert check_match(1, replace(evidence, admin_view=whole)).all_violations
+    assert check_match(1, replace(evidence, admin_view=admin_view)).all_violations
 
 
 @pytest.mark.parametrize(
@@ -224,20 +224,22 @@ def test_a_log_that_tells_a_move_otherwise_is_found(evidence: Evidence, field: s
         ([f"{FaultKind.TIMED_OUT} (act)", "machine killed"], True),
     ],
 )
-def test_a_lost_turn_is_told_with_what_happened_in_it(
+def test_a_lost_turn_is_reported_with_its_incidents(
     forced: Evidence, names: list[str], well: bool
 ) -> None:
     """And may be lost where more than one thing happened; what came long before is no reason."""
     at = forced.accepted[-1].sequence + 1
-    long_before = before(forced, at) - timedelta(seconds=30)
+    early_time = previous_move_time(forced, at) - timedelta(seconds=30)
     # A wait that began half a minute ago may have been swallowed; all else is over by then.
-    suffered = [Incident(long_before if "wait" in n else before(forced, at), n) for n in names]
-    suffered.insert(0, Incident(long_before, "before"))
+    suffered = [
+        Incident(early_time if "wait" in n else previous_move_time(forced, at), n) for n in names
+    ]
+    suffered.insert(0, Incident(early_time, "before"))
     (lost,) = check_match(1, replace(forced, incidents=suffered)).forced_turns
     assert (lost.move_number, list(lost.incidents), lost.is_excused) == (at, names, well)
 
 
-def test_to_end_a_turn_that_the_watchdog_ended_first_is_no_fault(forced: Evidence) -> None:
+def test_ending_a_turn_that_the_watchdog_ended_first_is_no_violation(forced: Evidence) -> None:
     at = forced.accepted[-1].sequence + 1
     late = [
         RefusedAction(at + moves, {"etype": kind}, "409", START)
@@ -248,17 +250,20 @@ def test_to_end_a_turn_that_the_watchdog_ended_first_is_no_fault(forced: Evidenc
 
 def test_to_ask_once_if_a_turn_goes_on_is_no_fault(evidence: Evidence) -> None:
     """By an EndTurn, when the time of the turn is over."""
-    whole, at = deepcopy(evidence.admin_view), evidence.accepted[-1].sequence
-    whole["creationParams"]["timeout"] = 8
-    over = before(evidence, at) + timedelta(seconds=9)
-    asked = RefusedAction(at, {"etype": "EndTurn"}, "400", over)
-    early, drawn = asked._replace(refused_at=over - timedelta(seconds=2)), asked._replace(action={})
+    admin_view, at = deepcopy(evidence.admin_view), evidence.accepted[-1].sequence
+    admin_view["creationParams"]["timeout"] = 8
+    over = previous_move_time(evidence, at) + timedelta(seconds=9)
+    probe = RefusedAction(at, {"etype": "EndTurn"}, "400", over)
+    early, other_action = (
+        probe._replace(refused_at=over - timedelta(seconds=2)),
+        probe._replace(action={}),
+    )
     for refused, wrong in (
-        ([asked], []),
-        ([asked, asked._replace(answer="again")], [1]),
-        ([asked, asked._replace(refused_at=over + timedelta(seconds=9))], []),
+        ([probe], []),
+        ([probe, probe._replace(answer="again")], [1]),
+        ([probe, probe._replace(refused_at=over + timedelta(seconds=9))], []),
         ([early], [0]),
-        ([drawn], [0]),
+        ([other_action], [0]),
     ):
-        verdict = check_match(1, replace(evidence, admin_view=whole, refused=refused))
-        assert [refused.index(one) for one in verdict.refused] == wrong
+        verdict = check_match(1, replace(evidence, admin_view=admin_view, refused=refused))
+        assert [refused.index(action) for action in verdict.refused] == wrong

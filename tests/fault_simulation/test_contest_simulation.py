@@ -33,7 +33,7 @@ def test_a_seed_does_the_same_to_a_contest(
     )
 
 
-def test_a_contest_is_whole_whatever_fails(finished_contest: ContestScenario) -> None:
+def test_a_contest_stays_consistent_whatever_fails(finished_contest: ContestScenario) -> None:
     assert finished_contest.faults == []
     befell = finished_contest.outcome.fault_counts
     assert {"the contest was killed", "the contest was frozen", "killed"} <= befell.keys()
@@ -42,14 +42,14 @@ def test_a_contest_is_whole_whatever_fails(finished_contest: ContestScenario) ->
 
 def turned(played: ContestRecord) -> Iterator[PairingResult]:
     """The results, the first that no organiser has decided won by the other team."""
-    left = next(one for one in played.results if one.ruled is None)
-    for one in played.results:
-        other = next(team for team in one.teams if team != one.winner)
-        yield replace(one, winner=other) if one is left else one
+    first_unruled = next(result for result in played.results if result.ruled is None)
+    for result in played.results:
+        other = next(team for team in result.teams if team != result.winner)
+        yield replace(result, winner=other) if result is first_unruled else result
 
 
 def wrong_contests(played: ContestRecord) -> Iterator[tuple[str, ContestRecord]]:
-    """What the judge has to say of a contest in which one thing is as it must not be."""
+    """Yield contests with one defect each, and a part of the message that the checker gives."""
     first, *rest = played.results
     cup, practice = (
         played.matches_with_tag(tag)[0]
@@ -60,7 +60,10 @@ def wrong_contests(played: ContestRecord) -> Iterator[tuple[str, ContestRecord]]
         running = replace(match, state=replace(match.state, outcome=None))
         return replace(
             played,
-            matches=[(running if one == match else one, moves) for one, moves in played.matches],
+            matches=[
+                (running if candidate == match else candidate, moves)
+                for candidate, moves in played.matches
+            ],
         )
 
     def with_results(*results: PairingResult) -> ContestRecord:
@@ -70,7 +73,10 @@ def wrong_contests(played: ContestRecord) -> Iterator[tuple[str, ContestRecord]]
     yield "goes on after the contest", going_on(cup[0])
     yield "of practice goes on", going_on(practice[0])
     yield "was played twice", replace(played, matches=[*played.matches, cup])
-    yield "were played", replace(played, matches=[one for one in played.matches if one != cup])
+    yield (
+        "were played",
+        replace(played, matches=[entry for entry in played.matches if entry != cup]),
+    )
     yield (
         "does not know",
         replace(played, matches=[*played.matches, (unknown, [])], has_rulings=False),
@@ -84,17 +90,17 @@ def wrong_contests(played: ContestRecord) -> Iterator[tuple[str, ContestRecord]]
     yield "The pairings are", with_results(*rest)
 
 
-def test_what_is_amiss_is_told(finished_contest: ContestScenario) -> None:
+def test_violations_of_a_contest_are_reported(finished_contest: ContestScenario) -> None:
     """A pairing that the contest does not know is none where its organiser has decided anything."""
     played = finished_contest.result
     assert list(violations(played)) == []
-    for told, wrong in wrong_contests(played):
-        assert told in " ".join(violations(wrong)), told
-        if told == "does not know":
+    for message, wrong in wrong_contests(played):
+        assert message in " ".join(violations(wrong)), message
+        if message == "does not know":
             assert list(violations(replace(wrong, has_rulings=True))) == []
 
 
-def test_a_turn_ended_by_force_needs_an_excuse_of_its_own_team(
+def test_a_forced_turn_is_excused_only_by_incidents_of_its_team(
     finished_contest: ContestScenario,
 ) -> None:
     """That its team is like that, or that something befell it then; another's is none."""
@@ -106,7 +112,7 @@ def test_a_turn_ended_by_force_needs_an_excuse_of_its_own_team(
     assert excuse_for(forced, {}, {forced.team: [killed]}) == "killed"
     assert excuse_for(forced, {}, {"another": [killed]}) is None
     for other in (
-        killed._replace(ended_at=killed.began_at),
+        killed._replace(finished_at=killed.began_at),
         killed._replace(began_at=end + timedelta(seconds=1)),
     ):
         assert excuse_for(forced, {}, {forced.team: [other]}) is None

@@ -61,7 +61,7 @@ LIMITS = RequestLimits(
 
 @dataclass(frozen=True)
 class WorkerEnvironment:
-    """What a worker is given, all of it faulty, and its name."""
+    """Transport, stores, name and clock of a worker, all of them faulty."""
 
     transport: "FaultyTransport"
     log: MatchLog
@@ -71,7 +71,10 @@ class WorkerEnvironment:
     clock: Clock
 
     def attach(self, client: C) -> C:
-        """The client, whose every request passes the plan; of its own sockets the options stay."""
+        """Route every request of a client through the fault plan, and return the client.
+
+        The options of its own sockets still tell whether a closed connection drops its bytes.
+        """
         session = client._exchange._session
         pool = cast("HTTPAdapter", session.get_adapter("https://")).poolmanager
         self.transport.drops_unsent_bytes = LINGER_RESET in pool.connection_pool_kw.get(
@@ -115,7 +118,7 @@ class SimulatedServer(Protocol):
 
     # By the server's own account the facts of all moves, and which are our own actions.
     def history(self) -> Mapping[int, Body]: ...
-    def own_moves(self) -> Iterable[int]: ...
+    def bot_moves(self) -> Iterable[int]: ...
 
     # What else is wrong with a match that has ended, in sentences.
     def violations(self, log: MatchLog) -> Iterable[str]: ...
@@ -123,7 +126,7 @@ class SimulatedServer(Protocol):
 
 @dataclass(frozen=True)
 class AcceptedAction:
-    """An action that the server carried out, and how it was not as its sender had meant it."""
+    """An action that the server executed, and how it differs from its sender's intent."""
 
     sequence: int
     body: Mapping[str, Any]
@@ -160,7 +163,7 @@ class DelayedRequest:
 
 @dataclass
 class RecordingProxy:
-    """What all requests to a place pass, and those that are late."""
+    """Proxy that all requests to a server pass; it records actions and holds back late ones."""
 
     server: SimulatedServer
     log: MatchLog | None  # in which an intent must be; without one a worker tells when it is
@@ -179,17 +182,22 @@ class RecordingProxy:
         self.delayed.append(late)
 
     def deliver(self, view_count: int) -> None:
-        """Let those late actions arrive whose time has come, or so many looks."""
-        now = self.clock.now()
+        """Deliver the late actions whose time has come, or for which there were enough views."""
+        current_time = self.clock.now()
         due = [
-            one
-            for one in self.delayed
-            if now >= one.due_at
-            or (one.due_view_count is not None and view_count >= one.due_view_count)
+            delayed_request
+            for delayed_request in self.delayed
+            if current_time >= delayed_request.due_at
+            or (
+                delayed_request.due_view_count is not None
+                and view_count >= delayed_request.due_view_count
+            )
         ]
-        self.delayed = [one for one in self.delayed if one not in due]
-        for one in due:
-            self.forward_now(one.request, one.intent, is_late=True)
+        self.delayed = [
+            delayed_request for delayed_request in self.delayed if delayed_request not in due
+        ]
+        for delayed_request in due:
+            self.forward_immediately(delayed_request.request, delayed_request.intent, is_late=True)
 
     def forward(
         self,
@@ -198,32 +206,41 @@ class RecordingProxy:
         timeout: Timeout,
         sent_at: float,
     ) -> HTTPResponse:
-        """The server's answer, where nothing goes wrong on the way; it was `began` to be sent."""
-        del timeout, sent_at
-        return self.forward_now(request, intent)
+        """Return the server's response to a request that meets no fault.
 
-    def forward_now(
+        `sent_at` is the time, in seconds of the clock, at which sending began.
+        """
+        del timeout, sent_at
+        return self.forward_immediately(request, intent)
+
+    def forward_immediately(
         self, request: requests.PreparedRequest, intent: Intent | None, *, is_late: bool = False
     ) -> HTTPResponse:
-        """The server's answer, now; what became of an action is recorded."""
+        """Return the server's response at once, and record the result of an action."""
         acts = self.server.request_kind(request) == "act"
-        before = (self.server.sequence, self.server.server_state()) if acts else (0, None)
+        sequence_and_state = (
+            (self.server.sequence, self.server.server_state()) if acts else (0, None)
+        )
         answer = self.server.handle_request(request)
         if acts and answer.status == requests.codes.ok and FORCED_TURN_MARKER not in answer.body:
             sent = action_in(request)
-            faults = list(self._faults(*before, sent, intent))
-            self.accepted.append(AcceptedAction(before[0], sent, self.clock.now(), faults))
+            faults = list(self._faults(*sequence_and_state, sent, intent))
+            self.accepted.append(
+                AcceptedAction(sequence_and_state[0], sent, self.clock.now(), faults)
+            )
         elif acts and answer.status in REFUSAL_STATUSES and not is_late:
-            said = f"{answer.status} {answer.body.decode()}"
+            answer_text = f"{answer.status} {answer.body.decode()}"
             self.refused.append(
-                RefusedAction(before[0], action_in(request), said, self.clock.now())
+                RefusedAction(
+                    sequence_and_state[0], action_in(request), answer_text, self.clock.now()
+                )
             )
         return response_of(answer)
 
     def _faults(
         self, sequence: int, truth: object, sent: Body, meant: Intent | None
     ) -> Iterable[str]:
-        """R03 and R17: it was decided on exactly the state that it met, and is logged so."""
+        """R03 and R17: yield how an action differs from its intent and from the log."""
         if meant is None:
             yield f"{sent} was played at {sequence} without an intent"
             return
@@ -231,7 +248,8 @@ class RecordingProxy:
         if at != sequence:
             yield f"{sent} was meant for move {at} and met {sequence}"
         yield from (
-            f"move {sequence}: {one}" for one in self.server.action_errors(truth, sent, intent)
+            f"move {sequence}: {action_error}"
+            for action_error in self.server.action_errors(truth, sent, intent)
         )
         if self.log is None:
             return
@@ -244,9 +262,10 @@ class RecordingProxy:
 
 
 class FaultyTransport(HTTPAdapter):
-    """Carries a worker's requests to the place, or does to them what the plan says.
+    """Transport that carries a worker's requests to the server, or injects the plan's faults.
 
-    `resets` says whether a closed connection takes its bytes with it, as the real kernel has it.
+    `drops_unsent_bytes` is True if a closed connection drops its unsent bytes, as the real
+    kernel does with the client's socket options.
     """
 
     drops_unsent_bytes = False
@@ -254,7 +273,7 @@ class FaultyTransport(HTTPAdapter):
     def __init__(self, proxy: RecordingProxy, plan: FaultPlan, intents: IntentRecorder) -> None:
         super().__init__()
         self._gate, self._plan, self._minds = proxy, plan, intents
-        self._not_before = proxy.clock.now()
+        self._retry_allowed_at = proxy.clock.now()
 
     def send(  # type: ignore[override]  # of all that requests passes, only the limit matters
         self, request: requests.PreparedRequest, timeout: Timeout | float, **_rest: object
@@ -266,7 +285,7 @@ class FaultyTransport(HTTPAdapter):
         step, began = gate.server.request_kind(request), gate.clock.monotonic()
         fault = self._plan.next_fault(step)
         gate.deliver(self._plan.view_count)
-        early = self._not_before - gate.clock.now()
+        early = self._retry_allowed_at - gate.clock.now()
         assert early <= timedelta(0), f"{step} was asked {early} before Retry-After was over"
         if step in {"view", "wait"}:
             gate.play_opponent()
@@ -282,7 +301,7 @@ class FaultyTransport(HTTPAdapter):
     ) -> requests.Response:
         gate, meant, traits = self._gate, self._minds.last_intent, fault.effects
         if "done" in traits:
-            gate.forward_now(request, meant)
+            gate.forward_immediately(request, meant)
         if "late" in traits:
             look = self._plan.view_count + 1 if "look" in traits else None
             gate.delay(DelayedRequest(gate.clock.now() + LATE_ARRIVAL, look, request, meant))
@@ -295,15 +314,15 @@ class FaultyTransport(HTTPAdapter):
         if "silent" in traits:
             gate.clock.sleep(timedelta(seconds=limit))
             raise requests.ReadTimeout(f"no answer within {limit}")
-        made_up = self._made_up(fault)
-        if made_up is None:
+        response = self._synthetic_response(fault)
+        if response is None:
             raise requests.ConnectionError("connection reset by peer")
-        if made_up.headers:
-            self._not_before = gate.clock.now() + gate.max_retry_after
-        return self.build_response(request, response_of(made_up))
+        if response.headers:
+            self._retry_allowed_at = gate.clock.now() + gate.max_retry_after
+        return self.build_response(request, response_of(response))
 
-    def _made_up(self, fault: FaultKind) -> HttpResponse | None:
-        """An answer that the server has not given, None for no answer."""
+    def _synthetic_response(self, fault: FaultKind) -> HttpResponse | None:
+        """Return a response that the server has not given; None if the connection breaks."""
         if "page" in fault.effects:
             return HttpResponse(PAGE_STATUSES[len(self._plan.steps) % len(PAGE_STATUSES)], (), PAGE)
         if fault is FaultKind.NOT_FOUND_ONCE:
@@ -342,10 +361,10 @@ def response_of(answer: HttpResponse) -> HTTPResponse:
 
 
 def action_in(request: requests.PreparedRequest) -> dict[str, Any]:
-    """What an action says: its body, or the query of one that is sent by GET."""
+    """Return the action of a request: its body, or the query of one that is sent by GET."""
     if request.method != "GET":
-        said: dict[str, Any] = json.loads(body_of(request))
-        return said
+        action: dict[str, Any] = json.loads(body_of(request))
+        return action
     query = parse_qsl(urlsplit(str(request.url)).query)
     return {name: int(value) if value.isdecimal() else value for name, value in query}
 
@@ -358,7 +377,7 @@ def body_of(request: requests.PreparedRequest) -> bytes:
 def invoke_handler(
     handler: LambdaHandler, request: requests.PreparedRequest, clock: Clock
 ) -> HttpResponse:
-    """What a game's service answers, asked with the event that API Gateway would send."""
+    """Return the response of a game's service to the event that API Gateway would send."""
     parts, headers = urlsplit(str(request.url)), tuple(request.headers.items())
     target = parts.path + (f"?{parts.query}" if parts.query else "")
     event = to_event(

@@ -107,7 +107,7 @@ def asking(
 
 @pytest.fixture(autouse=True)
 def no_password_in_any_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Whatever a test does, at no level does anybody log the password."""
+    """Assert that a test logs the password at no level."""
     caplog.set_level(logging.DEBUG)
     yield
     assert CANARY not in caplog.text
@@ -116,7 +116,7 @@ def no_password_in_any_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 # --- what is asked, and how it is read ---------------------------------------------------------
 
 
-def test_every_question_is_asked_as_the_arena_expects_it() -> None:
+def test_every_read_is_requested_as_the_arena_expects() -> None:
     lists = (full_response(body=b"[]"), full_response(body=b"[" + bodies.RUNNING + b"]"))
     with asking(*lists, full_response(body=bodies.RUNNING)) as (arena, client):
         assert client.matches(["a", "b"], active=True, wait=True) == []
@@ -138,15 +138,15 @@ def test_every_question_is_asked_as_the_arena_expects_it() -> None:
 
 
 def test_every_write_is_sent_as_the_arena_reads_it() -> None:
-    script = (bodies.DRAWN, bodies.CREATED, bodies.FINISHED)
+    script = (bodies.DRAW_RESPONSE, bodies.CREATED, bodies.FINISHED)
     with asking(*(full_response(body=body) for body in script)) as (arena, client):
         events = client.act(bodies.MATCH, respond(EffectType.MAP, Card(Suit.KEY, 3)))
-        made = client.create_match(MatchParams(tags=("t",), timeout=timedelta(minutes=1)))
-        assert client.terminate(made.id, comment="late").finished
+        created_match = client.create_match(MatchParams(tags=("t",), timeout=timedelta(minutes=1)))
+        assert client.terminate(created_match.id, comment="late").finished
         assert [(seen.method, seen.path) for seen in arena.requests] == [
             ("POST", f"/api/matches/{bodies.MATCH}"),
             ("POST", "/api/matches"),
-            ("DELETE", f"/api/matches/{made.id}/terminate"),
+            ("DELETE", f"/api/matches/{created_match.id}/terminate"),
         ]
         assert [json.loads(seen.body) for seen in arena.requests] == [
             {
@@ -156,13 +156,13 @@ def test_every_write_is_sent_as_the_arena_reads_it() -> None:
             {"tags": ["t"], "timeout": 60},
             {"comment": "late"},
         ]
-    assert [one.event_type for one in events] == [
+    assert [event.event_type for event in events] == [
         EventType.DRAW,
         EventType.CARD_PLACED_TO_PLAY_AREA,
     ]
 
 
-def test_of_a_list_that_is_too_long_the_newest_are_asked_for() -> None:
+def test_a_list_that_is_too_long_is_requested_again_for_the_newest() -> None:
     long = b"[" + b",".join([bodies.RUNNING] * 3000) + b"]"
     with asking(full_response(body=long), full_response(body=b"[]")) as (arena, client):
         assert client.matches(active=True) == client.matches(active=True) == []
@@ -272,7 +272,7 @@ def test_a_read_is_repeated_until_the_fault_has_passed_or_the_last_attempt(
 
 @pytest.mark.parametrize("name", READS)
 @pytest.mark.parametrize(("fault", "kind", "sentence"), [*LASTING, *CLEAR])
-def test_what_no_repetition_would_mend_is_told_at_once(
+def test_a_lasting_error_is_raised_without_a_retry(
     fault: Fault, kind: type[ArenaError], sentence: str, name: str
 ) -> None:
     """A stranger's page is no end of a wait."""
@@ -304,7 +304,7 @@ def test_no_write_is_ever_repeated_and_only_a_clear_no_leaves_no_doubt(
 
 
 @every_write
-def test_nobody_listening_is_said_and_leaves_no_doubt(write: Ask) -> None:
+def test_a_refused_connection_is_reported_and_leaves_no_doubt(write: Ask) -> None:
     with (
         ArenaClient(f"http://127.0.0.1:{unused_port()}", CREDENTIALS, LIMITS) as client,
         pytest.raises(Unreachable, match="no connection; is the server running") as caught,
@@ -336,8 +336,8 @@ def test_no_silence_and_no_drip_holds_a_request_beyond_its_limits() -> None:
         total_timeout=limit * 2,
     )
 
-    def held(how: str, name: str) -> None:
-        with asking(SLOW[how], limits=limits) as (arena, client):
+    def assert_times_out(slowness: str, name: str) -> None:
+        with asking(SLOW[slowness], limits=limits) as (arena, client):
             with pytest.raises(Unreachable, match=r"no answer within|too slowly") as caught:
                 {**READS, **WRITES}[name](client)
             assert caught.value.doubtful is (name in WRITES)
@@ -348,18 +348,18 @@ def test_no_silence_and_no_drip_holds_a_request_beyond_its_limits() -> None:
 
     asks = [*product(SLOW, (*READS, *WRITES))]
     with ThreadPoolExecutor(len(asks)) as pool:
-        failed = {ask: pool.submit(held, *ask).exception for ask in asks}
-    assert {ask: wrong for ask, why in failed.items() if (wrong := why())} == {}
+        failed = {ask: pool.submit(assert_times_out, *ask).exception for ask in asks}
+    assert {ask: wrong for ask, get_exception in failed.items() if (wrong := get_exception())} == {}
 
 
-def test_what_comes_after_a_hint_is_no_answer_to_the_next_question() -> None:
-    with asking(EARLY_HINTS, full_response(body=bodies.WHO)) as (_, client):
+def test_a_response_following_an_early_hint_answers_no_later_request() -> None:
+    with asking(EARLY_HINTS, full_response(body=bodies.WHOAMI_RESPONSE)) as (_, client):
         with pytest.raises(MalformedResponse, match="status 103"):
             client.get_match(bodies.MATCH)
         assert client.whoami().name == "Alice"
 
 
-def test_the_last_attempt_gets_only_what_is_left_of_the_total(
+def test_the_last_attempt_gets_only_the_remaining_total_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """After 1.5 s of waiting the second attempt hangs: it has the rest of 2 s, not 2 s more."""
@@ -386,7 +386,7 @@ def test_r26_a_write_is_not_sent_when_it_took_too_long_to_connect(
     write: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A name that was looked up for an hour; no limit of a socket holds for that."""
-    hour, now = 0.0, time.monotonic
+    hour, real_monotonic = 0.0, time.monotonic
     look_up = socket.getaddrinfo
 
     def slow(*question: Any, **more: Any) -> Any:  # noqa: ANN401 - whatever the real one takes
@@ -395,8 +395,10 @@ def test_r26_a_write_is_not_sent_when_it_took_too_long_to_connect(
         return look_up(*question, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
-    monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: now() + hour))
-    with asking(full_response(body=bodies.DRAWN)) as (arena, client):
+    monkeypatch.setattr(
+        connections, "time", SimpleNamespace(monotonic=lambda: real_monotonic() + hour)
+    )
+    with asking(full_response(body=bodies.DRAW_RESPONSE)) as (arena, client):
         with pytest.raises(Unreachable, match="not sent") as caught:
             write(client)
         assert not caught.value.doubtful
@@ -405,7 +407,7 @@ def test_r26_a_write_is_not_sent_when_it_took_too_long_to_connect(
 
 
 def test_r31_an_action_without_time_to_arrive_is_not_sent() -> None:
-    with asking(full_response(body=bodies.DRAWN)) as (arena, client):
+    with asking(full_response(body=bodies.DRAW_RESPONSE)) as (arena, client):
         with pytest.raises(Unreachable, match="too late") as caught:
             client.act(bodies.MATCH, DRAW, timeout=timedelta(0))
         assert not caught.value.doubtful
@@ -422,26 +424,26 @@ def test_r31_an_action_without_time_to_arrive_is_not_sent() -> None:
     ],
 )
 @pytest.mark.parametrize("name", READS)
-def test_the_arenas_clock_is_known_by_the_date_of_a_short_answer(
+def test_the_arenas_clock_is_set_by_the_date_of_a_short_response(
     date: str, readable: bool, name: str
 ) -> None:
-    told = datetime(2026, 11, 20, 12, 0, 1, tzinfo=UTC)
+    arena_time = datetime(2026, 11, 20, 12, 0, 1, tzinfo=UTC)
     with asking(full_response(body=bodies.RUNNING, headers={"Date": date})) as (_, client):
-        before = time.monotonic()
+        start = time.monotonic()
         READS[name](client)
-        after = time.monotonic()
-        when = client.session_state.remote_clock.to_local(told, after)
+        end = time.monotonic()
+        when = client.session_state.remote_clock.to_local(arena_time, end)
     if name == "wait" or not readable:
         assert when == NEVER
     else:
-        assert before - 2 <= when.earliest <= when.latest <= after + 1
+        assert start - 2 <= when.earliest <= when.latest <= end + 1
 
 
 # --- what a server asks us to wait ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_no_read_comes_before_the_time_that_was_asked_for(status: int) -> None:
+def test_a_read_is_retried_only_once_retry_after_has_passed(status: int) -> None:
     busy = full_response(status, b"", {"Retry-After": "0.2"})
     with asking(busy, full_response(body=bodies.RUNNING)) as (arena, client):
         client.get_match(bodies.MATCH)
@@ -453,8 +455,8 @@ DATED = {"Date": "Fri, 20 Nov 2026 15:19:37 GMT"}
 
 def test_a_wait_beyond_our_patience_is_the_callers_to_keep() -> None:
     """A date is read by the arena's own clock."""
-    told = {**DATED, "Retry-After": "Fri, 20 Nov 2026 15:19:57 GMT"}
-    with asking(full_response(429, b"", told)) as (arena, client):
+    headers = {**DATED, "Retry-After": "Fri, 20 Nov 2026 15:19:57 GMT"}
+    with asking(full_response(429, b"", headers)) as (arena, client):
         with pytest.raises(RateLimited) as caught:
             client.get_match(bodies.MATCH)
         assert caught.value.retry_after == timedelta(seconds=20)
@@ -462,7 +464,7 @@ def test_a_wait_beyond_our_patience_is_the_callers_to_keep() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "believed"),
+    ("header_value", "believed"),
     [
         ("6", timedelta(seconds=6)),
         ("3600", MAX_RETRY_AFTER),
@@ -479,49 +481,54 @@ def test_a_wait_beyond_our_patience_is_the_callers_to_keep() -> None:
     ],
 )
 def test_r15_no_wait_that_a_server_asks_for_is_believed_to_be_long(
-    said: str, believed: timedelta | None
+    header_value: str, believed: timedelta | None
 ) -> None:
-    assert parse_retry_after({**DATED, "Retry-After": said}) == believed
+    assert parse_retry_after({**DATED, "Retry-After": header_value}) == believed
 
 
 def test_waits_grow_with_full_jitter_and_end_with_the_total() -> None:
     """test_R18: steps double up to the longest; no wait ends after the total time."""
-    now = 0.0
+    current_time = 0.0
     patience = RetryPolicy(
         timedelta(seconds=20),
         timedelta(seconds=1),
         timedelta(seconds=5),
-        clock=lambda: now,
+        clock=lambda: current_time,
         random_uniform=lambda low, high: high if low == 0 else pytest.fail("not full jitter"),
     )
     waits = []
     assert patience(ValueError("a defect")) is False
     while (wait := patience(Unreachable("gone"))) is not False:
         waits.append(wait)
-        now += wait
+        current_time += wait
     assert waits == [1, 2, 4, 5, 5]
     assert patience.remaining == timedelta(seconds=3)
 
 
-def test_the_slow_down_is_known_told_once_and_not_taken_for_a_fault(
+def test_throttling_by_the_arena_is_logged_once_and_is_no_failure(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Nor is an action in doubt that comes late for it."""
-    now = datetime.now(UTC)
+    current_time = datetime.now(UTC)
     rich, spent = (
         {
             "X-SlowDown-Limit": "100",
-            "X-SlowDown-Reset": str(int(now.timestamp()) + 60),
-            "X-SlowDown-Remaining": left,
-            "Date": format_datetime(now, usegmt=True),
+            "X-SlowDown-Reset": str(int(current_time.timestamp()) + 60),
+            "X-SlowDown-Remaining": remaining,
+            "Date": format_datetime(current_time, usegmt=True),
         }
-        for left in ("1", "0")
+        for remaining in ("1", "0")
     )
-    known = [full_response(body=bodies.WHO, headers=headers) for headers in (rich, spent)]
+    throttle_responses = [
+        full_response(body=bodies.WHOAMI_RESPONSE, headers=headers) for headers in (rich, spent)
+    ]
     # 0.7 s and 0.8 s at the least: above the limit, within the slow-down.
-    late = slow_response(bodies.WHO, pause=0.01), slow_response(bodies.DRAWN, pause=0.005)
+    late = (
+        slow_response(bodies.WHOAMI_RESPONSE, pause=0.01),
+        slow_response(bodies.DRAW_RESPONSE, pause=0.005),
+    )
     limits = replace(LIMITS, read_timeout=SOON * 5, action_timeout=SOON)
-    with asking(*known, *late, limits=limits) as (arena, client):
+    with asking(*throttle_responses, *late, limits=limits) as (arena, client):
         budget = client.session_state.request_budget
         assert budget.limit is None
         client.whoami()
@@ -539,14 +546,17 @@ def test_the_slow_down_is_known_told_once_and_not_taken_for_a_fault(
 
 def test_an_action_is_sent_once_whether_its_connection_idled_away_or_dies_under_it() -> None:
     """The trap of kept-alive connections: many clients silently send again on a new one."""
-    view, drawn = full_response(body=bodies.RUNNING), full_response(body=bodies.DRAWN)
-    with asking(truncated_response(bodies.RUNNING, missing=0), drawn) as (arena, client):
+    view, draw_response = (
+        full_response(body=bodies.RUNNING),
+        full_response(body=bodies.DRAW_RESPONSE),
+    )
+    with asking(truncated_response(bodies.RUNNING, missing=0), draw_response) as (arena, client):
         client.get_match(bodies.MATCH)
         arena.wait_until_hung_up()
         assert len(client.act(bodies.MATCH, DRAW)) == 2
         assert [seen.method for seen in arena.requests] == ["GET", "POST"]
         assert client.session_state.request_counts["retries"] == 0
-    with asking(view, CLOSE, drawn) as (arena, client):
+    with asking(view, CLOSE, draw_response) as (arena, client):
         client.get_match(bodies.MATCH)
         with pytest.raises(Unreachable) as caught:
             client.act(bodies.MATCH, DRAW)
@@ -573,7 +583,7 @@ def test_a_digest_challenge_is_answered_and_nothing_is_executed_twice() -> None:
 
     def draw(handler: Handler) -> None:
         executed.append(handler.path)
-        full_response(body=bodies.DRAWN)(handler)
+        full_response(body=bodies.DRAW_RESPONSE)(handler)
 
     with asking(challenging(draw), digest=True) as (arena, client):
         client.act(bodies.MATCH, DRAW)
@@ -586,7 +596,7 @@ def test_a_digest_challenge_is_answered_and_nothing_is_executed_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind", "asked"),
+    ("fault", "kind", "request_count"),
     [
         (challenging(CLOSE), Unreachable, 2),
         (challenging(full_response(401, b"Unauthorized")), Unauthorized, 2),
@@ -599,20 +609,20 @@ def test_a_digest_challenge_is_answered_and_nothing_is_executed_twice() -> None:
     ],
     ids=["lost after the challenge", "wrong password", "endless", "asks for nothing"],
 )
-def test_a_digest_write_ends_after_one_challenge(
-    fault: Fault, kind: type[ArenaError], asked: int
+def test_a_digest_write_answers_only_one_challenge(
+    fault: Fault, kind: type[ArenaError], request_count: int
 ) -> None:
     with asking(fault, digest=True) as (arena, client):
         with pytest.raises(kind) as caught:
             client.act(bodies.MATCH, DRAW)
         assert caught.value.doubtful is (kind is not Unauthorized)
-        assert len(arena.requests) == asked
+        assert len(arena.requests) == request_count
 
 
 # --- errors --------------------------------------------------------------------------------------
 
 
-def test_an_arenas_words_stay_one_short_line() -> None:
+def test_an_arena_error_message_becomes_one_short_line() -> None:
     words = b'{"error":"first\\nERROR forged line\\u001b[31m' + b"x" * 5000 + b'"}'
     with asking(full_response(400, words)) as (_, client), pytest.raises(RequestRejected) as caught:
         client.whoami()

@@ -1,4 +1,4 @@
-"""Where the arena client sends a password, and where the password never shows."""
+"""Tests of where the arena client sends a password, and where the password never shows."""
 
 import logging
 
@@ -50,7 +50,7 @@ def test_https_anywhere_and_http_at_home_are_addresses(url: str) -> None:
 
 
 @pytest.mark.parametrize("match_id", ["", "..", "a/b", "a?b", "a%2Fb", "ä", "a b"])
-def test_an_id_that_could_lead_elsewhere_is_never_asked_for(match_id: str) -> None:
+def test_an_id_that_could_change_the_path_is_never_requested(match_id: str) -> None:
     with FaultServer(full_response(body=bodies.RUNNING)) as arena, client(arena.url) as asking:
         with pytest.raises(NotFound, match="letters and digits"):
             asking.get_match(match_id)
@@ -67,7 +67,7 @@ def test_credentials_that_cannot_be_sent_are_refused(user: str, password: str) -
 def test_the_environment_sends_no_password_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy from the environment is not used."""
     with (
-        FaultServer(full_response(body=bodies.WHO)) as arena,
+        FaultServer(full_response(body=bodies.WHOAMI_RESPONSE)) as arena,
         FaultServer(full_response()) as proxy,
     ):
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):

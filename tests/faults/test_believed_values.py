@@ -30,7 +30,7 @@ def test_every_field_that_is_read_has_extreme_values() -> None:
 @pytest.mark.parametrize(
     "lies", [HUGE, SILENT, *SAMPLE], ids=lambda lies: " and ".join(map(str, lies))[:80]
 )
-def test_no_value_costs_a_turn_or_has_us_do_what_nobody_meant(
+def test_no_extreme_value_costs_a_turn_or_causes_an_unintended_action(
     lies: tuple[ExtremeValue, ...], tmp_path: Path
 ) -> None:
     assert harm_of(lies, tmp_path) == []

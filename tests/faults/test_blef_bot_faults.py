@@ -1,10 +1,10 @@
-"""What is Blef's own in attending a game: joining it, its secret, what the log says, and manners.
+"""Tests of the Blef bot under faults: joining a game, its secret, and the original service.
 
-That no fault at any step harms a game is in tests/contract/test_attending.py. The manners of the
-original service are around our rules (docs/spec/blef.md): everything is a GET; a missing value is
-`{}`; an error is `{"error": …}`; no header tells a version; nobody chooses a uuid and nobody waits.
-Of its parameters it knows those that are documented, and a repeated one is a fault of its own. Its
-makers went on and added keys, so a state has one more.
+That no fault at any step harms a game is tested in tests/contract/test_attending.py. The original
+service differs from our rules (docs/spec/blef.md): every request is a GET; a missing value is
+`{}`; an error is `{"error": …}`; no header gives a version; a player can neither choose a uuid nor
+wait. It accepts only the documented parameters, and a repeated one is an error. Its makers have
+added keys since, so a state has one more.
 """
 
 import json
@@ -41,20 +41,21 @@ GIVING = partial(SimulatedBlefServer, allows_chosen_uuid=False)
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[MatchHarness]:
-    with closing(MatchHarness(SimulatedBlefServer, tmp_path)) as made:
-        yield made
+    with closing(MatchHarness(SimulatedBlefServer, tmp_path)) as harness:
+        yield harness
 
 
-def test_a_seat_that_another_worker_has_joined_meanwhile_is_played_by_the_uuid_it_was_given(
+def test_a_seat_joined_meanwhile_by_another_worker_is_played_by_its_uuid(
     tmp_path: Path,
 ) -> None:
-    """What the vault said before the lease was taken is old; joining again would be refused.
+    """Play by the uuid that another worker has stored since this one read the vault.
 
-    Also without a fault the given uuid is kept, once.
+    A value read before the lease was taken is stale, and joining again would be refused. Without a
+    fault the assigned uuid is stored once as well.
     """
     clean = run_harness(MatchHarness(GIVING, tmp_path))
     steps = clean.plan.steps
-    assert (clean.found, steps.count("replace")) == ([], 1)
+    assert (clean.observed_violations, steps.count("replace")) == ([], 1)
     joined = steps.index("replace") - steps.index("find")
     bench = MatchHarness(GIVING, tmp_path)
     early = FaultPlan(bench.clock, {joined: FaultKind.CRASH_AFTER})
@@ -66,13 +67,13 @@ def test_a_seat_that_another_worker_has_joined_meanwhile_is_played_by_the_uuid_i
 
     with closing(bench):
         bench.order_match()
-        bench.plan.before_step = come_between
+        bench.plan.on_step = come_between
         bench.run_session(bench.match_id)
         assert early.steps[-1] == "replace"
         assert bench.violations() == []
 
 
-def test_a_game_without_a_seat_for_us_is_closed_and_not_tried_again(bench: MatchHarness) -> None:
+def test_a_game_without_a_seat_for_the_bot_is_closed_for_good(bench: MatchHarness) -> None:
     """It has started without us; the log says why, and nobody offers it any more."""
     place = bench.place
     place.client.join(place.table, "another")
@@ -84,7 +85,7 @@ def test_a_game_without_a_seat_for_us_is_closed_and_not_tried_again(bench: Match
 
 
 def outcome_of(bench: MatchHarness) -> Body:
-    """How the game ended, by the log."""
+    """Return the outcome of the game, by the log."""
     return require_match(bench.log, bench.match_id).outcome
 
 
@@ -97,24 +98,24 @@ def test_the_secret_is_in_the_vault_alone(bench: MatchHarness) -> None:
     assert (bench.folder / "log.vault").stat().st_mode & 0o077 == 0
 
 
-def test_the_secret_is_redacted_from_when_its_seat_is_found(tmp_path: Path) -> None:
+def test_the_secret_is_redacted_from_the_moment_its_seat_is_loaded(tmp_path: Path) -> None:
     """A worker in a new process has never seen the order, and logs nothing of it either.
 
     Nor of what a service tells in its answer to joining that chooses its players' secrets itself.
     """
-    secret, given = str(uuid4()), str(uuid4())
+    secret, assigned_secret = str(uuid4()), str(uuid4())
     with closing(build_vault(f"sqlite:{tmp_path / 'log'}", VirtualClock())) as vault:
         vault.add("seat", ServiceSeat(SERVICE, "game", "ann", "greedy", SecretStr(secret)).to_json)
         assert redact(f"player_uuid={secret}") == f"player_uuid={secret}", "nobody has looked yet"
         seat = find_seat(vault, "seat")
-    assert (seat.secret, seat.with_secret(given).secret) == (secret, given)
-    for told in (secret, given):
-        assert redact(f"player_uuid={told}") == f"player_uuid={REDACTED}"
+    assert (seat.secret, seat.with_secret(assigned_secret).secret) == (secret, assigned_secret)
+    for value in (secret, assigned_secret):
+        assert redact(f"player_uuid={value}") == f"player_uuid={REDACTED}"
 
 
 # --- at the original ---------------------------------------------------------------------------
 
-KNOWN = {
+OPERATION_PARAMETERS = {
     "join": ("nickname",),
     "start": ("admin_uuid",),
     "play": ("player_uuid", "action_id"),
@@ -142,8 +143,10 @@ class OriginalPlace(SimulatedBlefServer):
         query = parse_qsl(parts.query)
         if len(dict(query)) < len(query):
             return _answered(500, {"error": "500 - Internal server error"})
-        known = {k: v for k, v in query if k in KNOWN[_operation(request)]}
-        plain = requests.Request("GET", parts._replace(query=urlencode(known)).geturl()).prepare()
+        parameters = {k: v for k, v in query if k in OPERATION_PARAMETERS[_operation(request)]}
+        plain = requests.Request(
+            "GET", parts._replace(query=urlencode(parameters)).geturl()
+        ).prepare()
         answer = invoke_handler(self.client.api, plain, self.clock)
         return _answered(answer.status, _worded(json.loads(answer.body)))
 
@@ -153,7 +156,7 @@ class OriginalPlace(SimulatedBlefServer):
 
 def _operation(request: requests.PreparedRequest) -> str:
     last = urlsplit(str(request.url)).path.rpartition("/")[2]
-    return last if last in KNOWN else "state"
+    return last if last in OPERATION_PARAMETERS else "state"
 
 
 def _worded(body: Any) -> Any:  # noqa: ANN401 - JSON
@@ -171,11 +174,11 @@ def _answered(status: int, body: object) -> HttpResponse:
 
 @pytest.fixture
 def original(tmp_path: Path) -> Iterator[MatchHarness]:
-    with closing(MatchHarness(OriginalPlace, tmp_path)) as made:
-        yield made
+    with closing(MatchHarness(OriginalPlace, tmp_path)) as harness:
+        yield harness
 
 
-def test_a_whole_game_is_played_at_the_original(original: MatchHarness) -> None:
+def test_a_complete_game_is_played_at_the_original_service(original: MatchHarness) -> None:
     """Joined, played from one card each to the end, and closed; each action is sent once."""
     original.run_match()
     assert original.violations() == []
@@ -187,7 +190,7 @@ def test_a_whole_game_is_played_at_the_original(original: MatchHarness) -> None:
     assert sent["join"] + sent["act"] == 1 + len(original.gate.accepted) + place.posted
 
 
-def test_a_game_in_which_the_bot_cannot_go_on_is_left_and_may_be_ordered_again(
+def test_a_game_that_cannot_continue_is_closed_and_can_be_reordered(
     original: MatchHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The service says 404 in its own words, and goes on saying so."""

@@ -103,9 +103,14 @@ class Scene:
     def seen(self) -> list[object]:
         """The game, how often it was changed, its rounds with all hands, and the other games."""
         client, path = self.table.client, f"/games/{self.table.game}"
-        now = client.get(path)
+        response = client.get(path)
         rounds = [client.get(path, round=number).text for number in range(1, 4)]
-        return [now.text, now.headers["Game-Version"], *rounds, client.get("/games/active").text]
+        return [
+            response.text,
+            response.headers["Game-Version"],
+            *rounds,
+            client.get("/games/active").text,
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -131,32 +136,32 @@ def scene_of(raw: Any, deed: str) -> Scene:  # noqa: ANN401 - boto3
 
 @pytest.fixture(scope="module")
 def done(raw: Any) -> dict[str, list[object]]:  # noqa: ANN401 - boto3
-    """What is seen after each deed without a fault, whose calls are those that are tried."""
-    found = {}
+    """Return the state that follows each operation without a fault, and check its storage calls."""
+    states = {}
     for deed, calls in CALLS.items():
         scene = scene_of(raw, deed)
-        before = scene.seen()
+        initial_state = scene.seen()
         client, plan = scene.service()
         assert scene.do(client, deed).status in {200, 202}
         assert plan.steps == calls
-        found[deed] = scene.seen()
-        assert found[deed] != before
-    return found
+        states[deed] = scene.seen()
+        assert states[deed] != initial_state
+    return states
 
 
 @pytest.mark.parametrize(("deed", "at", "fault"), SAMPLED)
-def test_a_deed_under_a_fault_is_done_once_and_as_a_whole(
+def test_an_operation_under_a_fault_is_done_exactly_once(
     raw: object, done: dict[str, list[object]], deed: str, at: int, fault: FaultKind
 ) -> None:
-    """Whoever got no answer looks, and does it again if it is not done."""
+    """A client without a response looks at the game, and repeats the operation if need be."""
     scene = scene_of(raw, deed)
-    before = scene.seen()
+    initial_state = scene.seen()
     client, _ = scene.service(fault, at)
     if fault in CRASHES:
         with pytest.raises(Crash):
             scene.do(client, deed)
         carried_out = (at, fault) == (1, FaultKind.CRASH_AFTER)
-        assert scene.seen() == (done[deed] if carried_out else before)
+        assert scene.seen() == (done[deed] if carried_out else initial_state)
         client, _ = scene.service()
         if carried_out:
             return
@@ -170,8 +175,8 @@ def test_a_deed_under_a_fault_is_done_once_and_as_a_whole(
 
 def test_a_store_that_stays_away_is_a_503_and_changes_nothing(raw: Any) -> None:  # noqa: ANN401
     scene = scene_of(raw, "bet")
-    before, clock = scene.seen(), scene.table.client.clock
+    initial_state, clock = scene.seen(), scene.table.client.clock
     client = BlefHandlerClient(GAME_STORE_FACTORY.open_table("no-such-table", clock, raw), clock)
     assert scene.do(client, "bet").status == 503
     assert client.get("/games").status == 503
-    assert scene.seen() == before
+    assert scene.seen() == initial_state

@@ -53,9 +53,9 @@ def clean(folder: Path) -> MatchHarness:
 
 def test_the_match_of_the_bench_is_worth_it(clean: MatchHarness) -> None:
     """Two turns of five actions, five effects, a long poll, a renewed lease; no fault found."""
-    assert clean.found == []
+    assert clean.observed_violations == []
     accepted, steps = clean.gate.accepted, clean.plan.steps
-    answered = {str(one.body.get("effect", {}).get("effectType")) for one in accepted}
+    answered = {str(action.body.get("effect", {}).get("effectType")) for action in accepted}
     assert answered - {"None"} == {"Cannon", "Map", "Oracle", "Sword", "Hook"}
     assert Counter(steps)["act"] == len(accepted) == 11
     assert {"renew_lease", "update_header", "wait"} <= set(steps)
@@ -71,7 +71,7 @@ def test_r24_a_match_that_was_denied_long_enough_to_be_closed_is_played_on(
     for at in looks:
         denials = dict.fromkeys(range(at, at + LONG), FaultKind.NOT_FOUND_ONCE)
         bench = run_harness(MatchHarness(SimulatedArena, folder, denials))
-        assert bench.found == [], f"from step {at}"
+        assert bench.observed_violations == [], f"from step {at}"
         assert "reopened" in bench.notes
     assert {steps[at] for at in looks} == {"view", "wait"}
 
@@ -93,31 +93,31 @@ def test_r25_a_match_of_which_the_arena_lost_the_last_moves_is_played_on(
             bench = power_cut(folder, max(0, cut - lost), cut, faults)
             withdrawn += "withdrawn" in bench.notes
             assert group_into_turns(bench.moves)[-1].is_last
-            if bench.found:
-                harmed[cut, lost] = bench.found
+            if bench.observed_violations:
+                harmed[cut, lost] = bench.observed_violations
     assert harmed == {}
     assert withdrawn > len(cuts) / 4
 
 
 def power_cut(
-    folder: Path, kept: int, cut: int, faults: Mapping[int, FaultKind | float]
+    folder: Path, saved_step: int, cut: int, faults: Mapping[int, FaultKind | float]
 ) -> MatchHarness:
-    """A match whose arena loses at step `cut` all that it did since step `kept`."""
+    """Run a match whose arena loses at step `cut` everything since step `saved_step`."""
     data, copy = folder / "arena.db", folder / "arena.kept"
     data.unlink(missing_ok=True)
     bench = MatchHarness(partial(SimulatedArena, data=data), folder, faults)
     arena = bench.place
 
-    def before(_step: str) -> None:
+    def save_or_restore(_step: str) -> None:
         number = len(bench.plan.steps)
-        if number == kept:
+        if number == saved_step:
             arena.restart(partial(copyfile, data, copy))
         if number == cut:
             arena.restart(partial(copyfile, copy, data))
             accepted = bench.gate.accepted
-            accepted[:] = [one for one in accepted if one.sequence < arena.sequence]
+            accepted[:] = [action for action in accepted if action.sequence < arena.sequence]
 
-    bench.plan.before_step = before
+    bench.plan.on_step = save_or_restore
     return run_harness(bench)
 
 
@@ -136,36 +136,36 @@ class WatchedArena(SimulatedArena):
         super().__post_init__()
         self.act_outside_worker({"etype": "Draw"})
 
-    def held_up(self) -> None:
-        """Somebody is held up for so long that the watchdog and the opponent come between."""
+    def delay_past_turn_end(self) -> None:
+        """Let so much time pass that the watchdog and the opponent act first."""
         self.clock.advance(OVERDUE)
         self.arena.referee.end_overdue_turns()
         self.play_rival()
 
 
-@pytest.mark.parametrize("left", [OVERDUE / 7, OVERDUE / 2, OVERDUE, timedelta(seconds=1.2)])
+@pytest.mark.parametrize("remaining", [OVERDUE / 7, OVERDUE / 2, OVERDUE, timedelta(seconds=1.2)])
 def test_r31_no_action_opens_a_turn_that_it_was_not_meant_for(
-    folder: Path, left: timedelta
+    folder: Path, remaining: timedelta
 ) -> None:
     """The arena ends our turn while its action is between decision and POST."""
-    assert harm_between_decision_and_post(folder, left) == []
+    assert harm_between_decision_and_post(folder, remaining) == []
 
 
-def harm_between_decision_and_post(folder: Path, left: timedelta) -> list[str]:
-    """What is wrong with the actions of a worker that is held up with so much of its turn left."""
+def harm_between_decision_and_post(folder: Path, remaining: timedelta) -> list[str]:
+    """Return the violations of a worker that is delayed with `remaining` of its turn to go."""
     with closing(MatchHarness(WatchedArena, folder)) as bench:
         place = bench.place
-        bench.clock.advance(LIMIT - left)
+        bench.clock.advance(LIMIT - remaining)
         faults: dict[int, FaultKind | float] = {}
 
-        def after_first_intent(step: str) -> None:
+        def pause_once(step: str) -> None:
             if step == "write_intent" and not faults:
                 faults[len(plan.steps)] = FaultKind.PAUSE_AFTER
 
-        plan = FaultPlan(bench.clock, faults, after_first_intent, place.held_up)
+        plan = FaultPlan(bench.clock, faults, pause_once, place.held_up)
         bench.run_session(bench.match_id, plan)
         assert plan.injected
-        return [fault for one in bench.gate.accepted for fault in one.violations]
+        return [fault for action in bench.gate.accepted for fault in action.violations]
 
 
 @pytest.mark.parametrize("gone", [LIMIT / 2, LIMIT * 2], ids=["in time", "overdue"])
@@ -177,11 +177,15 @@ def test_r31_a_match_with_a_limit_is_played_on_whatever_the_dates_say(
     bench = MatchHarness(WatchedArena, folder)
     bench.place.date_offset = ahead
     bench.clock.advance(gone)
-    known = (
+    expected_violations = (
         "count as ours",
         FORCED_TURN_TEXT if gone > LIMIT else "count as ours",
     )  # the first draw; late
-    assert [one for one in run_harness(bench).found if not any(what in one for what in known)] == []
+    assert [
+        violation
+        for violation in run_harness(bench).observed_violations
+        if not any(expected in violation for expected in expected_violations)
+    ] == []
 
 
 @pytest.fixture(scope="module")
@@ -190,24 +194,28 @@ def watched(folder: Path) -> MatchHarness:
     return run_harness(MatchHarness(WatchedArena, folder))
 
 
-def test_r31_a_turn_that_has_all_its_time_again_is_played_on(
+def test_r31_a_turn_that_regains_its_full_time_is_played_on(
     folder: Path, watched: MatchHarness
 ) -> None:
     """The arena was down after an action of ours; one EndTurn at most asks if the turn is over."""
-    asked = []
+    refused_types = []
     acts = [at for at, step in enumerate(watched.plan.steps) if step == "act"]
     for at in acts[:: case_count(3, full=1)]:
-        bench = back_again(folder, at)
+        bench = run_with_arena_outage(folder, at)
         refused = bench.gate.refused
-        asked += [one.action["etype"] for one in refused]
-        known = "count as ours", *map(str, refused)  # the first draw
-        assert [one for one in bench.found if not any(what in one for what in known)] == []
+        refused_types += [action.action["etype"] for action in refused]
+        expected_violations = "count as ours", *map(str, refused)  # the first draw
+        assert [
+            violation
+            for violation in bench.observed_violations
+            if not any(expected in violation for expected in expected_violations)
+        ] == []
         assert len(refused) <= 1
-    assert set(asked) == {"EndTurn"}
+    assert set(refused_types) == {"EndTurn"}
 
 
-def back_again(folder: Path, at: int) -> MatchHarness:
-    """A match whose arena is down for longer than a turn may last, after the action of a step."""
+def run_with_arena_outage(folder: Path, at: int) -> MatchHarness:
+    """Run a match whose arena is down for longer than a turn, from the action of step `at` on."""
     data = folder / "again.db"
     data.unlink(missing_ok=True)
     timing = replace(
@@ -242,8 +250,8 @@ def test_r15_no_page_of_an_hour_stops_a_match_for_longer_than_its_turn_bears(
 def test_the_suite_misses_the_end_of_a_turn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Mutation guard: who does not know when its turn ends opens the next one."""
     monkeypatch.setattr(ArenaBotMatch, "_end_of_turn", lambda *_: NEVER)
-    found = harm_between_decision_and_post(folder, OVERDUE / 2)
-    assert any("was meant for move" in fault for fault in found)
+    violations = harm_between_decision_and_post(folder, OVERDUE / 2)
+    assert any("was meant for move" in fault for fault in violations)
 
 
 # --- an arena that is newer, and two bots of one user ------------------------------------------
@@ -252,21 +260,25 @@ def test_the_suite_misses_the_end_of_a_turn(folder: Path, monkeypatch: pytest.Mo
 HOUR = timedelta(hours=1)
 PACE = (0.19, 0.21)  # seconds that a step takes besides, so that a match lasts half a minute
 
-FOUND = "somebody else plays as this user"
+DUPLICATE_BOT_WARNING = "somebody else plays as this user"
 
 
 @dataclass
 class RenamedArena(SimulatedArena):
-    """One in which we see other words than the arena's."""
+    """Arena whose words differ from those that the bot knows."""
 
     words: Mapping[str, str] = field(default_factory=dict)
 
     def handle_request(self, request: PreparedRequest) -> HttpResponse:
-        said = request.copy()
-        said.body = self.renamed(body_of(request), {new: old for old, new in self.words.items()})
-        said.headers["Content-Length"] = str(len(said.body))
-        answer = super().handle_request(said)
-        headers = tuple(one for one in answer.headers if one[0].lower() != "content-length")
+        translated = request.copy()
+        translated.body = self.renamed(
+            body_of(request), {new: old for old, new in self.words.items()}
+        )
+        translated.headers["Content-Length"] = str(len(translated.body))
+        answer = super().handle_request(translated)
+        headers = tuple(
+            header for header in answer.headers if header[0].lower() != "content-length"
+        )
         return HttpResponse(answer.status, headers, self.renamed(answer.body, self.words))
 
     @staticmethod
@@ -281,34 +293,38 @@ PARROTS = {f'"{key}":"Hook"': f'"{key}":"Parrot"' for key in ("effectType", "res
 
 
 @pytest.mark.parametrize(
-    ("words", "strategy", "left"),
+    ("words", "strategy", "autopicked_effects"),
     [({'"Mermaid"': '"Siren"'}, "steady", set()), (PARROTS, "champion", {"Parrot"})],
     ids=["a suit without an effect", "an effect"],
 )
-def test_what_is_unknown_is_played_on_with(
-    tmp_path: Path, words: Mapping[str, str], strategy: str, left: set[str]
+def test_unknown_suits_and_effects_do_not_stop_a_match(
+    tmp_path: Path, words: Mapping[str, str], strategy: str, autopicked_effects: set[str]
 ) -> None:
-    """An effect is left to the server by autopick, and of all six effects it alone."""
+    """Only an unknown effect is left to the server by autopick, and none of the six known ones."""
     place = partial(RenamedArena, words=words, strategy=strategy)
     with closing(MatchHarness(place, tmp_path)) as bench:
         bench.run_match()
         text = RenamedArena.renamed(json.dumps(bench.place.match_json()).encode(), words)
-        whole = json.loads(text)
+        match_view = json.loads(text)
         assert [
-            *log_differences(whole, bench.log),
-            *intent_differences(whole, bench.log, [ALICE]),
+            *log_differences(match_view, bench.log),
+            *intent_differences(match_view, bench.log, [ALICE]),
         ] == []
         assert bench.is_finished
         assert bench.gate.refused == []
-    assert b"Siren" in text or left
-    picked = [one for one in accepted_actions(whole, [ALICE]) if one["userAction"].get("autopick")]
-    before = [whole["moves"][one["sequenceId"] - 1]["events"][-1] for one in picked]
-    assert {one["cardPlayedEffect"]["effectType"] for one in before} == left
+    assert b"Siren" in text or autopicked_effects
+    picked = [
+        entry
+        for entry in accepted_actions(match_view, [ALICE])
+        if entry["userAction"].get("autopick")
+    ]
+    events = [match_view["moves"][entry["sequenceId"] - 1]["events"][-1] for entry in picked]
+    assert {event["cardPlayedEffect"]["effectType"] for event in events} == autopicked_effects
 
 
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("seed", range(case_count(1, full=40)))
-def test_r39_two_bots_of_one_user_soon_become_one(
+def test_r39_of_two_bots_of_one_user_only_the_elder_continues(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, seed: int, late: bool
 ) -> None:
     """The younger leaves the match for good; the elder plays it to its end."""
@@ -319,7 +335,7 @@ def test_r39_two_bots_of_one_user_soon_become_one(
     second = MatchHarness(lambda *_: first.place, tmp_path, timing=SessionTiming(), clock=clock)
     ends: list[tuple[object, MatchHarness]] = []
     for bench in first, second:
-        bench.plan.before_step = lambda _step: clock.sleep(timedelta(seconds=chance.uniform(*PACE)))
+        bench.plan.on_step = lambda _step: clock.sleep(timedelta(seconds=chance.uniform(*PACE)))
 
     def attend(bench: MatchHarness) -> None:
         ends.append((bench.make_worker().run_session(bench.match_id, lambda: HOUR), bench))
@@ -328,13 +344,13 @@ def test_r39_two_bots_of_one_user_soon_become_one(
     clock.start_thread(partial(attend, second), Process("second"), seconds=3 if late else 0)
     with closing(first), closing(second.stores):
         clock.run()
-    (left, younger), (ended, elder) = ends
-    assert (left, ended) == (SessionResult.LEASED_BY_OTHER, SessionResult.FINISHED)
+    (younger_result, younger), (elder_result, elder) = ends
+    assert (younger_result, elder_result) == (SessionResult.LEASED_BY_OTHER, SessionResult.FINISHED)
     assert len(elder.gate.accepted) > len(younger.gate.accepted)
     # The elder may have decided one action on what the younger had just changed.
     assert len(elder.gate.refused) <= 1
     # The elder sees nothing of one that comes late: that one looks first whether somebody plays.
-    assert caplog.text.count(FOUND) == 2 - late
+    assert caplog.text.count(DUPLICATE_BOT_WARNING) == 2 - late
     if late:
         assert younger is second
         assert younger.gate.accepted == []

@@ -67,15 +67,17 @@ def attempts() -> Iterator[None]:
 
 @contextmanager
 def scripted(*answers: tuple[int, dict[str, Any]]) -> Iterator[list[str]]:
-    """Serve these answers in turn, the last one for ever; tells in the end what was asked for."""
-    asked = list[str]()
+    """Serve these responses in turn, the last one for ever; yield the list of operations."""
+    operations = list[str]()
     script = [full_response(status, json.dumps(body).encode()) for status, body in answers]
     with FaultServer(*script) as server:
-        here = dict.fromkeys(("AWS_REGION", "AWS_DEFAULT_REGION"), "us-east-1")
+        regions = dict.fromkeys(("AWS_REGION", "AWS_DEFAULT_REGION"), "us-east-1")
         keys = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "test")
-        with environment({"AWS_ENDPOINT_URL": server.url, **here, **keys}):
-            yield asked
-        asked += [one.headers["X-Amz-Target"].rpartition(".")[2] for one in server.requests]
+        with environment({"AWS_ENDPOINT_URL": server.url, **regions, **keys}):
+            yield operations
+        operations += [
+            request.headers["X-Amz-Target"].rpartition(".")[2] for request in server.requests
+        ]
 
 
 def log() -> DynamoMatchLog:
@@ -94,59 +96,62 @@ def log() -> DynamoMatchLog:
     ],
     ids=lambda passing: passing[1].get("Message", "503"),
 )
-def test_what_passes_is_tried_again_five_times_in_all(passing: tuple[int, dict[str, Any]]) -> None:
-    with scripted(passing, passing, OK) as asked:
+def test_a_transient_error_is_tried_five_times_in_all(passing: tuple[int, dict[str, Any]]) -> None:
+    with scripted(passing, passing, OK) as operations:
         assert log().match("m") is None
-    assert asked == ["GetItem"] * 3
-    with scripted(passing) as asked, pytest.raises(StoreError, match="matches refused GetItem"):
+    assert operations == ["GetItem"] * 3
+    with (
+        scripted(passing) as operations,
+        pytest.raises(StoreError, match="matches refused GetItem"),
+    ):
         log().match("m")
-    assert len(asked) == 5
+    assert len(operations) == 5
 
 
-def test_a_collision_of_transactions_is_tried_again_and_a_lost_lease_never() -> None:
-    """Nor is a transaction in which a condition was refused, whatever else was in its way."""
-    with scripted(cancelled("TransactionConflict", "None"), OK) as asked:
+def test_a_transaction_conflict_is_retried_but_a_lost_lease_is_not() -> None:
+    """A transaction whose condition failed is not retried either, whatever else went wrong."""
+    with scripted(cancelled("TransactionConflict", "None"), OK) as operations:
         assert log().reopen(FINISHED)
-    assert asked == ["TransactWriteItems"] * 2
-    with scripted(fault("ConditionalCheckFailedException")) as asked:
+    assert operations == ["TransactWriteItems"] * 2
+    with scripted(fault("ConditionalCheckFailedException")) as operations:
         with pytest.raises(WriteConflict):
             log().renew_lease(LEASE, TTL)
         assert log().acquire_lease("m", "ann", TTL) is None
         assert not log().mark_queued("m", TTL)
-    assert asked == ["UpdateItem"] * 3
+    assert operations == ["UpdateItem"] * 3
     refused = cancelled("ConditionalCheckFailed", "TransactionConflict")
     with (
-        scripted((200, {"Items": [], "Count": 0}), refused) as asked,
+        scripted((200, {"Items": [], "Count": 0}), refused) as operations,
         pytest.raises(WriteConflict, match="no longer held"),
     ):
         log().retract_moves(LEASE, 1)
-    assert asked == ["Query", "TransactWriteItems"]
+    assert operations == ["Query", "TransactWriteItems"]
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "message"),
     [
         ("AccessDeniedException", "We may not use the DynamoDB table matches; allow GetItem in"),
         ("ResourceNotFoundException", "There is no DynamoDB table matches; deploy the stack"),
         ("ValidationException", "The DynamoDB table matches refused GetItem: .*Validation"),
     ],
 )
-def test_what_cannot_pass_is_told_at_once_with_what_to_do(code: str, told: str) -> None:
-    with scripted(fault(code)) as asked, pytest.raises(StoreError, match=told):
+def test_a_permanent_error_is_raised_at_once_with_advice(code: str, message: str) -> None:
+    with scripted(fault(code)) as operations, pytest.raises(StoreError, match=message):
         log().match("m")
-    assert len(asked) == 1
+    assert len(operations) == 1
 
 
-def test_items_that_a_batch_left_over_are_asked_for_again() -> None:
+def test_unprocessed_items_of_a_batch_are_requested_again() -> None:
     key = {"pk": {"S": "match#m"}, "sk": {"S": "header"}}
     item = {**key, "match_status": {"S": "running"}, "started_at": {"N": "0"}}
     listed = (200, {"Items": [{**key, "started_at": {"N": "0"}}], "Count": 1})
-    left = (200, {"Responses": {}, "UnprocessedKeys": {"matches": {"Keys": [key]}}})
-    given = (200, {"Responses": {"matches": [item]}, "UnprocessedKeys": {}})
-    with scripted(listed, left, given) as asked:
+    unprocessed_response = (200, {"Responses": {}, "UnprocessedKeys": {"matches": {"Keys": [key]}}})
+    item_response = (200, {"Responses": {"matches": [item]}, "UnprocessedKeys": {}})
+    with scripted(listed, unprocessed_response, item_response) as operations:
         (running,) = log().running_matches()
     assert running.match_id == "m"
-    assert asked == ["Query", "BatchGetItem", "BatchGetItem"]
+    assert operations == ["Query", "BatchGetItem", "BatchGetItem"]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +163,7 @@ def test_items_that_a_batch_left_over_are_asked_for_again() -> None:
         (ParamValidationError(report="no queue is named"), 1),
     ],
 )
-def test_what_may_pass_is_tried_five_times_and_what_may_not_once(
+def test_connection_errors_are_tried_five_times_and_permanent_ones_once(
     error: BotoCoreError, tried: int
 ) -> None:
     tries = []
@@ -180,21 +185,21 @@ def test_the_region_is_taken_from_the_variable_that_the_error_names(
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ConfigError) as caught:
         create_client(lambda: Session("none", "none").client("sqs"))
-    named = next(word for word in str(caught.value).replace(",", "").split() if "REGION" in word)
+    named = next(part for part in str(caught.value).replace(",", "").split() if "REGION" in part)
     monkeypatch.setenv(named, "eu-west-3")
     assert (
         create_client(lambda: Session("none", "none").client("sqs")).meta.region_name == "eu-west-3"
     )
 
 
-def test_a_process_keeps_what_it_knows_of_aws_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_creates_only_one_aws_session(monkeypatch: pytest.MonkeyPatch) -> None:
     """A session has 10 MB, and a poller with five of them had 123 of 128 MB."""
-    made: list[Session] = []
+    sessions: list[Session] = []
 
     class Counted(Session):
         def __init__(self) -> None:
             super().__init__("none", "none", region_name="eu-central-1")
-            made.append(self)
+            sessions.append(self)
 
     monkeypatch.setattr("boto3.session.Session", Counted)
     client.shared_session.cache_clear()
@@ -202,6 +207,6 @@ def test_a_process_keeps_what_it_knows_of_aws_only_once(monkeypatch: pytest.Monk
         for name in ("matches", "the same, for another purpose"):
             assert DynamoTable(name)._client
         assert SqsQueue("https://sqs.eu-central-1.amazonaws.com/1/q")._client
-        assert len(made) == 1
+        assert len(sessions) == 1
     finally:
         client.shared_session.cache_clear()

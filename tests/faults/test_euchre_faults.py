@@ -70,7 +70,7 @@ BEFALLEN = [
 
 
 @pytest.mark.parametrize("kinds", BEFALLEN)
-def test_a_fault_before_or_after_any_store_call_changes_no_answer(
+def test_a_fault_at_any_store_call_changes_no_answer(
     kinds: tuple[FaultKind, ...],
 ) -> None:
     """A client asks a service that died once more: the new process goes on from what is stored."""

@@ -77,20 +77,20 @@ def test_a_proxy_that_wants_another_login_says_so_without_the_password(
         with client, pytest.raises(Unreachable, match="refuses the user and password") as caught:
             client.act("1" * 24, DRAW)
         assert not caught.value.doubtful, "nothing can have been sent"
-    said = f"{caught.value} {client!r} {proxy.requests and caplog.text}"
-    assert CANARY not in said
-    assert ENCODED not in said
+    output = f"{caught.value} {client!r} {proxy.requests and caplog.text}"
+    assert CANARY not in output
+    assert ENCODED not in output
     assert str(proxy.port) in str(caught.value)
 
 
-def test_what_the_proxy_does_not_let_through_is_said(certificate: tuple[Path, Path]) -> None:
+def test_a_connection_that_the_proxy_blocks_is_reported(certificate: tuple[Path, Path]) -> None:
     with ForwardProxy() as proxy, remote(proxy.url, certificate[0]) as client:
         with pytest.raises(Unreachable, match=r"makes no connection .* 403") as caught:
             client.act("1" * 24, DRAW)
         assert not caught.value.doubtful
 
 
-def test_a_proxy_that_is_not_there_is_named(certificate: tuple[Path, Path]) -> None:
+def test_a_missing_proxy_is_named(certificate: tuple[Path, Path]) -> None:
     url = f"http://127.0.0.1:{unused_port()}"
     with (
         remote(url, certificate[0]) as client,
@@ -149,7 +149,7 @@ def test_a_proxy_that_answers_for_ever_is_cut_off(certificate: tuple[Path, Path]
 
 
 def test_an_arena_on_this_machine_needs_no_proxy() -> None:
-    with FaultServer(full_response(body=bodies.WHO)) as arena, ForwardProxy() as proxy:
+    with FaultServer(full_response(body=bodies.WHOAMI_RESPONSE)) as arena, ForwardProxy() as proxy:
         address = ServiceAddress(arena.url, proxy=Proxy.parse(proxy.url))
         with ArenaClient(address, AS_ALICE, ONCE) as client:
             client.whoami()
@@ -157,7 +157,7 @@ def test_an_arena_on_this_machine_needs_no_proxy() -> None:
 
 
 def test_no_proxy_is_sent_the_password_of_an_arena_without_tls() -> None:
-    """Where a private network may read it, a proxy still may not."""
+    """A proxy could read a password that is sent without TLS, even in a private network."""
     proxy = Proxy.parse("http://proxy.lan:3128")
     address = ServiceAddress("http://arena.lan", allow_plain_http=True, proxy=proxy)
     with pytest.raises(ConfigError, match="would read the password"):
@@ -165,7 +165,7 @@ def test_no_proxy_is_sent_the_password_of_an_arena_without_tls() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         (f"http://us:{CANARY}@proxy.example:3128", "unencrypted"),
         (f"us:{CANARY}@proxy.example:3128", "unencrypted"),
@@ -174,8 +174,10 @@ def test_no_proxy_is_sent_the_password_of_an_arena_without_tls() -> None:
         (f"https://us:{CANARY}@/", "must look like"),
     ],
 )
-def test_a_proxy_that_cannot_be_used_is_refused_without_its_password(url: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said) as caught:
+def test_a_proxy_that_cannot_be_used_is_refused_without_its_password(
+    url: str, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
         Proxy.parse(url)
     assert CANARY not in str(caught.value)
     with pytest.raises(ConfigError, match="CARDSHARP_PROXY cannot be used") as caught:
@@ -184,16 +186,16 @@ def test_a_proxy_that_cannot_be_used_is_refused_without_its_password(url: str, s
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "display_text"),
     [
         ("proxy.example:3128", "http://proxy.example:3128"),
         (f"https://us:{ENCODED}@proxy.example", "https://proxy.example"),
         (f"http://us:{ENCODED}@127.0.0.1:3128", "http://127.0.0.1:3128"),
     ],
 )
-def test_a_proxy_is_shown_without_its_password(url: str, shown: str) -> None:
+def test_a_proxy_is_displayed_without_its_password(url: str, display_text: str) -> None:
     proxy = Proxy.parse(url)
-    assert str(proxy) == shown
+    assert str(proxy) == display_text
     assert "7f3a" not in repr(WorkerSettings.load({"CARDSHARP_PROXY": url}))
     if "@" in url:
         assert redact(f"{CANARY} {ENCODED}") == "[redacted] [redacted]"
@@ -205,9 +207,9 @@ def test_doctor_names_the_proxy(
     monkeypatch.setenv("CARDSHARP_PASSWORD", PASSWORDS[ALICE])
     arena = ("--url", f"https://{REMOTE}", "--user", ALICE, "--ca", str(certificate[0]))
     with ForwardProxy({REMOTE: port}, login=f"us:{CANARY}") as proxy:
-        told = cli("doctor", *arena, "--proxy", proxy.url_as(f"us:{ENCODED}"), "--json")
-        checks = {each["check"]: each for each in told.json()}
-        assert told.code == 0, told
+        result = cli("doctor", *arena, "--proxy", proxy.url_as(f"us:{ENCODED}"), "--json")
+        checks = {each["check"]: each for each in result.json()}
+        assert result.code == 0, result
         assert checks["proxy"]["text"] == f"{proxy.url} leads to the arena"
         assert checks["credentials"]["text"] == "Alice, player"
         monkeypatch.setenv("CARDSHARP_PROXY", proxy.url)
@@ -218,8 +220,8 @@ def test_doctor_names_the_proxy(
     monkeypatch.setenv("https_proxy", proxy.url)
     bare = cli("doctor", *arena)
     assert "https_proxy is not read for an arena" in " ".join(bare.out.split())
-    for said in (told, refused, bare):
-        assert "7f3a" not in said.out + said.err
+    for cli_result in (result, refused, bare):
+        assert "7f3a" not in cli_result.out + cli_result.err
 
 
 PLAYER = ("--user", ALICE, "--url", f"https://{REMOTE}")
@@ -254,9 +256,9 @@ def test_every_command_that_speaks_to_a_remote_service_takes_the_proxy(
     monkeypatch.setenv("ARENA_ADMIN_PASSWORD", "geheim")
     with ForwardProxy() as proxy:
         monkeypatch.setenv("CARDSHARP_PROXY", proxy.url)
-        told = cli(*command)
-        assert told.code == 3, told
-        assert f"the proxy {proxy.url} makes no connection" in told.err
+        result = cli(*command)
+        assert result.code == 3, result
+        assert f"the proxy {proxy.url} makes no connection" in result.err
         first = proxy.requests[0][0]
         assert first.startswith(f"CONNECT {REMOTE}:443 ")
         if command[0] in {"stats", "analyse", "lab"}:
@@ -305,7 +307,7 @@ def dead_proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForwardProxy]:
         assert proxy.requests == []
 
 
-def test_the_emulator_is_asked_directly(dead_proxy: ForwardProxy) -> None:
+def test_the_emulator_is_reached_directly(dead_proxy: ForwardProxy) -> None:
     assert dead_proxy.requests == []
     with Emulator() as emulator:
         assert emulator.create().tables
@@ -318,11 +320,11 @@ def test_a_match_on_this_machine_asks_no_proxy(
     around = {"XDG_DATA_HOME": str(tmp_path), "CARDSHARP_PROXY": dead_proxy.url}
     line = ("play", "--cloud", cloud, "--opponent", "random", "--seed", "3", "--json")
     with start_program(*line, environment=around) as process:
-        _, said = process.communicate()
-    assert process.returncode == 0, said
+        _, stderr = process.communicate()
+    assert process.returncode == 0, stderr
 
 
-def test_libraries_are_told_to_reach_this_machine_directly() -> None:
+def test_libraries_are_configured_to_reach_this_machine_directly() -> None:
     assert direct_to_loopback({"NO_PROXY": "a.example, 127.0.0.1"}) == dict.fromkeys(
         ("no_proxy", "NO_PROXY"), "a.example,127.0.0.1,localhost,::1"
     )

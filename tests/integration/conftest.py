@@ -1,4 +1,4 @@
-"""What several tests of this room run against."""
+"""Fixtures of the integration tests."""
 
 from collections.abc import Iterator
 from pathlib import Path

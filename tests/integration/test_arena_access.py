@@ -1,9 +1,9 @@
-"""Who may do what with whose matches: every route of the arena, asked by everybody.
+"""Access table of the arena: every route, requested by every kind of client.
 
-Adding a route needs a row of `tests/samples/arena_access.txt`. A cell is the status, and letters
-for what the answer shows: o - ids of own matches, f - of matches of others, s - a secret of a match
-(its seed, its draw pile, the addresses of its players), e - an e-mail address. What no letter names
-is not there, and passwords never are.
+A new route needs a row in `tests/samples/arena_access.txt`. A cell is the status, and letters for
+what the response shows: o - ids of the asker's matches, f - ids of other matches, s - a secret of a
+match (its seed, its draw pile, the addresses of its players), e - an e-mail address. Whatever has
+no letter is not in the response, and passwords never are.
 """
 
 import re
@@ -79,10 +79,10 @@ ROWS = list(every_row())
 
 
 class World:
-    """An arena with matches of each kind; who asks, and what an answer shows of them."""
+    """An arena with matches of each kind, the clients that ask, and what a response reveals."""
 
     def __init__(
-        self, arena: ArenaServer, client: ArenaHttpClient, left: str, *, public: bool
+        self, arena: ArenaServer, client: ArenaHttpClient, abandoned_match: str, *, public: bool
     ) -> None:
         self.routes = {
             (method, route.path)
@@ -91,9 +91,9 @@ class World:
             for method in (route.methods or set()) - {"HEAD"}
         }
         self.client = client
-        self.askers = [who for who in ASKERS if who != ("nobody" if public else "spectator")]
-        self.taking_part = {left: {ALICE, OUTSIDER}}
-        self.matches = {kind: self.create(kind) for kind in MATCHES} | {"left": left}
+        self.askers = [asker for asker in ASKERS if asker != ("nobody" if public else "spectator")]
+        self.taking_part = {abandoned_match: {ALICE, OUTSIDER}}
+        self.matches = {kind: self.create(kind) for kind in MATCHES} | {"left": abandoned_match}
 
     def create(self, kind: str) -> str:
         """A new match of a kind, in which Alice is to move."""
@@ -114,9 +114,9 @@ class World:
         self.taking_part[match] = set(players)
         return match
 
-    def ask(self, row: Row, who: str) -> HttpResponse:
-        """The answer to one request; what it could change is made for it alone."""
-        user = ASKERS[who]
+    def ask(self, row: Row, asker: str) -> HttpResponse:
+        """Send a request and return its response; matches that it could change are new."""
+        user = ASKERS[asker]
         writes = row.method not in ("GET", "HEAD")
         fresh = {
             kind: self.create(kind) for kind in MATCHES if writes and f"{{{kind}}}" in row.path
@@ -127,21 +127,23 @@ class World:
         if row.players:
             body = {"playerids": [named[player] or "" for player in row.players]}
         path = row.path.format(**named)
-        headers = {"Authorization": WRONG} if who == "wrong" else None
+        headers = {"Authorization": WRONG} if asker == "wrong" else None
         return self.client.request(row.method, path, user, body if writes else None, headers)
 
-    def shown(self, answer: HttpResponse, who: str) -> str:
-        """The letters for what an answer shows to whoever asked."""
-        found = {match for match in self.taking_part if match in answer.text}
-        own = {match for match in found if ASKERS[who] in self.taking_part[match]}
+    def visible_letters(self, answer: HttpResponse, asker: str) -> str:
+        """Return the letters for what a response reveals to its asker."""
+        visible_matches = {match for match in self.taking_part if match in answer.text}
+        asker_matches = {
+            match for match in visible_matches if ASKERS[asker] in self.taking_part[match]
+        }
         secrets = ("canary-", '"drawPile":[', 'Kraken","value":7', '"clientIP":"')
-        told = {
+        visibility = {
             "s": any(secret in answer.text for secret in secrets),
-            "o": bool(own),
-            "f": bool(found - own),
+            "o": bool(asker_matches),
+            "f": bool(visible_matches - asker_matches),
             "e": "@example.com" in answer.text,
         }
-        return "".join(letter for letter, is_told in told.items() if is_told)
+        return "".join(letter for letter, is_visible in visibility.items() if is_visible)
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["closed", "public"])
@@ -155,76 +157,83 @@ def world(
     for team in ("a" * 24, "b" * 24):
         contest.append_team(TeamEntry(team, f"Team {team[0]}", "canary-ha1"))
     contest.start()
-    told = {"clock": ManualClock(), "long_poll_timeout": at_once, "watchdog_interval": at_once}
+    options = {"clock": ManualClock(), "long_poll_timeout": at_once, "watchdog_interval": at_once}
     # Hundreds of wrong passwords, one after the other, are not to be slowed here.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(throttling, "throttle_delay", lambda _over: timedelta())
         patch.setattr(throttling, "MAX_GUESSES_UNDELAYED", 10**6)
-        with opened(folder, is_public=request.param, load_players=lambda: teams, **told) as (
+        with opened(folder, is_public=request.param, load_players=lambda: teams, **options) as (
             arena,
             client,
         ):
-            left = arena.create_match([ALICE, OUTSIDER], seed="canary-left")
+            abandoned_match = arena.create_match([ALICE, OUTSIDER], seed="canary-left")
             del teams[OUTSIDER]
             arena._arena.mount_pages(ContestPages(lambda: ContestRepository(contest.documents)))
-            yield World(arena, client, left, public=request.param)
+            yield World(arena, client, abandoned_match, public=request.param)
     contest.close()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.path}")
-def test_everybody_is_answered_as_the_table_says(world: World, row: Row) -> None:
+def test_every_asker_gets_the_response_of_the_access_table(world: World, row: Row) -> None:
     """No answer has a password or what proves it; the dummy's is everybody's.
 
     A HEAD tells the same status, and no body; in the sample the organiser and the last one ask it.
     """
-    secret = {user: word for user, word in PASSWORDS.items() if user != DUMMY}
-    proofs = [*secret.values(), *(digest_ha1(user, word) for user, word in secret.items())]
+    secret = {user: password for user, password in PASSWORDS.items() if user != DUMMY}
+    proofs = [*secret.values(), *(digest_ha1(user, password) for user, password in secret.items())]
     heads = world.askers[:: case_count(len(world.askers) - 1, full=1)]
-    told = {}
-    for who in world.askers:
-        answer = world.ask(row, who)
-        told[who] = f"{answer.status}{world.shown(answer, who)}"
+    responses = {}
+    for asker in world.askers:
+        answer = world.ask(row, asker)
+        responses[asker] = f"{answer.status}{world.visible_letters(answer, asker)}"
         assert not [proof for proof in proofs if proof in answer.text]
-        if row.method == "GET" and who in heads:
-            head = world.ask(row._replace(method="HEAD"), who)
+        if row.method == "GET" and asker in heads:
+            head = world.ask(row._replace(method="HEAD"), asker)
             assert (head.status, head.raw) == (answer.status, b"")
-    assert told == {who: row.cells[who] for who in world.askers}
+    assert responses == {asker: row.cells[asker] for asker in world.askers}
 
 
-def test_a_client_that_signs_in_only_when_it_is_asked_gets_what_a_player_gets(world: World) -> None:
+def test_a_client_that_signs_in_on_a_challenge_gets_player_responses(world: World) -> None:
     """Alice's client sends no password before a challenge: so what only a player may ask has one.
 
     Without one it gets, at a public arena, what a spectator gets.
     """
     for row in ROWS:
         unasked = world.ask(row, world.askers[-1])
-        told, expected = f"{unasked.status}{world.shown(unasked, 'spectator')}", "spectator"
+        summary, expected = (
+            f"{unasked.status}{world.visible_letters(unasked, 'spectator')}",
+            "spectator",
+        )
         if "www-authenticate" in unasked.headers:
             assert unasked.status == 401, row
             answer, expected = world.ask(row, "Alice"), "Alice"
-            told = f"{answer.status}{world.shown(answer, 'Alice')}"
+            summary = f"{answer.status}{world.visible_letters(answer, 'Alice')}"
         elif "spectator" not in world.askers:
             expected = "nobody"
-        assert told == row.cells[expected], row
+        assert summary == row.cells[expected], row
 
 
 def test_every_route_has_a_row_and_each_of_the_api_is_in_the_document_by_hand(world: World) -> None:
     """And every row a route: what is new is looked at by everybody before it is there."""
     named = re.compile(r"\{(?!name)\w+\}")
-    found = {(row.method, named.sub("{id}", row.path.partition("?")[0])) for row in ROWS}
-    assert found == world.routes
+    covered_routes = {(row.method, named.sub("{id}", row.path.partition("?")[0])) for row in ROWS}
+    assert covered_routes == world.routes
     document = world.client.get("/swagger.json", ADMIN).json()
-    described = {(how.upper(), path) for path, told in document["paths"].items() for how in told}
-    with_bodies = {(how, path) for how, path in described if how != "HEAD"}
-    assert with_bodies == {one for one in world.routes if one[1].startswith("/api/")}
+    described = {
+        (method.upper(), path)
+        for path, operations in document["paths"].items()
+        for method in operations
+    }
+    with_bodies = {(method, path) for method, path in described if method != "HEAD"}
+    assert with_bodies == {route for route in world.routes if route[1].startswith("/api/")}
 
 
 def test_no_action_is_played_for_another(world: World) -> None:
-    """Whatever its body says of who it is from: the credentials alone decide."""
+    """A body that names another player changes nothing: the credentials alone decide."""
     match = world.create("cup")
-    before = world.client.get(f"/api/matches/{match}", ADMIN).json()
+    original_match = world.client.get(f"/api/matches/{match}", ADMIN).json()
     for user, field in product((ADMIN, BOB, OTHER, DUMMY), ("playerId", "_id", "username", "user")):
         body = {"etype": "Draw", field: ALICE, "playerIndex": 0}
         path = f"/api/matches/{match}?{field}={ALICE}"
         assert world.client.post(path, user, body).status in (401, 409)
-    assert world.client.get(f"/api/matches/{match}", ADMIN).json() == before
+    assert world.client.get(f"/api/matches/{match}", ADMIN).json() == original_match

@@ -82,7 +82,7 @@ def test_a_nasty_body_is_refused_or_harmless(
         assert client.get(f"/api/matches/{answer.json()['id']}").status == 200
 
 
-DEFLATED, ZIPPED = ({"Content-Encoding": how} for how in ("deflate", "gzip"))
+DEFLATED, ZIPPED = ({"Content-Encoding": encoding} for encoding in ("deflate", "gzip"))
 LATIN1 = {"Content-Type": "application/json; charset=latin1"}
 REFUSED: tuple[tuple[dict[str, str], bytes, int, str], ...] = (
     ({}, b'{"tags":["' + b"x" * 102_401 + b'"]}', 413, "The body is larger than 102400 bytes."),
@@ -94,14 +94,14 @@ REFUSED: tuple[tuple[dict[str, str], bytes, int, str], ...] = (
 
 
 def test_a_body_that_is_too_large_or_in_an_unknown_form_is_refused(client: ArenaHttpClient) -> None:
-    """Whoever sends it: a body is read before anybody is asked who they are; others go on.
+    """A body is checked before its user is, and other requests go on.
 
-    100 kB are allowed, also where fewer are sent, compressed.
+    Up to 100 kB are allowed. A compressed body is measured unpacked.
     """
-    for headers, body, status, told in REFUSED:
+    for headers, body, status, message in REFUSED:
         for user in (ALICE, None):
             answer = client.request("POST", "/api/matches", user, body, headers)
-            assert (answer.status, told in answer.json()["error"]) == (status, True)
+            assert (answer.status, message in answer.json()["error"]) == (status, True)
             client.close()
     allowed = json.dumps({"nobody": ["x" * 102_300]}).encode()
     assert len(allowed) < 102_400
@@ -109,31 +109,31 @@ def test_a_body_that_is_too_large_or_in_an_unknown_form_is_refused(client: Arena
         assert client.request("POST", "/api/matches", ALICE, body, headers).status == 200
 
 
-def test_pages_of_a_list_follow_one_another(opened: Opened, tmp_path: Path) -> None:
+def test_pages_of_a_list_follow_each_other(opened: Opened, tmp_path: Path) -> None:
     """limit=1 gives 11 (sic); offset goes on after the last, in both orders."""
     with opened(tmp_path, clock=ManualClock()) as (arena, client):
-        made = [arena.create_match([ALICE, BOB], tags=[str(n)]) for n in range(25)]
+        match_ids = [arena.create_match([ALICE, BOB], tags=[str(n)]) for n in range(25)]
 
         def ids(query: str) -> list[str]:
             answer = client.get(f"/api/matches?condensed=1&{query}", ALICE)
-            return [found["id"] for found in answer.json()]
+            return [entry["id"] for entry in answer.json()]
 
-        newest = made[::-1]
+        newest = match_ids[::-1]
         assert ids("") == newest
-        assert ids("sortasc=1") == made
+        assert ids("sortasc=1") == match_ids
         assert ids("limit=1") == newest[:11]
         assert ids(f"limit=1&offset={newest[10]}") == newest[11:22]
-        assert ids(f"limit=1&sortasc=1&offset={made[10]}") == made[11:22]
+        assert ids(f"limit=1&sortasc=1&offset={match_ids[10]}") == match_ids[11:22]
         assert ids(f"offset={newest[10]}") == newest
         assert ids("limit=0") == ids("limit=-1") == ids("limit=x") == ids("limit=1.5") == newest
-        assert ids("tags=3,24,none") == [made[24], made[3]]
+        assert ids("tags=3,24,none") == [match_ids[24], match_ids[3]]
 
 
-def test_busy_days_are_ones_own_of_a_month_and_around(opened: Opened, tmp_path: Path) -> None:
+def test_busy_days_are_those_of_the_caller_around_a_month(opened: Opened, tmp_path: Path) -> None:
     """The admin's are all; without a day it is this month, without a readable one any."""
     clock = ManualClock()
     with opened(tmp_path, clock=clock) as (arena, client):
-        today = clock.now
+        today = clock.current_time
         for players in ([ALICE, BOB], [OUTSIDER, BOB], [ALICE, ALICE]):
             arena.create_match(players)
             clock.advance(timedelta(days=20))
@@ -171,7 +171,7 @@ def whoami(client: ArenaHttpClient, authorization: str) -> int:
 
 @contextmanager
 def digesting(arena: ArenaServer, password: str = PASSWORDS[ALICE]) -> Iterator[Digest]:
-    """Who Alice is to the arena, asked by a session that answers one challenge."""
+    """Open a Digest session of Alice, and yield a function that requests whoami."""
     with requests.Session() as session:
         session.auth = HTTPDigestAuth(ALICE, password)
         yield lambda: session.get(f"{arena.url}/api/whoami", timeout=HANG_SECONDS)
@@ -183,7 +183,7 @@ def digest(running: Running) -> Iterator[Digest]:
         yield session
 
 
-def test_wrong_credentials_are_asked_again(running: Running) -> None:
+def test_wrong_credentials_are_challenged(running: Running) -> None:
     """And a wrong answer is not called stale: the user is to be asked."""
     for authorization in (
         basic_auth(ALICE, {ALICE: PASSWORDS[BOB]}),
@@ -205,9 +205,9 @@ def test_a_nonce_expires_and_its_answer_is_called_stale(running: Running, digest
     clock.advance(NONCE_TTL - timedelta(seconds=5))
     assert digest().history == []
     clock.advance(timedelta(seconds=10))
-    again = digest()
-    assert again.status_code == 200
-    assert "stale=true" in again.history[0].headers["www-authenticate"]
+    response = digest()
+    assert response.status_code == 200
+    assert "stale=true" in response.history[0].headers["www-authenticate"]
 
 
 def test_an_answer_serves_once(client: ArenaHttpClient, digest: Digest, tmp_path: Path) -> None:
@@ -218,9 +218,9 @@ def test_an_answer_serves_once(client: ArenaHttpClient, digest: Digest, tmp_path
     first, second = (str(digest().request.headers["Authorization"]) for _ in range(2))
     assert ("nc=00000001" in first, "nc=00000002" in second) == (True, True)
     for overheard in (first, second):
-        again = client.request("GET", "/api/whoami", headers={"Authorization": overheard})
-        assert again.status == 401
-        assert "stale=true" in again.headers["www-authenticate"][0]
+        replay = client.request("GET", "/api/whoami", headers={"Authorization": overheard})
+        assert replay.status == 401
+        assert "stale=true" in replay.headers["www-authenticate"][0]
     assert digest().history == []
     for method, path, status in (
         ("GET", "sessioninfo", 400),
@@ -237,7 +237,7 @@ def test_an_answer_serves_once(client: ArenaHttpClient, digest: Digest, tmp_path
     assert whoami(client, foreign) == 401
 
 
-def test_without_a_password_there_is_no_admin(opened: Opened, tmp_path: Path) -> None:
+def test_an_arena_without_an_admin_password_has_no_admin(opened: Opened, tmp_path: Path) -> None:
     with opened(tmp_path, admin_password=None) as (_, client):
         assert whoami(client, basic_auth(ADMIN, {ADMIN: ""})) == 401
         assert client.get("/api/whoami", ADMIN).status == 401
@@ -247,7 +247,8 @@ def test_without_a_password_there_is_no_admin(opened: Opened, tmp_path: Path) ->
 def test_a_page_of_another_site_has_a_signed_in_browser_do_nothing(running: Running) -> None:
     """Its text/plain form would reach the watchdog; a browser says where such a form comes from."""
     cross = {"Sec-Fetch-Site": "cross-site", "Content-Type": "text/plain"}
-    asked = (
-        running[1].request("POST", "/api/matches/watchdog", ADMIN, b"", one) for one in ({}, cross)
+    responses = (
+        running[1].request("POST", "/api/matches/watchdog", ADMIN, b"", headers)
+        for headers in ({}, cross)
     )
-    assert [answer.status for answer in asked] == [200, 403]
+    assert [answer.status for answer in responses] == [200, 403]

@@ -68,48 +68,51 @@ def table(emulator: Emulator, tmp_path: Path) -> DynamoTable:
 
 @pytest.fixture
 def two(opened: Opened, table: DynamoTable, tmp_path: Path) -> Iterator[Pair]:
-    with opened(tmp_path, table=table) as one, opened(tmp_path, table=table) as other:
-        yield one, other
+    with opened(tmp_path, table=table) as first, opened(tmp_path, table=table) as second:
+        yield first, second
 
 
-def test_of_actions_at_the_same_moment_each_finds_what_the_others_left(two: Pair) -> None:
+def test_simultaneous_actions_are_applied_one_at_a_time(two: Pair) -> None:
     """As if they had come one after another: nothing is lost, and nothing happens twice."""
-    (one, at_one), (other, _) = two
-    match = one.create_match([ALICE, BOB], seed="norandom")
+    (first_arena, first_client), (second_arena, _) = two
+    match = first_arena.create_match([ALICE, BOB], seed="norandom")
     start = Barrier(8)
 
     def draw(number: int) -> int:
-        with closing(ArenaHttpClient((one, other)[number % 2].url)) as client:
+        with closing(ArenaHttpClient((first_arena, second_arena)[number % 2].url)) as client:
             start.wait()
             return client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"}).status
 
     with ThreadPoolExecutor(8) as threads:
         statuses = list(threads.map(draw, range(8)))
-    moves = at_one.get(f"/api/matches/{match}?showevents=1", ADMIN).json()["moves"]
+    moves = first_client.get(f"/api/matches/{match}?showevents=1", ADMIN).json()["moves"]
     assert [move["sequenceId"] for move in moves] == list(range(1 + statuses.count(200)))
     assert len(moves) > 1
     assert set(statuses) <= {200, 400, 409, 503}
 
 
-def test_of_one_process_a_nonce_is_good_and_a_wait_ends_at_the_other(two: Pair) -> None:
+def test_a_nonce_and_a_wait_work_across_processes(two: Pair) -> None:
     """The seal is made of the organiser's password, which all of them know."""
-    (one, _), (other, at_other) = two
+    (first_arena, _), (second_arena, second_client) = two
     with requests.Session() as session:
         session.auth = HTTPDigestAuth(ALICE, PASSWORDS[ALICE])
-        asked = [session.get(f"{arena.url}/api/whoami") for arena in (one, other, one, other)]
-    told = [(answer.status_code, len(answer.history)) for answer in asked]
-    assert told == [(200, 1), (200, 0), (200, 0), (200, 0)]
-    match = one.create_match([ALICE, BOB], seed="norandom")
+        responses = [
+            session.get(f"{arena.url}/api/whoami")
+            for arena in (first_arena, second_arena, first_arena, second_arena)
+        ]
+    results = [(answer.status_code, len(answer.history)) for answer in responses]
+    assert results == [(200, 1), (200, 0), (200, 0), (200, 0)]
+    match = first_arena.create_match([ALICE, BOB], seed="norandom")
     polls = [
-        BackgroundRequest(one, "GET", f"/api/matches/{match}?waitactive=1", BOB),
-        BackgroundRequest(one, "GET", "/api/matches?active=1&wait=1", BOB),
+        BackgroundRequest(first_arena, "GET", f"/api/matches/{match}?waitactive=1", BOB),
+        BackgroundRequest(first_arena, "GET", "/api/matches?active=1&wait=1", BOB),
     ]
     for verb in ("Draw", "EndTurn"):
-        assert at_other.post(f"/api/matches/{match}", ALICE, {"etype": verb}).status == 200
+        assert second_client.post(f"/api/matches/{match}", ALICE, {"etype": verb}).status == 200
     assert [poll.response().status for poll in polls] == [200, 200]
 
 
-def test_a_team_and_its_password_are_known_without_a_start(
+def test_changes_of_teams_and_passwords_apply_without_a_restart(
     opened: Opened, table: DynamoTable, emulator: Emulator, tmp_path: Path
 ) -> None:
     clock = ManualClock()
@@ -131,43 +134,49 @@ def test_a_team_and_its_password_are_known_without_a_start(
         assert "no password" not in names
 
 
-def test_a_late_turn_is_ended_by_others(opened: Opened, table: DynamoTable, tmp_path: Path) -> None:
+def test_a_late_turn_is_ended_by_another_process(
+    opened: Opened, table: DynamoTable, tmp_path: Path
+) -> None:
     """A process that has just begun gives nobody new time."""
     clock = ManualClock()
     with opened(tmp_path, table=table, clock=clock) as (arena, _):
         match = arena.create_match([ALICE, BOB], timeout=timedelta(seconds=7))
     clock.advance(timedelta(seconds=8))
     with opened(tmp_path, table=table, clock=clock) as (arena, client):
-        ended = client.request("POST", "/api/matches/watchdog", ADMIN).json()
-        assert [found["_id"] for found in ended] == [match]
+        late_matches = client.request("POST", "/api/matches/watchdog", ADMIN).json()
+        assert [entry["_id"] for entry in late_matches] == [match]
 
 
 def begun(lobby: DynamoMatchRepository, arena: ArenaServer) -> ArenaMatch:
-    made = arena.create_match([ALICE, BOB], seed="norandom", timeout=timedelta(seconds=1))
-    return lobby.get(made)
+    match_id = arena.create_match([ALICE, BOB], seed="norandom", timeout=timedelta(seconds=1))
+    return lobby.get(match_id)
 
 
-def test_a_move_whose_answer_was_lost_is_made_once(two: Pair, table: DynamoTable) -> None:
+def test_a_move_with_a_lost_response_is_made_once(two: Pair, table: DynamoTable) -> None:
     """It is sent again, and finds its own receipt; another's is a conflict."""
     match = begun(DynamoMatchRepository(table, ITEM_TTL), two[0][0])
-    told: list[ArenaMatch] = []
+    notified_matches: list[ArenaMatch] = []
     plan = FaultPlan(VirtualClock(), {0: FaultKind.RESPONSE_LOST})
     losing: Any = FaultInjector(table._client, plan, {"transact_write_items"}, AWS_ERRORS)
-    lobby = DynamoMatchRepository(DynamoTable(table.name, losing), ITEM_TTL, on_move=told.append)
-    after, move = force_end_turn(match, RequestOrigin(match.last_move_at + timedelta(seconds=2)))
-    lobby.save_move(after, move)
+    lobby = DynamoMatchRepository(
+        DynamoTable(table.name, losing), ITEM_TTL, on_move=notified_matches.append
+    )
+    updated_match, move = force_end_turn(
+        match, RequestOrigin(match.last_move_at + timedelta(seconds=2))
+    )
+    lobby.save_move(updated_match, move)
     assert lobby.history(match.id)[-1] == move
     with pytest.raises(WriteConflict):
-        lobby.save_move(after, move)
-    assert told == [after]
+        lobby.save_move(updated_match, move)
+    assert notified_matches == [updated_match]
     assert len(lobby.history(match.id)) == 2
 
 
-def test_matches_expire_and_what_cannot_be_read_is_left_out(two: Pair, table: DynamoTable) -> None:
+def test_matches_expire_and_unreadable_ones_are_skipped(two: Pair, table: DynamoTable) -> None:
     """With all that belongs to them. A list goes on; a broken one's own history is told as such."""
-    (one, client), _ = two
+    (arena, client), _ = two
     lobby = DynamoMatchRepository(table, ITEM_TTL)
-    match = begun(lobby, one)
+    match = begun(lobby, arena)
     partitions = (f"match#{match.id}", "matches", "running", f"player#{ALICE}", f"player#{BOB}")
     items = [item for partition in partitions for item in table.query_prefix(partition)]
     assert len(items) == 6
@@ -182,25 +191,29 @@ def test_matches_expire_and_what_cannot_be_read_is_left_out(two: Pair, table: Dy
         lobby.history(match.id)
 
 
-def test_a_look_reads_little_and_changes_with_what_it_is_for(two: Pair, table: DynamoTable) -> None:
-    (one, client), _ = two
+def test_polling_a_topic_reads_little_and_changes_with_its_events(
+    two: Pair, table: DynamoTable
+) -> None:
+    (arena, client), _ = two
     lobby = DynamoMatchRepository(table, ITEM_TTL)
-    match = begun(lobby, one)
-    asked = (
+    match = begun(lobby, arena)
+    topic_arguments = (
         (TURN_OVER, match.id),
         (TURN_STARTED, ALICE),
         (TURN_STARTED, BOB),
         (MATCH_CREATED, BOB),
     )
-    signals = [WaitTopic(*one) for one in asked]
-    before = [lobby.poll_topic(signal) for signal in signals]
-    assert before == [lobby.poll_topic(signal) for signal in signals]
+    signals = [WaitTopic(*arguments) for arguments in topic_arguments]
+    initial_versions = [lobby.poll_topic(signal) for signal in signals]
+    assert initial_versions == [lobby.poll_topic(signal) for signal in signals]
     client.post(f"/api/matches/{match.id}", ALICE, {"etype": "Draw"})
     client.post(f"/api/matches/{match.id}", ALICE, {"etype": "EndTurn"})
-    after = [lobby.poll_topic(signal) for signal in signals]
-    assert [old != new for old, new in zip(before, after, strict=True)] == [True] * 3 + [False]
+    updated_versions = [lobby.poll_topic(signal) for signal in signals]
+    assert [old != new for old, new in zip(initial_versions, updated_versions, strict=True)] == [
+        True
+    ] * 3 + [False]
     for _ in range(MAX_NEWEST + 1):
-        one.create_match([ALICE, BOB], seed="norandom")
-    assert lobby.poll_topic(WaitTopic(MATCH_CREATED, BOB)) != after[3]
+        arena.create_match([ALICE, BOB], seed="norandom")
+    assert lobby.poll_topic(WaitTopic(MATCH_CREATED, BOB)) != updated_versions[3]
     reads = [lobby.poll_topic(signal) for signal in signals]
     assert max(len(json.dumps(list(map(str, read or ())))) for read in reads) < 4096

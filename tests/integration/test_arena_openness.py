@@ -1,4 +1,4 @@
-"""Who reaches an arena: by TLS, in a private network, or as a spectator; its start and its end."""
+"""Tests of how an arena is reached (TLS, private networks, spectators), its start and its end."""
 
 import gzip
 import json
@@ -64,9 +64,9 @@ def test_tls_is_believed_by_its_certificate(tmp_path: Path, certificate: tuple[P
         with ArenaClient(ServiceAddress(arena.url, certificate[0]), AS_ALICE, ONCE) as client:
             assert client.whoami().name == "Alice"
         tries: list[str] = []
-        asked = ArenaClient(arena.url, AS_ALICE, ONCE)
+        untrusting_client = ArenaClient(arena.url, AS_ALICE, ONCE)
         with (
-            asked as client,
+            untrusting_client as client,
             pytest.raises(UntrustedCertificate, match="name its CA file, with --ca FILE"),
         ):
             wait_for_arena(client, SystemClock(), tries.append)
@@ -78,9 +78,9 @@ def test_other_machines_are_listened_to_by_tls_or_in_a_private_network(tmp_path:
     with pytest.raises(ConfigError, match=r"--tls CERT KEY.*--insecure"):
         ArenaServer(config)
     with at_home(tmp_path, host="0.0.0.0", allow_plain_http=True) as (arena, _):  # noqa: S104
-        here = ArenaHttpClient(arena.url.replace("0.0.0.0", "127.0.0.1"))  # noqa: S104
-        assert here.get("/api/whoami").status == 200
-        here.close()
+        local_client = ArenaHttpClient(arena.url.replace("0.0.0.0", "127.0.0.1"))  # noqa: S104
+        assert local_client.get("/api/whoami").status == 200
+        local_client.close()
 
 
 PRIVATE = ("127.0.0.1", "192.168.1.7", "fd00::7", "::ffff:10.0.0.1")
@@ -90,19 +90,21 @@ FOREIGN = ("8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8")
 @pytest.mark.parametrize("address", PRIVATE + FOREIGN)
 def test_without_tls_only_private_addresses_are_answered(address: str) -> None:
     answer = asgi_handler(private_network_only(PlainTextResponse("here")))
-    asked = to_event(HttpRequest("GET", "/", source_ip=address), ManualClock().now)
-    status = answer(asked, context())["statusCode"]
+    event = to_event(HttpRequest("GET", "/", source_ip=address), ManualClock().current_time)
+    status = answer(event, context())["statusCode"]
     assert status == (403 if address in FOREIGN else 200)
 
 
-def test_a_long_answer_is_compressed_in_the_cloud_and_a_longer_one_refused() -> None:
+def test_a_long_response_is_compressed_in_the_cloud_and_a_longer_one_refused() -> None:
     """Lambda answers 6 MB at most; whoever cannot read gzip is told to ask for less."""
     text, headers = "x" * 7_000_000, (("Accept-Encoding", "gzip"),)
     packed, plain = (
         parse_response(
-            asgi_handler(PlainTextResponse(text))(to_event(asked, ManualClock().now), context())
+            asgi_handler(PlainTextResponse(text))(
+                to_event(request, ManualClock().current_time), context()
+            )
         )
-        for asked in (HttpRequest("GET", "/", headers), HttpRequest("GET", "/"))
+        for request in (HttpRequest("GET", "/", headers), HttpRequest("GET", "/"))
     )
     assert gzip.decompress(packed.body).decode() == text
     assert (plain.status, b"is too large; ask for less" in plain.body) == (413, True)
@@ -126,11 +128,13 @@ def test_spectators_see_a_moment_later_and_ask_only_so_much(tmp_path: Path) -> N
         assert client.get(path, None).headers["cache-control"] == ["no-cache"]
         clock.advance(timedelta(seconds=2))
         assert len(client.get(path, None).json()) == 1
-        with ArenaClient(arena.url, AS_ALICE, ONCE, use_digest_auth=True) as ours:
-            assert ours.whoami().name == "Alice"
-            assert ours.act(arena.create_match([ALICE, ALICE]), DRAW)
-        with ArenaClient(arena.url, Credentials(ADMIN, odd), ONCE, use_digest_auth=True) as ours:
-            assert ours.whoami().role == ADMIN
+        with ArenaClient(arena.url, AS_ALICE, ONCE, use_digest_auth=True) as digest_client:
+            assert digest_client.whoami().name == "Alice"
+            assert digest_client.act(arena.create_match([ALICE, ALICE]), DRAW)
+        with ArenaClient(
+            arena.url, Credentials(ADMIN, odd), ONCE, use_digest_auth=True
+        ) as digest_client:
+            assert digest_client.whoami().role == ADMIN
         clock.advance(timedelta(seconds=60))
         assert MAX_SPECTATOR_REQUESTS > MAX_CACHED_RESPONSES
         statuses = {
@@ -159,7 +163,7 @@ def test_it_stops_at_once_although_connections_are_open(
         ArenaHttpClient(arena.url).get("/api/hello", None)
 
 
-def test_a_host_that_is_not_ours_is_refused_in_a_sentence() -> None:
+def test_a_host_of_another_machine_is_refused_by_name() -> None:
     for host in ("192.0.2.1", "no-such-host.invalid"):
         with pytest.raises(ConfigError, match=host):
             ArenaServer(ArenaConfig(host=host))
@@ -172,9 +176,9 @@ def test_a_host_that_is_not_ours_is_refused_in_a_sentence() -> None:
 def running(folder: Path, randomness: Randomness) -> Iterator[ArenaHttpClient]:
     """A client of an arena in a process of its own, which is killed without warning."""
     files = ("--players", str(write_players(folder)), "--data", str(folder / "arena.db"))
-    told = {"ARENA_ADMIN_PASSWORD": PASSWORDS[ADMIN], "XDG_DATA_HOME": str(folder)}
+    variables = {"ARENA_ADMIN_PASSWORD": PASSWORDS[ADMIN], "XDG_DATA_HOME": str(folder)}
     options = ("--port", "0", "--json", "--random", randomness)
-    with start_program("arena", *options, *files, environment=told) as process:
+    with start_program("arena", *options, *files, environment=variables) as process:
         client = ArenaHttpClient(json.loads(process.stdout.readline())["url"])
         yield client
         client.close()
@@ -182,55 +186,62 @@ def running(folder: Path, randomness: Randomness) -> Iterator[ArenaHttpClient]:
 
 def looks(client: ArenaHttpClient, match: str) -> list[bytes]:
     """Everything that can be seen of a match, byte for byte."""
-    one = f"/{match}?showevents=1"
-    asked = [(f"{one}&showdebug=1", ADMIN), (one, ALICE), ("", ADMIN)]
-    asked += [("?active=1", user) for user in (ALICE, BOB)]
-    return [client.get(f"/api/matches{query}", user).raw for query, user in asked]
+    match_path = f"/{match}?showevents=1"
+    queries = [(f"{match_path}&showdebug=1", ADMIN), (match_path, ALICE), ("", ADMIN)]
+    queries += [("?active=1", user) for user in (ALICE, BOB)]
+    return [client.get(f"/api/matches{query}", user).raw for query, user in queries]
 
 
 @pytest.mark.parametrize(
     "randomness", [Randomness.FAIR, pytest.param(Randomness.ORIGINAL, marks=pytest.mark.slow)]
 )
-def test_a_match_goes_on_after_restarts_the_same(tmp_path: Path, randomness: Randomness) -> None:
+def test_a_match_continues_identically_across_restarts(
+    tmp_path: Path, randomness: Randomness
+) -> None:
     """Nothing that was answered is lost to `kill -9`, byte for byte; the same events to the end."""
     wish = {"playerids": [ALICE, BOB], "randomSeed": "goes on", "tags": ["a", "b"], "timeout": 600}
     rng = Random(4)
     with running(tmp_path, randomness) as client:
         match = client.post("/api/matches", ADMIN, wish).json()["id"]
         play_random_moves(client, match, rng, 28)
-        before = looks(client, match)
+        responses = looks(client, match)
     with running(tmp_path, randomness) as client:
-        assert looks(client, match) == before
+        assert looks(client, match) == responses
         restarted = play_random_moves(client, match, rng)
     with at_home(tmp_path, randomness=randomness) as (_, client):
         match = client.post("/api/matches", ADMIN, wish).json()["id"]
-        whole = play_random_moves(client, match, Random(4))
-    assert whole["activePlayerIndex"] is None
-    one, other = ([move["events"] for move in told["moves"]] for told in (restarted, whole))
-    assert one == other
+        uninterrupted = play_random_moves(client, match, Random(4))
+    assert uninterrupted["activePlayerIndex"] is None
+    restarted_events, uninterrupted_events = (
+        [move["events"] for move in match_view["moves"]]
+        for match_view in (restarted, uninterrupted)
+    )
+    assert restarted_events == uninterrupted_events
 
 
-def test_a_data_file_serves_one_arena_and_a_match_keeps_its_chance(tmp_path: Path) -> None:
-    data, made = tmp_path / "arena.db", []
+def test_a_data_file_serves_one_arena_and_matches_keep_their_randomness(tmp_path: Path) -> None:
+    data, match_ids = tmp_path / "arena.db", []
     for chance in (Randomness.ORIGINAL, Randomness.FAIR):
         with at_home(tmp_path, data_file=data, randomness=chance) as (arena, _):
-            made.append(arena.create_match([ALICE, BOB]))
+            match_ids.append(arena.create_match([ALICE, BOB]))
             with pytest.raises(ConfigError, match="another arena"):
                 ArenaServer(ArenaConfig(data_file=data))
-            found = [arena._arena.referee.get_match(match).randomness for match in made]
-    assert found == [Randomness.ORIGINAL, Randomness.FAIR]
+            randomness_modes = [
+                arena._arena.referee.get_match(match).randomness for match in match_ids
+            ]
+    assert randomness_modes == [Randomness.ORIGINAL, Randomness.FAIR]
 
 
-def test_what_cannot_be_stored_does_not_happen(
+def test_an_action_that_cannot_be_stored_has_no_effect(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a full disk the answer is a 503 and the match stays as it was; later it goes on.
+    """On a full disk the response is a 503 and the match is unchanged; later it goes on.
 
-    Why it was is for the log alone.
+    The reason is in the log alone.
     """
     with at_home(tmp_path, data_file=tmp_path / "arena.db") as (arena, client):
         path = f"/api/matches/{arena.create_match([ALICE, BOB])}"
-        before = client.get(f"{path}?showevents=1").raw
+        original_view = client.get(f"{path}?showevents=1").raw
         storage = arena._arena._storage
         storage._file._db.execute("PRAGMA max_page_count = 1")  # not a page more than there are
         monkeypatch.setattr(referee, "MAX_COMMENT_LENGTH", 60_000)
@@ -238,6 +249,6 @@ def test_what_cannot_be_stored_does_not_happen(
         refused = client.request("DELETE", f"{path}/terminate", ADMIN, long_comment)
         assert (refused.status, "full" in refused.text) == (503, False)
         assert "full" in caplog.text
-        assert client.get(f"{path}?showevents=1").raw == before
+        assert client.get(f"{path}?showevents=1").raw == original_view
         storage._file._db.execute("PRAGMA max_page_count = 100000")
         assert client.request("DELETE", f"{path}/terminate", ADMIN, long_comment).status == 200

@@ -20,14 +20,14 @@ def client(opened: Opened, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_pages_load_only_what_is_here_by_a_strict_policy(
+def test_pages_load_only_local_files_under_a_strict_policy(
     client: ArenaHttpClient, path: str
 ) -> None:
     text = client.get(path).text
     loaded = re.findall(r'<(?:link|script)[^>]*(?:href|src)="([^"]+)"', text)
     assert loaded
-    for one, user in [(path, ALICE), *((one, None) for one in loaded)]:
-        answer = client.get(one, user)
+    for resource, user in [(path, ALICE), *((resource, None) for resource in loaded)]:
+        answer = client.get(resource, user)
         policy = answer.headers["content-security-policy"][0]
         assert answer.status == 200
         assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
@@ -58,14 +58,18 @@ def test_login_leads_back_to_the_page_it_came_from(client: ArenaHttpClient) -> N
         assert led_to(evil) == "/matches"
 
 
-def test_statistics_tell_how_each_pair_of_a_round_went(opened: Opened, tmp_path: Path) -> None:
+def test_statistics_list_the_results_of_each_pair_of_a_round(
+    opened: Opened, tmp_path: Path
+) -> None:
     """A row for each further tag, wins of an ordered pair of players, points and late turns."""
     hostile = "<img src=x onerror=alert(1)>&"
     with opened(tmp_path) as (arena, client):
         assert "No match has a tag yet." in client.get("/matches/statistics").text
         rounds = [["Day9_Round2", "Day9"], ["Day9_Round1", "Day9"], [hostile, "Day9"]]
-        made = [arena.create_match([ALICE, BOB], tags=tags) for tags in rounds for _ in (1, 2, 3)]
-        for number, match in enumerate(made[:3]):
+        match_ids = [
+            arena.create_match([ALICE, BOB], tags=tags) for tags in rounds for _ in (1, 2, 3)
+        ]
+        for number, match in enumerate(match_ids[:3]):
             body = {"winnerId": BOB if number else ALICE}
             client.request("DELETE", f"/api/matches/{match}/terminate", ADMIN, body)
         page = re.sub("</?bdi>", "", client.get("/matches/statistics?tag=Day9", BOB).text)
@@ -75,14 +79,14 @@ def test_statistics_tell_how_each_pair_of_a_round_went(opened: Opened, tmp_path:
     heads = [re.findall('">([^<]*)</a></h2>', row)[0] for row in rows]
     assert heads == ["&lt;img src=x onerror=alert(1)&gt;&amp;", "Day9_Round1", "Day9_Round2"]
     assert "Alice (hu) - <b>Bob (hu)</b> - 1:2" in rows[2]
-    assert f'<a href="/matches/{made[0]}"><b>0</b>:0</a> <small>0 s</small>' in rows[2]
+    assert f'<a href="/matches/{match_ids[0]}"><b>0</b>:0</a> <small>0 s</small>' in rows[2]
     assert "▶︎ Alice (hu) - Bob (hu) - 0:0" in rows[1]
     assert "<img" not in page + tags
     assert 'href="/matches/statistics?tag=Day9_Round1">Day9_Round1</a> 3' in tags
     assert "No match has this tag." in none
 
 
-def test_the_list_has_what_fits_the_form(opened: Opened, tmp_path: Path) -> None:
+def test_the_match_list_is_filtered_by_its_form(opened: Opened, tmp_path: Path) -> None:
     """One's own matches, or all for who plays none; an empty field is no condition."""
     with opened(tmp_path) as (arena, client):
         assert "No match fits" in client.get("/matches").text
@@ -107,7 +111,7 @@ def test_the_list_has_what_fits_the_form(opened: Opened, tmp_path: Path) -> None
         assert client.get("/matches?at=nonsense&limit=x&active=7").status == 200
 
 
-def test_a_practice_match_is_played_on_its_page_by_who_ordered_it(client: ArenaHttpClient) -> None:
+def test_a_practice_match_is_played_on_its_page_by_its_creator(client: ArenaHttpClient) -> None:
     def post(path: str, user: str, **fields: str) -> Any:  # noqa: ANN401 - an answer
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         return client.request("POST", path, user, urlencode(fields).encode(), headers=form)

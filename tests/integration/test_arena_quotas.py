@@ -1,4 +1,4 @@
-"""What one player or address may take of an arena: passwords to try, pace, matches, bytes, time."""
+"""Limits on one player or address: passwords tried, request rate, matches, bytes and time."""
 
 import asyncio
 import logging
@@ -36,12 +36,14 @@ from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
 from cardsharp_tools.local_server import http_server
 
-Here = tuple[ArenaHttpClient, ManualClock]
+ClientAndClock = tuple[ArenaHttpClient, ManualClock]
 FEW = PlayerQuotas(max_matches_per_day=2, max_concurrent_requests=3)
 
 
 @pytest.fixture
-def home(opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Here]:
+def home(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ClientAndClock]:
     monkeypatch.setattr(throttling, "MAX_GUESSES_PER_ADDRESS", FREE_GUESSES + 1)
     monkeypatch.setattr(throttling, "MAX_GUESSES_UNDELAYED", FREE_GUESSES + 1)
     clock = ManualClock()
@@ -49,15 +51,15 @@ def home(opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
         yield client, clock
 
 
-def guess(client: ArenaHttpClient, word: str) -> HttpResponse:
-    headers = {"Authorization": basic_auth(ADMIN, {ADMIN: word})}
+def guess(client: ArenaHttpClient, password: str) -> HttpResponse:
+    headers = {"Authorization": basic_auth(ADMIN, {ADMIN: password})}
     return client.request("GET", "/api/whoami", headers=headers)
 
 
-HERE, ELSEWHERE = "127.0.0.1", "127.0.0.2"
+LOCAL_ADDRESS, OTHER_ADDRESS = "127.0.0.1", "127.0.0.2"
 
 
-def asked(url: str, user: str | None, address: str) -> int:
+def request_status(url: str, user: str | None, address: str) -> int:
     headers = {} if user is None else {"Authorization": basic_auth(user)}
     line = HTTPConnection(urlsplit(url).netloc, source_address=(address, 0))
     line.request("GET", "/api/hello" if user is None else "/api/whoami", None, headers)
@@ -69,40 +71,46 @@ def asked(url: str, user: str | None, address: str) -> int:
 # --- wrong passwords -----------------------------------------------------------------------
 
 
-def test_who_guesses_waits_ever_longer_and_a_right_password_never() -> None:
+def test_wrong_passwords_are_delayed_ever_longer_and_right_ones_never() -> None:
     """By address, whoever's password it is, and by user, wherever it comes from."""
-    found = LoginThrottle(MemoryWindowCounter(clock := ManualClock()), clock)
+    throttle = LoginThrottle(MemoryWindowCounter(clock := ManualClock()), clock)
     waits = [
-        found.record_failure("10.0.0.1", f"user {n}").total_seconds()
+        throttle.record_failure("10.0.0.1", f"user {n}").total_seconds()
         for n in range(FREE_GUESSES + 3)
     ]
     assert waits == [0] * FREE_GUESSES + [0.1, 0.2, 0.3]
     waits = [
-        found.record_failure(f"10.0.1.{n}", "admin").total_seconds()
+        throttle.record_failure(f"10.0.1.{n}", "admin").total_seconds()
         for n in range(FREE_GUESSES + 200)
     ]
     assert waits[FREE_GUESSES - 1 : FREE_GUESSES + 2] == [0, 0.1, 0.2]
     assert waits[-1] == 10
-    found.check("10.0.0.1", "admin")
+    throttle.check("10.0.0.1", "admin")
     clock.advance(timedelta(minutes=1))
-    assert found.record_failure("10.0.0.1", "admin") == timedelta()
+    assert throttle.record_failure("10.0.0.1", "admin") == timedelta()
 
 
-def test_a_guesser_hangs_up_and_is_shut_out(home: Here, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_guesser_hangs_up_and_is_shut_out(
+    home: ClientAndClock, caplog: pytest.LogCaptureFixture
+) -> None:
     """But not to where it was let in before. The organiser reads of it once, without a password."""
     client, clock = home
-    assert asked(client.url, ADMIN, ELSEWHERE) == client.get("/api/whoami").status == 200
-    told = [guess(client, f"secret-{n}") for n in range(FREE_GUESSES + 3)]
-    assert [one.status for one in told] == [401] * (FREE_GUESSES + 1) + [429] * 2
-    for answer in told:
+    assert (
+        request_status(client.url, ADMIN, OTHER_ADDRESS) == client.get("/api/whoami").status == 200
+    )
+    responses = [guess(client, f"secret-{n}") for n in range(FREE_GUESSES + 3)]
+    assert [response.status for response in responses] == [401] * (FREE_GUESSES + 1) + [429] * 2
+    for answer in responses:
         assert answer.headers["connection"] == ["close"]
-    assert told[-1].headers["retry-after"] == ["60"]
+    assert responses[-1].headers["retry-after"] == ["60"]
     assert [client.get("/api/whoami", user).status for user in (ADMIN, ALICE)] == [429, 200]
-    assert [asked(client.url, ADMIN, address) for address in ("127.0.0.3", ELSEWHERE)] == [429, 200]
-    assert asked(client.url, BOB, "127.0.0.3") == 200
+    assert [
+        request_status(client.url, ADMIN, address) for address in ("127.0.0.3", OTHER_ADDRESS)
+    ] == [429, 200]
+    assert request_status(client.url, BOB, "127.0.0.3") == 200
     clock.advance(timedelta(minutes=1))
     assert client.get("/api/whoami", ADMIN).status == 200
-    assert [one.message for one in caplog.records if "for admin" in one.message] == [
+    assert [record.message for record in caplog.records if "for admin" in record.message] == [
         f"{FREE_GUESSES} wrong passwords within a minute: for admin",
         f"{FREE_GUESSES + 1} wrong passwords within a minute: for admin",
     ]
@@ -115,12 +123,17 @@ def test_a_guesser_hangs_up_and_is_shut_out(home: Here, caplog: pytest.LogCaptur
 @pytest.mark.parametrize(
     ("limits", "asking"),
     [
-        ((1000, 2), [(ALICE, HERE)] * 4 + [(BOB, HERE), (ADMIN, HERE)] * 2 + [(ALICE, ELSEWHERE)]),
-        ((1, 5), [(ALICE, HERE), (None, HERE), (None, HERE)]),
+        (
+            (1000, 2),
+            [(ALICE, LOCAL_ADDRESS)] * 4
+            + [(BOB, LOCAL_ADDRESS), (ADMIN, LOCAL_ADDRESS)] * 2
+            + [(ALICE, OTHER_ADDRESS)],
+        ),
+        ((1, 5), [(ALICE, LOCAL_ADDRESS), (None, LOCAL_ADDRESS), (None, LOCAL_ADDRESS)]),
     ],
     ids=["user", "address"],
 )
-def test_who_is_beyond_a_limit_waits_and_is_answered(
+def test_a_request_beyond_a_limit_is_delayed_and_answered(
     tmp_path: Path, limits: tuple[int, int], asking: list[tuple[str | None, str]]
 ) -> None:
     """The first request beyond it waits 100 ms, the second 200; another user or address does not.
@@ -128,27 +141,27 @@ def test_who_is_beyond_a_limit_waits_and_is_answered(
     The admin is free of the users' limit (docs/spec/arena.md section 2).
     """
     slept: list[float] = []
-    told = {"throttle": True, "max_per_address": limits[0], "max_per_user": limits[1]}
-    with running_arena(tmp_path, **told) as (arena, _):
+    options = {"throttle": True, "max_per_address": limits[0], "max_per_user": limits[1]}
+    with running_arena(tmp_path, **options) as (arena, _):
 
         async def sleep(seconds: float) -> None:
             slept.append(round(seconds, 3))
 
         arena._arena._guard._sleep = sleep
-        assert {asked(arena.url, user, address) for user, address in asking} == {200}
+        assert {request_status(arena.url, user, address) for user, address in asking} == {200}
     assert slept == [0.1, 0.2]
 
 
-def test_who_goes_while_it_is_slowed_has_asked_nothing(tmp_path: Path) -> None:
+def test_a_client_that_disconnects_while_throttled_has_no_effect(tmp_path: Path) -> None:
     """As at the original, where an action that is slowed and given up is never carried out."""
-    slowed, given_up = threading.Event(), threading.Event()
+    slowed, cancelled = threading.Event(), threading.Event()
 
     async def sleep(_seconds: float) -> None:
         slowed.set()
         try:
             await asyncio.sleep(60)
         finally:
-            given_up.set()
+            cancelled.set()
 
     with running_arena(tmp_path, throttle=True, max_per_user=1) as (arena, client):
         match = arena.create_match([ALICE, BOB], seed="norandom")
@@ -159,21 +172,25 @@ def test_who_goes_while_it_is_slowed_has_asked_nothing(tmp_path: Path) -> None:
         line.request("POST", f"/api/matches/{match}", b'{"etype": "Draw"}', headers)
         assert slowed.wait(HANG_SECONDS)
         line.close()
-        assert given_up.wait(HANG_SECONDS)
+        assert cancelled.wait(HANG_SECONDS)
         assert arena.admin_view(match)["moveCount"] == 1
 
 
 # --- matches, requests, bytes --------------------------------------------------------------
 
 
-def test_a_player_creates_few_matches_a_day(home: Here, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_player_creates_few_matches_a_day(
+    home: ClientAndClock, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.WARNING)
     client, clock = home
     assert [client.post("/api/matches").status for _ in range(4)] == [200, 200, 429, 429]
     assert "may create 2 matches in a day" in client.post("/api/matches").text
     assert client.post("/api/matches", BOB).status == 200
-    made = [client.post("/api/matches", ADMIN, {"playerids": [ALICE, BOB]}).status for _ in "1234"]
-    assert made == [200] * 4
+    statuses = [
+        client.post("/api/matches", ADMIN, {"playerids": [ALICE, BOB]}).status for _ in "1234"
+    ]
+    assert statuses == [200] * 4
     clock.advance(timedelta(days=1))
     assert client.post("/api/matches").status == 200
     assert f"Alice ({ALICE}) was refused: A player may create 2 matches" in caplog.text
@@ -207,9 +224,9 @@ LARGE: tuple[tuple[dict[str, object], str], ...] = (
 def test_a_match_cannot_be_large(tmp_path: Path) -> None:
     """Some thousands filled the organiser's disk."""
     with running_arena(tmp_path) as (_, client):
-        for body, told in LARGE:
+        for body, message in LARGE:
             answer = client.post("/api/matches", ALICE, body)
-            assert (answer.status, told in answer.json()["error"]) == (400, True)
+            assert (answer.status, message in answer.json()["error"]) == (400, True)
         match = client.post("/api/matches", ALICE).json()["id"]
         end = {"comment": "x" * 1001}
         assert client.request("DELETE", f"/api/matches/{match}/terminate", ALICE, end).status == 400
@@ -245,5 +262,5 @@ def test_half_a_body_is_answered_and_the_connection_closed(
             assert answer.startswith(b"HTTP/1.1 408 ")
             assert b"did not come" in answer
             assert b"connection: close" in answer.lower()
-            whole = everything(url, "GET /api/matches?wait=1\r\nConnection: close\r\n\r\n")
-            assert whole.startswith(b"HTTP/1.1 200 ")
+            poll_response = everything(url, "GET /api/matches?wait=1\r\nConnection: close\r\n\r\n")
+            assert poll_response.startswith(b"HTTP/1.1 200 ")

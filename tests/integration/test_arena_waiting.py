@@ -31,7 +31,9 @@ def end_alices_turn(client: ArenaHttpClient, match: str) -> None:
         assert client.post(f"/api/matches/{match}", ALICE, {"etype": verb}).status == 200
 
 
-def test_who_waits_is_woken_by_what_is_waited_for(opened: Opened, tmp_path: Path) -> None:
+def test_a_waiting_client_is_woken_by_the_event_it_waits_for(
+    opened: Opened, tmp_path: Path
+) -> None:
     """By a match, by a turn in it, by its end, by the arena's: nobody's line just breaks.
 
     A new match of another tag, or at the other's turn, does not end the wait for a turn.
@@ -47,15 +49,18 @@ def test_who_waits_is_woken_by_what_is_waited_for(opened: Opened, tmp_path: Path
         arena.create_match([BOB, BOB], tags=["other"])
         assert arena.long_poll_count == 1
         end_alices_turn(client, match)
-        assert [found["_id"] for found in turn.response().json()] == [match]
-        asked = (("GET", "waitactive"), ("POST", "wait"))
+        assert [entry["_id"] for entry in turn.response().json()] == [match]
+        wait_requests = (("GET", "waitactive"), ("POST", "wait"))
         ends = [
-            BackgroundRequest(arena, how, f"/api/matches/{match}?{flag}=1", ALICE)
-            for how, flag in asked
+            BackgroundRequest(arena, method, f"/api/matches/{match}?{flag}=1", ALICE)
+            for method, flag in wait_requests
         ]
         client.request("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
-        told = [poll.response() for poll in ends]
-        assert [(one.status, "events" in one.json()) for one in told] == [(410, False), (410, True)]
+        responses = [poll.response() for poll in ends]
+        assert [(response.status, "events" in response.json()) for response in responses] == [
+            (410, False),
+            (410, True),
+        ]
         match = new_match(arena)
         looking = BackgroundRequest(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB)
         listing = BackgroundRequest(arena, "GET", "/api/matches?active=1&wait=1", DUMMY)
@@ -96,24 +101,24 @@ def test_a_move_wakes_spectators_with_room(tmp_path: Path, monkeypatch: pytest.M
         assert client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"}).status == 200
         assert len(poll.response().json()["steps"]) == 1
         until(lambda: arena.long_poll_count == 0)
-        again = BackgroundRequest(arena, "GET", f"/matches/{match}/steps?from=2&wait=1", None)
+        second_poll = BackgroundRequest(arena, "GET", f"/matches/{match}/steps?from=2&wait=1", None)
         client.request("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
-        assert again.response().json()["over"]
+        assert second_poll.response().json()["over"]
 
 
 def test_a_page_keeps_its_pace_while_teams_see_all_at_once(tmp_path: Path) -> None:
-    """Who watches a match that was played in a moment sees one move after the other, then its end.
+    """Spectators see one move at a time and then the end, even of a match played in a moment.
 
-    A team's time is what it was: only the page is behind.
+    Teams see the match as it is: only the page lags behind.
     """
     clock, pace = ManualClock(), timedelta(seconds=60)
-    told = {
+    options = {
         "clock": clock,
         "is_public": True,
         "min_page_interval": pace,
         "long_poll_timeout": timedelta(seconds=0.1),
     }
-    with running_arena(tmp_path, **told) as (arena, client):
+    with running_arena(tmp_path, **options) as (arena, client):
         match = new_match(arena)
         client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"})
         client.request("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
@@ -131,11 +136,11 @@ def test_a_page_keeps_its_pace_while_teams_see_all_at_once(tmp_path: Path) -> No
 
 
 def idle(client: ArenaHttpClient) -> dict[str, float | None]:
-    found = client.get("/api/players?idle=1", ADMIN).json()
-    return {player["_id"]: player["idleSeconds"] for player in found}
+    players = client.get("/api/players?idle=1", ADMIN).json()
+    return {player["_id"]: player["idleSeconds"] for player in players}
 
 
-def test_a_player_is_there_who_asks_for_a_match_or_acts(tmp_path: Path) -> None:
+def test_a_player_counts_as_present_by_polling_or_acting(tmp_path: Path) -> None:
     """At first nobody is; a list of old matches, such as a page asks for, is no sign of a bot.
 
     Who waits is heard of again when the wait is over.
@@ -146,7 +151,9 @@ def test_a_player_is_there_who_asks_for_a_match_or_acts(tmp_path: Path) -> None:
         client,
     ):
         assert set(idle(client).values()) == {None}
-        assert all("idleSeconds" not in one for one in client.get("/api/players", ADMIN).json())
+        assert all(
+            "idleSeconds" not in player for player in client.get("/api/players", ADMIN).json()
+        )
         for path in ("/api/matches", "/api/whoami", "/api/matches?at=today&condensed=1"):
             client.get(path, ALICE)
         assert idle(client)[ALICE] is None

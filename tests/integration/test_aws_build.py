@@ -1,4 +1,4 @@
-"""What would be uploaded: built by `sam build`, for this machine."""
+"""Tests of the packages that would be uploaded, built by `sam build` for this machine."""
 
 import json
 import os
@@ -26,7 +26,7 @@ from cardsharp_tools.local_cloud.template_files import hosted_game_names
 from cardsharp_tools.machine_speed import slowdown_factor
 
 HTTP = [*hosted_game_names(), "game", "viewer"]
-FUNCTIONS = ["Poller", "Worker", "Practice", "Director", *(f"{one}Service" for one in HTTP)]
+FUNCTIONS = ["Poller", "Worker", "Practice", "Director", *(f"{service}Service" for service in HTTP)]
 PACKAGES = dict.fromkeys(FUNCTIONS, "game_api") | {
     **{name: name.lower() for name in FUNCTIONS[:4]},
     "viewerService": "pages",
@@ -40,12 +40,14 @@ NEEDED = {"deadmansdrawService": {"starlette"}, "viewerService": {"starlette"}}
 
 IMPORT_LIMIT = timedelta(milliseconds=300)
 DEPENDENCIES = {"arm64": "DependenciesArm64", "x86_64": "DependenciesX86"}
-HERE = DEPENDENCIES[native_architecture()]
+NATIVE_DEPENDENCIES = DEPENDENCIES[native_architecture()]
 LAYER = REPOSITORY_ROOT / "layers" / "dependencies"
 
 
-def made(name: str, artifacts: Path, environment: dict[str, str], source: Path = LAYER) -> str:
-    """What the layer's makefile says that fails, run as SAM runs it; nothing if it does not."""
+def makefile_error(
+    name: str, artifacts: Path, environment: dict[str, str], source: Path = LAYER
+) -> str:
+    """Return the error of the layer's makefile, run as SAM runs it; empty if it succeeds."""
     artifacts.mkdir(exist_ok=True)
     done = subprocess.run(  # noqa: S603 - our own makefile
         ["make", "--makefile", str(LAYER / "Makefile"), f"build-{name}"],  # noqa: S607 - as SAM
@@ -63,7 +65,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Build:
     return native_build(tmp_path_factory)
 
 
-def test_r22_each_function_with_its_layers_is_at_most_45_mb(built: Build) -> None:
+def test_r22_each_function_with_its_layers_fits_in_45_mb(built: Build) -> None:
     """But for the director, which draws rounds of a contest by networkx."""
     sizes = built.sizes()
     assert set(sizes) == set(FUNCTIONS)
@@ -75,35 +77,35 @@ def test_r22_each_function_with_its_layers_is_at_most_45_mb(built: Build) -> Non
     assert (MAX_FUNCTION_BYTES, MAX_BYTES_BY_FUNCTION) == (45_000_000, {"Director": 53_000_000})
 
 
-def test_boto3_is_shipped_with_what_functions_ask_and_nothing_of_this_machine(built: Build) -> None:
-    packages = {one.name for one in built.folder_of(HERE).glob("python/*")}
+def test_boto3_is_shipped_with_only_the_services_that_functions_use(built: Build) -> None:
+    packages = {path.name for path in built.folder_of(NATIVE_DEPENDENCIES).glob("python/*")}
     assert {"boto3", "botocore", "requests", "pydantic", "aws_lambda_powertools"} <= packages
     assert not {"bin", ".lock", "cardsharp_tools"} & packages
-    data = built.folder_of(HERE) / "python" / "botocore" / "data"
-    kept = {one.name for one in data.iterdir() if one.is_dir()}
-    assert kept == {"apigatewaymanagementapi", "dynamodb", "sqs", "ssm"}
+    data = built.folder_of(NATIVE_DEPENDENCIES) / "python" / "botocore" / "data"
+    shipped_services = {path.name for path in data.iterdir() if path.is_dir()}
+    assert shipped_services == {"apigatewaymanagementapi", "dynamodb", "sqs", "ssm"}
     assert "aws_xray_sdk" not in packages, "it is at the end of its support"
-    ours = {one.name for one in built.folder_of("CardsharpLayer").glob("python/*")}
-    assert ours == {"cardsharp"}
+    layer_packages = {path.name for path in built.folder_of("CardsharpLayer").glob("python/*")}
+    assert layer_packages == {"cardsharp"}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_carries_its_own_code_and_no_others(built: Build, name: str) -> None:
+def test_a_function_contains_its_code_and_no_other(built: Build, name: str) -> None:
     folder, package = built.folder_of(name), PACKAGES[name]
     carried = {"game_api", "pages"} if package in {"game_api", "pages"} else {package}
     if name == "Director":  # which alone draws the rounds of contests
         carried |= {"networkx"}
-    found = {one.name for one in folder.iterdir() if one.suffix != ".dist-info"}
-    assert found == carried, "one function for all HTTP services"
+    contents = {path.name for path in folder.iterdir() if path.suffix != ".dist-info"}
+    assert contents == carried, "one function for all HTTP services"
     assert built.resources[name]["Properties"]["Handler"] == f"{package}.app.handler"
     source = REPOSITORY_ROOT / "functions" / package / "app.py"
     assert (folder / package / "app.py").read_bytes() == source.read_bytes()
 
 
 def test_bytecode_is_shipped_for_the_python_it_is_built_for(built: Build) -> None:
-    here = f"cpython-{sys.version_info[0]}{sys.version_info[1]}"
+    python_tag = f"cpython-{sys.version_info[0]}{sys.version_info[1]}"
     compiled = list(built.folder_of("CardsharpLayer").rglob("*.pyc"))
-    assert all(here in file.name for file in compiled)
+    assert all(python_tag in file.name for file in compiled)
     # It is used whatever the source's time is, and names the place where Lambda mounts it.
     raw = compiled[0].read_bytes()
     assert int.from_bytes(raw[4:8], "little") == 0b01, "unchecked, by hash"
@@ -117,53 +119,58 @@ def test_s14_the_layer_is_installed_by_hash_from_wheels_and_as_uv_lock_says() ->
     assert pinned_requirements.is_current(), (
         "run python -m cardsharp_tools.build.pinned_requirements"
     )
-    for file, least in zip(
+    for file, min_packages in zip(
         [*pinned_requirements.REQUIREMENTS.values(), RUNTIME_REQUIREMENTS], (20, 1, 3), strict=True
     ):
-        assert file.read_text().count("==") >= least
+        assert file.read_text().count("==") >= min_packages
         assert all("--hash=sha256:" in part for part in re.split(r"\n(?=\S)", file.read_text())[1:])
 
 
-def test_s14_the_bill_of_materials_names_what_the_layer_has(built: Build) -> None:
-    told = json.loads(
+def test_s14_the_bill_of_materials_lists_the_packages_of_the_layer(built: Build) -> None:
+    bill = json.loads(
         pinned_requirements.export_lock(
             *pinned_requirements.REQUIREMENTS, output_format="cyclonedx1.5"
         )
     )
-    named = {(one["name"], one["version"]) for one in told["components"]}
-    where = [str(built.folder_of(HERE) / "python"), str(built.folder_of("Director"))]
+    named = {(component["name"], component["version"]) for component in bill["components"]}
+    search_paths = [
+        str(built.folder_of(NATIVE_DEPENDENCIES) / "python"),
+        str(built.folder_of("Director")),
+    ]
     shipped = {
-        (one.metadata["Name"].lower().replace("_", "-"), one.version)
-        for one in metadata.distributions(path=where)
+        (distribution.metadata["Name"].lower().replace("_", "-"), distribution.version)
+        for distribution in metadata.distributions(path=search_paths)
     }
     assert set() < shipped <= named
-    assert told["bomFormat"] == "CycloneDX"
+    assert bill["bomFormat"] == "CycloneDX"
 
 
 def test_s14_a_package_with_another_hash_is_not_installed(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
     (source / "requirements.txt").write_text(f"idna==3.20 --hash=sha256:{'0' * 64}\n")
-    told = made(HERE, tmp_path / "out", native_target().environment(), source)
-    assert "hash" in told.lower()
-    assert "idna" in told
+    error = makefile_error(
+        NATIVE_DEPENDENCIES, tmp_path / "out", native_target().environment(), source
+    )
+    assert "hash" in error.lower()
+    assert "idna" in error
 
 
 @pytest.mark.parametrize(
     ("name", "machine"),
     [
         # That of this machine's processor is in the build, by the same makefile.
-        pytest.param(name, machine, marks=[pytest.mark.slow] if name == HERE else [])
+        pytest.param(name, machine, marks=[pytest.mark.slow] if name == NATIVE_DEPENDENCIES else [])
         for name, machine in (("DependenciesArm64", "aarch64"), ("DependenciesX86", "x86_64"))
     ],
 )
-def test_a_processors_layer_has_its_wheels_without_uv_or_a_word_from_whoever_builds(
+def test_a_processors_layer_gets_its_wheels_without_uv_or_parameters(
     tmp_path: Path, name: str, machine: str
 ) -> None:
     """As `sam build` runs the makefiles from any shell, whatever parameters it is given."""
-    told = made(name, tmp_path, {**os.environ, "PATH": os.defpath})
-    skip_without_packages(told)
-    assert told == ""
+    error = makefile_error(name, tmp_path, {**os.environ, "PATH": os.defpath})
+    skip_without_packages(error)
+    assert error == ""
     compiled = list(tmp_path.rglob("*.so"))
     assert compiled
     assert all(f"-313-{machine}-linux" in file.name for file in compiled)
@@ -175,20 +182,20 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
 
     Processor time, of which there may be too much by chance but never too little.
     """
-    layers = [built.folder_of(one) / "python" for one in built.layers(native_architecture())]
-    path = os.pathsep.join(str(one) for one in [built.folder_of(name), *layers])
+    layers = [built.folder_of(layer) / "python" for layer in built.layers(native_architecture())]
+    path = os.pathsep.join(str(folder) for folder in [built.folder_of(name), *layers])
     program = (
         f"import sys, time, {PACKAGES[name]}.app; print(time.process_time(), "
         "*{m.partition('.')[0] for m in sys.modules})"
     )
-    told = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
-    variables = told | default_variables(built.resources[name])
+    python_variables = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    variables = python_variables | default_variables(built.resources[name])
     words = [sys.executable, "-S", "-c", program]
     spent: list[timedelta] = []
     limit = IMPORT_LIMIT
     while not spent or (min(spent) > limit and len(spent) < 6):
-        said = subprocess.check_output(words, env=variables, text=True, cwd=built.folder)  # noqa: S603 - our own interpreter
-        seconds, *reached = said.split()
+        output = subprocess.check_output(words, env=variables, text=True, cwd=built.folder)  # noqa: S603 - our own interpreter
+        seconds, *reached = output.split()
         spent.append(timedelta(seconds=float(seconds)))
         if min(spent) > limit:
             limit = max(limit, IMPORT_LIMIT * slowdown_factor(1))

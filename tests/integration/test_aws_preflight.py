@@ -1,4 +1,4 @@
-"""What an account is asked before a deployment; what `cloud set` and `export` do afterwards."""
+"""Tests of the checks of an account before a deployment, and of `cloud set` and `export`."""
 
 import json
 from collections.abc import Iterator
@@ -61,17 +61,21 @@ class Account:
     def get_account_settings(self) -> dict[str, Any]:
         return {"AccountLimit": {"ConcurrentExecutions": 10}}
 
-    def simulate_principal_policy(self, **asked: Any) -> dict[str, Any]:  # noqa: ANN401
-        assert asked["PolicySourceArn"].endswith("user/ann")
-        entries = asked["ContextEntries"]
-        told = {one["ContextKeyName"]: one["ContextKeyValues"][0] for one in entries}
-        (action,), (resource,) = asked["ActionNames"], asked["ResourceArns"]
-        may = is_allowed(self.policies, action, resource, told)
+    def simulate_principal_policy(self, **params: Any) -> dict[str, Any]:  # noqa: ANN401
+        assert params["PolicySourceArn"].endswith("user/ann")
+        entries = params["ContextEntries"]
+        context = {entry["ContextKeyName"]: entry["ContextKeyValues"][0] for entry in entries}
+        (action,), (resource,) = params["ActionNames"], params["ResourceArns"]
+        may = is_allowed(self.policies, action, resource, context)
         return {"EvaluationResults": [{"EvalDecision": "allowed" if may else "implicitDeny"}]}
 
 
-def found(account: Account, plan: ConcurrencyDemand) -> dict[str, tuple[CheckStatus, str]]:
-    return {one.name: (one.status, one.message) for one in preflight(lambda _: account, plan)}
+def preflight_results(
+    account: Account, plan: ConcurrencyDemand
+) -> dict[str, tuple[CheckStatus, str]]:
+    return {
+        check.name: (check.status, check.message) for check in preflight(lambda _: account, plan)
+    }
 
 
 def test_a_new_account_takes_the_template_as_it_is() -> None:
@@ -80,53 +84,59 @@ def test_a_new_account_takes_the_template_as_it_is() -> None:
         (deployer_policy("Deployer"), f"with Boundary={BOUNDARY_POLICY_ARN}"),
     )
     for policy, end in ends:
-        told = found(Account(policy), default_demand())
-        assert told.keys() == {"region", "credentials", "rights", "quota"}
-        assert {finding for finding, _ in told.values()} == {CheckStatus.OK}, told
-        assert told["rights"][1].endswith(end)
-        assert "10 concurrent executions" in told["quota"][1]
+        results = preflight_results(Account(policy), default_demand())
+        assert results.keys() == {"region", "credentials", "rights", "quota"}
+        assert {finding for finding, _ in results.values()} == {CheckStatus.OK}, results
+        assert results["rights"][1].endswith(end)
+        assert "10 concurrent executions" in results["quota"][1]
 
 
 OLDER = ("none", "no", ""), ("blef,euchre", "no", "blef, euchre will"), ("none", "yes", "the pages")
 """Services and pages of stacks of version 0.2, and what is said of what an upgrade takes away."""
 
 
-def test_a_real_account_in_the_emulator_answers_what_is_asked() -> None:
+def test_a_real_account_in_the_emulator_answers_every_check() -> None:
     with Emulator(("cloudformation", "iam", "lambda", "sns", "sts")) as running:
-        told = {one.name: one for one in preflight(running.client, default_demand())}
-        assert told["rights"].status is CheckStatus.SKIPPED, "the emulator knows its root user only"
-        assert told["quota"].status is CheckStatus.OK
+        results = {check.name: check for check in preflight(running.client, default_demand())}
+        assert results["rights"].status is CheckStatus.SKIPPED, (
+            "the emulator knows its root user only"
+        )
+        assert results["quota"].status is CheckStatus.OK
         formation = running.client("cloudformation")
         for number, (services, pages, taken) in enumerate(OLDER):
-            given = {"Services": services, "DeployWeb": pages}
-            declared = {key: {"Type": "String"} for key in given}
+            parameters = {"Services": services, "DeployWeb": pages}
+            declared = {key: {"Type": "String"} for key in parameters}
             topic = {"Topic": {"Type": "AWS::SNS::Topic"}}
             formation.create_stack(
                 StackName=f"old-{number}",
                 TemplateBody=json.dumps({"Parameters": declared, "Resources": topic}),
-                Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in given.items()],
+                Parameters=[
+                    {"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()
+                ],
             )
-            found = [one.message for one in check_release(running.client, f"old-{number}")]
-            assert len(found) == bool(taken)
-            assert all(taken in one for one in found)
+            messages = [check.message for check in check_release(running.client, f"old-{number}")]
+            assert len(messages) == bool(taken)
+            assert all(taken in message for message in messages)
         assert list(check_release(running.client, "there-is-none")) == []
 
 
-def test_what_it_does_not_take_is_told_with_what_to_change() -> None:
-    told = found(Account(), ConcurrencyDemand(matches=10, reserve_concurrency=False))
-    assert told["quota"][0] is CheckStatus.FAILED
-    assert "deploy with MatchLimit=7" in told["quota"][1]
-    assert told["rights"][0] is CheckStatus.FAILED
-    assert "may not cloudformation:CreateChangeSet, " in told["rights"][1]
-    assert DEPLOYER_TEMPLATE in told["rights"][1]
+def test_a_failed_check_says_how_to_fix_it() -> None:
+    results = preflight_results(Account(), ConcurrencyDemand(matches=10, reserve_concurrency=False))
+    assert results["quota"][0] is CheckStatus.FAILED
+    assert "deploy with MatchLimit=7" in results["quota"][1]
+    assert results["rights"][0] is CheckStatus.FAILED
+    assert "may not cloudformation:CreateChangeSet, " in results["rights"][1]
+    assert DEPLOYER_TEMPLATE in results["rights"][1]
 
 
-def test_the_rights_are_asked_for_the_stack_that_is_named() -> None:
-    """Who may deploy one stack may not therefore deploy another."""
+def test_permissions_are_checked_for_the_named_stack() -> None:
+    """Permission to deploy one stack is no permission to deploy another."""
     text = json.dumps(deployer_policy("Deployer")).replace("cardsharp-*", "cardsharp-dev*")
-    one: Policy = json.loads(text)
-    assert found(Account(one), default_demand())["rights"][0] is CheckStatus.OK
-    other = found(Account(one), replace(default_demand(), stack="cardsharp-prod"))["rights"]
+    policy: Policy = json.loads(text)
+    assert preflight_results(Account(policy), default_demand())["rights"][0] is CheckStatus.OK
+    other = preflight_results(Account(policy), replace(default_demand(), stack="cardsharp-prod"))[
+        "rights"
+    ]
     assert other[0] is CheckStatus.FAILED
     assert "sqs:CreateQueue" in other[1]
 
@@ -135,10 +145,10 @@ def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
     """docs/arena.md: every client in a long poll is an execution, some 60 of 20 teams."""
     for plan in (planned_demand((), teams=20), planned_demand(("deadmansdraw",))):
         assert (plan.matches, plan.arena_concurrency, plan.services) == (0, 62, ("deadmansdraw",))
-        with pytest.raises(ConfigError, match="too few for 20 teams, which take 62") as told:
+        with pytest.raises(ConfigError, match="too few for 20 teams, which take 62") as caught:
             check_quota(10, plan)
-        assert "(2 teams fit)" in str(told.value)
-        assert "request-service-quota-increase --service-code lambda" in str(told.value)
+        assert "(2 teams fit)" in str(caught.value)
+        assert "request-service-quota-increase --service-code lambda" in str(caught.value)
         assert "at most 62 of them used by 20 teams" in check_quota(1000, plan)
     both = planned_demand(("blef",), matches=6, teams=20)
     assert (both.bot_concurrency, both.services) == (9, ("blef", "deadmansdraw"))
@@ -156,7 +166,7 @@ def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
 # --- what is set and copied, at a stack's own tables --------------------------------------------
 
 
-NOW = datetime.now(UTC)
+CURRENT_TIME = datetime.now(UTC)
 DEPLOYED = {"Strategy": "", "MatchTags": "day one, b", "MatchLimit": "6", "Listening": "quiet"}
 
 
@@ -164,10 +174,10 @@ DEPLOYED = {"Strategy": "", "MatchTags": "day one, b", "MatchLimit": "6", "Liste
 def stack(moto: "DynamoDBClient") -> Iterator[Stack]:
     with dynamo_log(moto) as bench:
         outputs = {"MatchTable": bench.log._table.name}
-        yield Stack("test", NOW, False, DEPLOYED, outputs, {}, lambda _service: moto)  # noqa: FBT003
+        yield Stack("test", CURRENT_TIME, False, DEPLOYED, outputs, {}, lambda _service: moto)  # noqa: FBT003
 
 
-def test_what_is_set_holds_until_its_default_is_asked_for(stack: Stack) -> None:
+def test_a_setting_lasts_until_its_default_is_restored(stack: Stack) -> None:
     update_settings(stack, paused=True)
     update_settings(
         stack, **SettingChanges(strategy="draw-2", tag=("final",), concurrency=4).changes()
@@ -182,7 +192,7 @@ def test_what_is_set_holds_until_its_default_is_asked_for(stack: Stack) -> None:
     assert stack.switchboard.read() == RuntimeSettings(paused=True, tags=())
 
 
-def test_what_cannot_be_is_refused_and_changes_nothing(stack: Stack) -> None:
+def test_an_invalid_setting_is_rejected_and_changes_nothing(stack: Stack) -> None:
     update_settings(stack, strategy="draw-3")
     with pytest.raises(ConfigError, match="No strategy is called 'captian'"):
         update_settings(stack, tags=("final",), **SettingChanges(strategy="captian").changes())
@@ -193,9 +203,9 @@ def test_what_cannot_be_is_refused_and_changes_nothing(stack: Stack) -> None:
 
 def test_a_quiet_stack_says_when_it_listens_all_the_same(stack: Stack) -> None:
     assert read_settings(stack).when == "quiet"
-    update_settings(stack, awake_until=NOW + timedelta(hours=4))
+    update_settings(stack, awake_until=CURRENT_TIME + timedelta(hours=4))
     assert read_settings(stack).when.startswith("quiet, always until 20")
-    update_settings(stack, awake_until=NOW - timedelta(hours=4))
+    update_settings(stack, awake_until=CURRENT_TIME - timedelta(hours=4))
     assert read_settings(stack).when == "quiet"
 
 
@@ -221,12 +231,12 @@ def test_finished_matches_are_copied_once_with_all_that_they_have(
     assert export_matches(log, file) == 1
     played(log, "second")
     assert export_matches(log, file) == 1, "only what is new"
-    here = build_match_log(f"sqlite:{file}", SystemClock())
-    assert {one.match_id for one in here.matches()} == {"first", "second"}
-    copy, origin = require_match(here, "first"), require_match(log, "first")
+    exported_log = build_match_log(f"sqlite:{file}", SystemClock())
+    assert {match.match_id for match in exported_log.matches()} == {"first", "second"}
+    copy, origin = require_match(exported_log, "first"), require_match(log, "first")
     assert (copy.header, copy.outcome) == (origin.header, origin.outcome)
     assert (copy.started_at, copy.finished_at) == (origin.started_at, origin.finished_at)
-    assert here.moves("first") == log.moves("first")
+    assert exported_log.moves("first") == log.moves("first")
 
 
 def test_a_match_that_cannot_be_read_keeps_no_other_from_being_copied(
@@ -247,6 +257,6 @@ def test_a_match_that_cannot_be_read_keeps_no_other_from_being_copied(
     assert require_match(log, "odd").read_error, "it hides no other from whoever lists them"
     with pytest.raises(StoreError, match=r"Match bad cannot be read whole.*\n.*copied: 3"):
         export_matches(log, file)
-    here = build_match_log(f"sqlite:{file}", SystemClock())
-    assert [one.match_id for one in here.matches()] == ["deal-10", "deal-2", "deal-1"]
-    here.close()
+    exported_log = build_match_log(f"sqlite:{file}", SystemClock())
+    assert [match.match_id for match in exported_log.matches()] == ["deal-10", "deal-2", "deal-1"]
+    exported_log.close()

@@ -43,7 +43,7 @@ from cardsharp.core.metrics import Metric, Metrics
 from cardsharp.games.deadmansdraw.actions import Action
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import position_from_view
 from cardsharp.games.deadmansdraw.fallback import decide
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import build
 from cardsharp_tools.build.template_rules.monitoring import recorded_metrics
 from cardsharp_tools.local_cloud.emulator_process import log_filter_matcher
@@ -80,23 +80,23 @@ OLDEST = "ApproximateAgeOfOldestMessage"
 
 def shifted(samples: list[Sample], by: timedelta) -> list[Sample]:
     """A recording as if everything had happened later."""
-    return [replace(one, timestamp=one.timestamp + by) for one in samples]
+    return [replace(sample, timestamp=sample.timestamp + by) for sample in samples]
 
 
 def every_minute(samples: list[Sample], count: int) -> list[Sample]:
     """A recording again and again, each minute once."""
-    return [one for n in range(count) for one in shifted(samples, MINUTE * n)]
+    return [sample for n in range(count) for sample in shifted(samples, MINUTE * n)]
 
 
 def on_amid(healthy: list[Sample], samples: list[Sample]) -> set[str]:
     """The alarms that go on when something happens in the middle of a healthy time."""
-    start = min(one.timestamp for one in samples) - healthy[0].timestamp
-    before_and_after = [shifted(healthy, start + MINUTE * n) for n in range(-6, 7)]
-    return alarms_fired([*samples, *(one for part in before_and_after for one in part)])
+    start = min(sample.timestamp for sample in samples) - healthy[0].timestamp
+    surrounding_samples = [shifted(healthy, start + MINUTE * n) for n in range(-6, 7)]
+    return alarms_fired([*samples, *(sample for part in surrounding_samples for sample in part)])
 
 
-def found_by(pattern: str, lines: list[str]) -> list[str]:
-    """The lines that a filter pattern of CloudWatch finds."""
+def matching_lines(pattern: str, lines: list[str]) -> list[str]:
+    """Return the lines that match a filter pattern of CloudWatch."""
     return list(filter(log_filter_matcher(pattern), lines))
 
 
@@ -104,44 +104,49 @@ def found_by(pattern: str, lines: list[str]) -> list[str]:
 def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
     """A minute in which a match against another player was found and played to its end."""
     folder = tmp_path_factory.mktemp("healthy")
-    with metric_recorder(folder) as here, start_steady_opponent(here.arena.url, folder):
-        match_id = here.arena.create_match([OPPONENT_CREDENTIALS[0], BOT_CREDENTIALS[0]])
-        while (done := here.process_next_message()) is None:
-            assert here.run_poller().error is None
+    with metric_recorder(folder) as recorder, start_steady_opponent(recorder.arena.url, folder):
+        match_id = recorder.arena.create_match([OPPONENT_CREDENTIALS[0], BOT_CREDENTIALS[0]])
+        while (done := recorder.process_next_message()) is None:
+            assert recorder.run_poller().error is None
         assert done.error is None
-        assert here.assembly.match_log.match(match_id).outcome  # type: ignore[union-attr]
+        assert recorder.assembly.match_log.match(match_id).outcome  # type: ignore[union-attr]
         for service in SERVICES:
-            assert here.call_service(service) == 200
-        here.record_queue_depth("DeadLetters", 0)
-        here.record_queue_depth("TickLetters", 0)
-        here.record("AWS/SQS", OLDEST, {"QueueName": "Ticks"}, 5)
-        here.record("AWS/Lambda", "Errors", {"FunctionName": "Director"}, 0)
-        here.record("AWS/Lambda", "Throttles", {"FunctionName": "Director"}, 0)
-        here.record_queue_age(MemoryQueue(FakeClock()), timedelta(0))
-        return [in_time(one, Metric.PICKUP_DELAY, Metric.DECISION) for one in here.samples]
+            assert recorder.call_service(service) == 200
+        recorder.record_queue_depth("DeadLetters", 0)
+        recorder.record_queue_depth("TickLetters", 0)
+        recorder.record("AWS/SQS", OLDEST, {"QueueName": "Ticks"}, 5)
+        recorder.record("AWS/Lambda", "Errors", {"FunctionName": "Director"}, 0)
+        recorder.record("AWS/Lambda", "Throttles", {"FunctionName": "Director"}, 0)
+        recorder.record_queue_age(MemoryQueue(FakeClock()), timedelta(0))
+        return [
+            in_time(sample, Metric.PICKUP_DELAY, Metric.DECISION) for sample in recorder.samples
+        ]
 
 
-def in_time(one: Sample, *timed: Metric) -> Sample:
-    """A sample of a machine that nobody else uses: how busy this one is just now is no fault."""
-    return replace(one, value=min(one.value, QUICK)) if one.metric.name in timed else one
+def in_time(sample: Sample, *timed: Metric) -> Sample:
+    """Limit a sample's durations to `QUICK`: that this machine is busy is no fault of the code."""
+    return (
+        replace(sample, value=min(sample.value, QUICK)) if sample.metric.name in timed else sample
+    )
 
 
 @pytest.fixture
 def quiet(tmp_path: Path) -> Iterator[MetricRecorder]:
-    with metric_recorder(tmp_path) as here:
-        yield here
+    with metric_recorder(tmp_path) as recorder:
+        yield recorder
 
 
 def test_a_healthy_run_says_all_that_alarms_listen_to_and_none_is_on_until_polls_end(
     healthy: list[Sample],
 ) -> None:
-    said = {one.metric for one in healthy}
+    emitted_metrics = {sample.metric for sample in healthy}
     # A further game is watched as the others are, but there is none.
-    ours = [one for one in template_alarms() if not one.name.startswith("game")]
-    watched = {series.metric for alarm in ours for series in alarm.series.values()}
-    assert {one.name for one in watched - said} <= {Metric.UNANSWERED_DISPATCHES, "ErrorLines"}, (
-        "faults"
-    )
+    alarms = [alarm for alarm in template_alarms() if not alarm.name.startswith("game")]
+    watched = {series.metric for alarm in alarms for series in alarm.series.values()}
+    assert {metric.name for metric in watched - emitted_metrics} <= {
+        Metric.UNANSWERED_DISPATCHES,
+        "ErrorLines",
+    }, "faults"
     assert alarms_fired(every_minute(healthy, 25)) == set()
     steady = every_minute(healthy, 5)
     assert alarms_fired(steady, tail=2 * MINUTE) == set()
@@ -150,10 +155,10 @@ def test_a_healthy_run_says_all_that_alarms_listen_to_and_none_is_on_until_polls
 
 def test_an_arena_that_refuses_us_is_noticed_at_once_and_counts_no_poll(tmp_path: Path) -> None:
     expected = {"NotListening", "PollerFailed", "TickDeadLetter"}
-    with metric_recorder(tmp_path, password="wrong") as here:
-        assert "Unauthorized" in str(here.run_poller().error)
-        assert not [one for one in here.samples if one.metric.name == Metric.POLLS]
-        assert alarms_fired(every_minute(here.samples, 5)) == expected
+    with metric_recorder(tmp_path, password="wrong") as recorder:
+        assert "Unauthorized" in str(recorder.run_poller().error)
+        assert not [sample for sample in recorder.samples if sample.metric.name == Metric.POLLS]
+        assert alarms_fired(every_minute(recorder.samples, 5)) == expected
 
 
 def test_ten_minutes_without_an_action_are_noticed(
@@ -161,17 +166,17 @@ def test_ten_minutes_without_an_action_are_noticed(
 ) -> None:
     quiet.assembly.match_log.acquire_lease("abandoned", "a worker", timedelta(hours=1))
     quiet.run_poller()
-    start = min(one.timestamp for one in quiet.samples) - healthy[0].timestamp - 15 * MINUTE
-    before = every_minute(shifted(healthy, start), 15)
-    assert alarms_fired([*before, *every_minute(quiet.samples, 5)]) == set(), "not yet"
-    assert alarms_fired([*before, *every_minute(quiet.samples, 21)]) == {"NotActing"}
+    start = min(sample.timestamp for sample in quiet.samples) - healthy[0].timestamp - 15 * MINUTE
+    earlier_samples = every_minute(shifted(healthy, start), 15)
+    assert alarms_fired([*earlier_samples, *every_minute(quiet.samples, 5)]) == set(), "not yet"
+    assert alarms_fired([*earlier_samples, *every_minute(quiet.samples, 21)]) == {"NotActing"}
 
 
-def test_a_message_that_fails_five_times_and_what_is_logged_of_it_are_noticed(
+def test_a_message_that_fails_five_times_and_its_log_lines_raise_alarms(
     healthy: list[Sample], quiet: MetricRecorder
 ) -> None:
     errors, clock = properties("WorkerErrorLines")["FilterPattern"], FakeClock()
-    assert found_by(errors, quiet.log_output.getvalue().splitlines()) == []
+    assert matching_lines(errors, quiet.log_output.getvalue().splitlines()) == []
     letters = MemoryQueue(clock)
     queue = MemoryQueue(clock, VISIBILITY, letters)
     queue.send("this is no match message")
@@ -181,11 +186,11 @@ def test_a_message_that_fails_five_times_and_what_is_logged_of_it_are_noticed(
         quiet.record_queue_depth("DeadLetters", len(letters))
         assert on_amid(healthy, quiet.samples) == set()
         clock.advance(VISIBILITY)
-    ours = found_by(errors, quiet.log_output.getvalue().splitlines())
-    assert ['"a message failed"' in line for line in ours] == [True] * 5
+    error_lines = matching_lines(errors, quiet.log_output.getvalue().splitlines())
+    assert ['"a message failed"' in line for line in error_lines] == [True] * 5
     for note, expected in (
         (partial(quiet.record_queue_depth, "DeadLetters", len(letters)), "MatchDeadLetter"),
-        (partial(quiet.record, STACK, "ErrorLines", {}, len(ours)), "ErrorLogged"),
+        (partial(quiet.record, STACK, "ErrorLines", {}, len(error_lines)), "ErrorLogged"),
     ):
         quiet.aws_samples.clear()
         note()
@@ -195,12 +200,12 @@ def test_a_message_that_fails_five_times_and_what_is_logged_of_it_are_noticed(
 def test_a_function_that_died_is_noticed() -> None:
     """By the filter of the alarm, by `cardsharp cloud logs` and by the saved query."""
     for pattern in (properties("WorkerErrorLines")["FilterPattern"], PROBLEM_FILTER):
-        assert found_by(pattern, [*DEATHS, *LIVES]) == DEATHS
-    asked = re.search(r"@message like /(.+)/", properties("RecentProblems")["QueryString"])
-    assert [line for line in [*DEATHS, *LIVES] if re.search(asked[1], line)] == DEATHS
+        assert matching_lines(pattern, [*DEATHS, *LIVES]) == DEATHS
+    query_pattern = re.search(r"@message like /(.+)/", properties("RecentProblems")["QueryString"])
+    assert [line for line in [*DEATHS, *LIVES] if re.search(query_pattern[1], line)] == DEATHS
 
 
-def test_a_message_that_nobody_takes_is_noticed(
+def test_a_message_that_no_worker_takes_raises_an_alarm(
     healthy: list[Sample], quiet: MetricRecorder
 ) -> None:
     """But none in flight: a worker may hold a match, and with it the message, for four minutes."""
@@ -211,32 +216,38 @@ def test_a_message_that_nobody_takes_is_noticed(
         for minute in range(4):
             quiet.record_queue_age(queue, minute * MINUTE)
         noted = enumerate(quiet.samples)
-        found = [
-            replace(one, timestamp=one.timestamp + MINUTE * (number // 3)) for number, one in noted
+        aged_samples = [
+            replace(sample, timestamp=sample.timestamp + MINUTE * (number // 3))
+            for number, sample in noted
         ]
-        start, of_queue = found[0].timestamp - healthy[0].timestamp, {one.metric for one in found}
-        around = [one for n in range(-1, 6) for one in shifted(healthy, start + MINUTE * n)]
-        rest = [one for one in around if one.metric not in of_queue]
-        assert alarms_fired([*rest, *found]) == expected
+        start, of_queue = (
+            aged_samples[0].timestamp - healthy[0].timestamp,
+            {sample.metric for sample in aged_samples},
+        )
+        around = [sample for n in range(-1, 6) for sample in shifted(healthy, start + MINUTE * n)]
+        rest = [sample for sample in around if sample.metric not in of_queue]
+        assert alarms_fired([*rest, *aged_samples]) == expected
         queue.receive(timedelta(0))
 
 
-def test_a_worker_failing_before_a_lease_is_noticed(healthy: list[Sample], tmp_path: Path) -> None:
+def test_a_worker_that_fails_without_taking_a_lease_raises_an_alarm(
+    healthy: list[Sample], tmp_path: Path
+) -> None:
     """Offered again and again, in vain; all messages are received, so that none waits."""
     clock = FakeClock(datetime.now(UTC))
-    found: list[Sample] = []
+    samples: list[Sample] = []
 
     class Counting(Metrics):
         def count(self, metric: Metric, number: int = 1) -> None:
             identity = MetricKey(NAMESPACE, metric, frozenset({("service", STACK)}))
-            found.append(Sample(identity, clock.now(), number))
+            samples.append(Sample(identity, clock.now(), number))
 
     log = build_match_log(f"sqlite:{tmp_path}/log.db", clock)
     offering = MatchDispatcher(log, MemoryQueue(clock), clock, metrics=Counting())
     for _ in range(300):  # in any three minutes there may be one with one offer
         offering.dispatch_unattended(["m"])
         clock.advance(timedelta(seconds=1))
-    assert on_amid(healthy, found) == {"NobodyComes"}
+    assert on_amid(healthy, samples) == {"NobodyComes"}
 
 
 SEEN = (
@@ -248,23 +259,25 @@ SEEN = (
 )
 
 
-def test_what_nothing_here_measures_is_noticed(
+def test_metrics_that_only_aws_records_raise_alarms(
     healthy: list[Sample], quiet: MetricRecorder
 ) -> None:
     """Ticks of the director that fail or wait, and invocations that had to wait."""
     for name, of, value, expected in SEEN:
         quiet.aws_samples.clear()
-        service, what = ("Lambda", "Function") if name == "Throttles" else ("SQS", "Queue")
-        quiet.record(f"AWS/{service}", name, {f"{what}Name": of}, value)
+        service, dimension = ("Lambda", "Function") if name == "Throttles" else ("SQS", "Queue")
+        quiet.record(f"AWS/{service}", name, {f"{dimension}Name": of}, value)
         assert on_amid(healthy, quiet.samples) == expected
 
 
 def test_the_bot_counts_as_not_playing_for_each_of_its_causes() -> None:
     (composite,) = composite_alarm_rules().values()
     causes = {"NotListening", "NotActing", "NotTakenUp", "NobodyComes"}
-    for one in template_alarms():
-        states = {alarm.name: alarm is one for alarm in template_alarms()}
-        assert composite_is_on(composite, states) == (one.name in causes), one.name
+    for active_alarm in template_alarms():
+        states = {alarm.name: alarm is active_alarm for alarm in template_alarms()}
+        assert composite_is_on(composite, states) == (active_alarm.name in causes), (
+            active_alarm.name
+        )
 
 
 def test_a_worker_that_fails_is_noticed(healthy: list[Sample], quiet: MetricRecorder) -> None:
@@ -274,28 +287,32 @@ def test_a_worker_that_fails_is_noticed(healthy: list[Sample], quiet: MetricReco
 
 def test_turns_taken_up_six_seconds_late_are_noticed(healthy: list[Sample], tmp_path: Path) -> None:
     late = timedelta(seconds=6)
-    with metric_recorder(tmp_path, clock=lambda: utc_now() - late) as here:
-        here.arena.create_match([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]])
-        with start_steady_opponent(here.arena.url, tmp_path):
-            here.run_poller()
-            assert here.process_next_message() is not None
-        assert on_amid(healthy, [in_time(one, Metric.DECISION) for one in here.samples]) == {
-            "SlowPickUp"
-        }
+    with metric_recorder(tmp_path, clock=lambda: utc_now() - late) as recorder:
+        recorder.arena.create_match([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]])
+        with start_steady_opponent(recorder.arena.url, tmp_path):
+            recorder.run_poller()
+            assert recorder.process_next_message() is not None
+        assert on_amid(
+            healthy, [in_time(sample, Metric.DECISION) for sample in recorder.samples]
+        ) == {"SlowPickUp"}
 
 
-def test_a_turn_that_the_arena_ended_is_noticed(healthy: list[Sample], tmp_path: Path) -> None:
+def test_a_turn_that_the_arena_times_out_raises_an_alarm(
+    healthy: list[Sample], tmp_path: Path
+) -> None:
     clock = ManualClock()
-    with metric_recorder(tmp_path, clock=clock) as here:
-        here.arena.create_match(
+    with metric_recorder(tmp_path, clock=clock) as recorder:
+        recorder.arena.create_match(
             [BOT_CREDENTIALS[0], BOT_CREDENTIALS[0]], timeout=timedelta(seconds=2)
         )
         clock.advance(timedelta(seconds=3))
-        while (done := here.process_next_message()) is None:
-            here.run_poller()
+        while (done := recorder.process_next_message()) is None:
+            recorder.run_poller()
         assert done.error is None
-        found = [in_time(one, Metric.PICKUP_DELAY, Metric.DECISION) for one in here.samples]
-        assert on_amid(healthy, found) == {"TurnTimedOut"}
+        samples = [
+            in_time(sample, Metric.PICKUP_DELAY, Metric.DECISION) for sample in recorder.samples
+        ]
+        assert on_amid(healthy, samples) == {"TurnTimedOut"}
 
 
 def test_a_decision_over_half_its_limit_is_noticed(
@@ -316,9 +333,9 @@ def test_a_decision_over_half_its_limit_is_noticed(
 def test_a_service_that_fails_is_noticed(
     healthy: list[Sample], tmp_path: Path, service: str
 ) -> None:
-    with metric_recorder(tmp_path, broken=service) as here:
-        assert here.call_service(service) >= 500
-        assert on_amid(healthy, here.samples) == {f"{service}Failing"}
+    with metric_recorder(tmp_path, broken=service) as recorder:
+        assert recorder.call_service(service) >= 500
+        assert on_amid(healthy, recorder.samples) == {f"{service}Failing"}
 
 
 # --- the record of our own metrics ---------------------------------------------------------------
@@ -327,9 +344,9 @@ def test_a_service_that_fails_is_noticed(
 LAST_CARD = [{"suit": "Anchor", "value": 4}]
 """Ours in the only turn, so that what they hold before it says who wins."""
 
-OURS, THEIRS = [{"suit": "Chest", "value": 5}], {"suit": "Map", "value": 5}
-LOST = {"drawPile": LAST_CARD, "banks": [OURS, [THEIRS, {"suit": "Key", "value": 7}]]}
-TIED = {"drawPile": LAST_CARD, "banks": [OURS, [THEIRS, {"suit": "Key", "value": 4}]]}
+BOT_BANK, OPPONENT_CARD = [{"suit": "Chest", "value": 5}], {"suit": "Map", "value": 5}
+LOST = {"drawPile": LAST_CARD, "banks": [BOT_BANK, [OPPONENT_CARD, {"suit": "Key", "value": 7}]]}
+TIED = {"drawPile": LAST_CARD, "banks": [BOT_BANK, [OPPONENT_CARD, {"suit": "Key", "value": 4}]]}
 
 
 class Metered(MatchHarness):
@@ -347,12 +364,12 @@ def play(folder: Path, faults: dict[int, FaultKind], **place: Any) -> MatchHarne
     return run_harness(Metered(arena, folder, faults, meter=metrics_recorder))
 
 
-def stuck(_position: Position) -> Action:
+def stuck(_position: DeadMansDrawPosition) -> Action:
     raise ValueError("never an answer, so that the safe action is played")
 
 
 def of_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Sample]:
-    """What workers and a poller measure in matches that end well, badly and in a tie, and fail."""
+    """Return the metrics of workers and a poller in matches that are won, lost, tied, or fail."""
     lines = io.StringIO()
     monkeypatch.setattr(metrics_recorder, "stream", io.StringIO())
     metrics_recorder.flush()  # what another test left
@@ -368,20 +385,20 @@ def of_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Sample]:
     return list(read_emf(lines.getvalue().splitlines()))
 
 
-def test_the_record_of_our_metrics_is_what_the_code_writes(
+def test_the_recorded_metrics_are_those_that_the_code_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The rule `own-metric` holds what alarms and widgets ask against it."""
-    found = of_matches(tmp_path, monkeypatch)
+    samples = of_matches(tmp_path, monkeypatch)
     # A poller's handler at an arena that answers, and at one that is gone.
-    with metric_recorder(tmp_path) as here, stamina.set_testing(True, attempts=2):
-        here.run_poller()
-        here.arena.stop()
-        here.run_poller()
-        found += here.samples
+    with metric_recorder(tmp_path) as recorder, stamina.set_testing(True, attempts=2):
+        recorder.run_poller()
+        recorder.arena.stop()
+        recorder.run_poller()
+        samples += recorder.samples
     written = {
-        (one.metric.name, tuple(sorted(name for name, _ in one.metric.dimensions)))
-        for one in found
-        if one.metric.namespace == NAMESPACE
+        (sample.metric.name, tuple(sorted(name for name, _ in sample.metric.dimensions)))
+        for sample in samples
+        if sample.metric.namespace == NAMESPACE
     }
     assert written == recorded_metrics()

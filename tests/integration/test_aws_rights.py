@@ -78,11 +78,11 @@ Seen = dict[str, set[str]]
 
 @contextmanager
 def seen() -> Iterator[Seen]:
-    """The actions of each service that are asked for meanwhile, as policies name them."""
-    found: Seen = defaultdict(set)
+    """Yield the actions called meanwhile, by service and named as in policies."""
+    actions_by_service: Seen = defaultdict(set)
 
     def note(params: dict[str, Any], model: Any, **_more: object) -> None:  # noqa: ANN401
-        actions = found[model.service_model.service_name]
+        actions = actions_by_service[model.service_model.service_name]
         if model.name != "TransactWriteItems":
             actions.add(model.name)
             return
@@ -98,14 +98,14 @@ def seen() -> Iterator[Seen]:
         build_seat_dependencies,
         build_director,
     )
-    for one in forget:
-        one.cache_clear()
+    for cached_function in forget:
+        cached_function.cache_clear()
     try:
-        yield found
+        yield actions_by_service
     finally:
         botocore.handlers.BUILTIN_HANDLERS.remove(handler)
-        for one in forget:
-            one.cache_clear()
+        for cached_function in forget:
+            cached_function.cache_clear()
 
 
 @pytest.fixture
@@ -115,21 +115,21 @@ def arena(tmp_path: Path) -> Iterator[ArenaServer]:
 
 
 def may(name: str, *services: str) -> Seen:
-    """What a role or a policy allows in these services, which are all that are to be asked."""
-    return {one: allowed_actions(name, one) for one in services}
+    """Return the actions that a role or policy allows in the services, the only ones called."""
+    return {service_name: allowed_actions(name, service_name) for service_name in services}
 
 
 @contextmanager
 def deployed(
     emulator: Emulator, arena: ArenaServer, name: str
 ) -> Iterator[tuple[ArenaBotDependencies, Seen]]:
-    """What a deployed function is made of, on a stack of its own, and the actions that it uses."""
-    made = emulator.create(prefix=name)
+    """Open a function's dependencies on a stack of its own; yield them and the actions used."""
+    stack = emulator.create(prefix=name)
     secret = f'{{"username": "{ALICE}", "password": "{PASSWORDS[ALICE]}"}}'
     emulator.client("ssm").put_parameter(Name=name, Value=secret, Type="SecureString")
     variables = {
         **emulator.environment,
-        **made.bot_settings(arena.url),
+        **stack.bot_settings(arena.url),
         "CARDSHARP_SECRET_ID": name,
         "CARDSHARP_PACE_SECONDS": "0.1",
         "CARDSHARP_STRATEGY": "draw-3",
@@ -141,13 +141,13 @@ def deployed(
 @contextmanager
 def service(emulator: Emulator, game: str, table: str, prefix: str = "") -> Iterator[Seen]:
     """The actions that a game's service, on a table of its own, uses meanwhile."""
-    made = emulator.create(prefix=prefix or game)
-    variables = {**emulator.environment, f"{game.upper()}_STORE": f"dynamodb:{made.tables[table]}"}
+    stack = emulator.create(prefix=prefix or game)
+    variables = {**emulator.environment, f"{game.upper()}_STORE": f"dynamodb:{stack.tables[table]}"}
     with settings_environment(variables), seen() as actions:
         yield actions
 
 
-def test_s13_blef_may_do_what_it_does(emulator: Emulator) -> None:
+def test_s13_the_blef_role_allows_exactly_the_actions_used(emulator: Emulator) -> None:
     with service(emulator, "blef", "blefTable") as actions:
         store = GAME_STORE_FACTORY.open(os.environ["BLEF_STORE"], SystemClock())
         client = BlefHandlerClient(store, SystemClock())
@@ -160,7 +160,7 @@ def test_s13_blef_may_do_what_it_does(emulator: Emulator) -> None:
     assert actions == may("blefRole", "dynamodb")
 
 
-def test_s13_blef_may_tell_those_who_watch(emulator: Emulator) -> None:
+def test_s13_the_blef_feed_policy_allows_publishing_to_subscribers(emulator: Emulator) -> None:
     with service(emulator, "blef", "blefTable", "feed") as actions:
         feed = build_feed("http://127.0.0.1:9/live", os.environ["BLEF_STORE"], SystemClock())
         assert feed.subscribe("game", "ann", "")
@@ -174,15 +174,15 @@ def test_s13_blef_may_tell_those_who_watch(emulator: Emulator) -> None:
 
 
 def test_s13_blef_may_seat_the_bot_that_is_invited(emulator: Emulator) -> None:
-    made = emulator.create(prefix="agents")
-    told = {
-        BOT_STORE_SETTING: f"dynamodb:{made.tables['Matches']}",
-        BOT_QUEUE_SETTING: made.queues["MatchQueue"],
+    stack = emulator.create(prefix="agents")
+    settings = {
+        BOT_STORE_SETTING: f"dynamodb:{stack.tables['Matches']}",
+        BOT_QUEUE_SETTING: stack.queues["MatchQueue"],
         BOT_URL_SETTING: "http://there",
     }
     game = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
     with settings_environment(emulator.environment), seen() as actions:
-        agents = build_invited_bots(told)
+        agents = build_invited_bots(settings)
         with (
             suppress(WriteConflict),
             agents.reserve_seat(game, GamePlayer("bot", "", "bayes"), "secret"),
@@ -196,7 +196,7 @@ def test_s13_blef_may_seat_the_bot_that_is_invited(emulator: Emulator) -> None:
     assert actions == may("blefAgentsPolicy", "dynamodb", "sqs")
 
 
-def test_s13_euchre_may_do_what_it_does(emulator: Emulator) -> None:
+def test_s13_the_euchre_role_allows_exactly_the_actions_used(emulator: Emulator) -> None:
     with service(emulator, "euchre", "euchreTable") as actions:
         context = LocalLambdaContext("euchre", HOUR, SystemClock())
         answer = SERVICE.build_handler({**os.environ, "EUCHRE_STRATEGY": "rules"})
@@ -205,7 +205,9 @@ def test_s13_euchre_may_do_what_it_does(emulator: Emulator) -> None:
     assert actions == may("euchreRole", "dynamodb")
 
 
-def test_s13_the_arena_may_do_what_it_does(emulator: Emulator, tmp_path: Path) -> None:
+def test_s13_the_arena_role_allows_exactly_the_actions_used(
+    emulator: Emulator, tmp_path: Path
+) -> None:
     table = create_arena_table(emulator, write_players(tmp_path))
     contests_in(table, emulator.client("dynamodb")).create(ContestSettings("cup"))
     secret = f'{{"username": "{ADMIN}", "password": "{PASSWORDS[ADMIN]}"}}'
@@ -217,9 +219,11 @@ def test_s13_the_arena_may_do_what_it_does(emulator: Emulator, tmp_path: Path) -
         def ask(method: str, target: str, user: str, body: bytes = b"") -> Any:  # noqa: ANN401
             headers = (("Authorization", basic_auth(user)), ("Content-Type", "application/json"))
             event = to_event(HttpRequest(method, target, headers, body), datetime.now(UTC))
-            told = answer(event, LocalLambdaContext("arena", timedelta(seconds=4), SystemClock()))
-            assert told["statusCode"] == 200, told
-            return json.loads(told["body"]) if target.startswith("/api") else told["body"]
+            response = answer(
+                event, LocalLambdaContext("arena", timedelta(seconds=4), SystemClock())
+            )
+            assert response["statusCode"] == 200, response
+            return json.loads(response["body"]) if target.startswith("/api") else response["body"]
 
         assert "<title>cup" in ask("GET", "/contest", ALICE)
         match = ask("POST", "/api/matches", ALICE, b"{}")["id"]
@@ -232,16 +236,16 @@ def test_s13_the_arena_may_do_what_it_does(emulator: Emulator, tmp_path: Path) -
     assert actions == may("deadmansdrawRole", "dynamodb", "ssm")
 
 
-def test_s13_the_director_may_do_what_it_does(emulator: Emulator) -> None:
+def test_s13_the_director_role_allows_exactly_the_actions_used(emulator: Emulator) -> None:
     """Of practice and a cup of teams that it plays itself, each turn by its message."""
     game = "deadmansdraw"
-    made = emulator.create(prefix="director")
+    stack = emulator.create(prefix="director")
     variables = {
         **emulator.environment,
-        "CARDSHARP_STORE": f"dynamodb:{made.tables[f'{game}Table']}",
-        "CARDSHARP_QUEUE": made.queues["Ticks"],
+        "CARDSHARP_STORE": f"dynamodb:{stack.tables[f'{game}Table']}",
+        "CARDSHARP_QUEUE": stack.queues["Ticks"],
     }
-    table = DynamoTable(made.tables[f"{game}Table"], emulator.client("dynamodb"))
+    table = DynamoTable(stack.tables[f"{game}Table"], emulator.client("dynamodb"))
     settings = ContestSettings("cup", format="swiss", matches=1, most=1, timeout=3600)
     records = contests_in(table, emulator.client("dynamodb")).create(settings)
     for name in ("draw-3", "draw-4"):  # who decide at once
@@ -258,11 +262,13 @@ def test_s13_the_director_may_do_what_it_does(emulator: Emulator) -> None:
         actions.clear()
         ticket = Tick.parse(message.body).ticket
         while records.stage is not ContestStage.OVER:
-            told: Message | None = replace(message, body=Tick(ticket=ticket).model_dump_json())
-            while told is not None:
-                function.handler(sqs_event([told], datetime.now(UTC)), context)
-                queue.delete(told)
-                told = queue.receive(timedelta())
+            current_message: Message | None = replace(
+                message, body=Tick(ticket=ticket).model_dump_json()
+            )
+            while current_message is not None:
+                function.handler(sqs_event([current_message], datetime.now(UTC)), context)
+                queue.delete(current_message)
+                current_message = queue.receive(timedelta())
             ticket += 1
             if records.stage is ContestStage.OPEN and records.practice_matches():
                 records.set_practice_until(datetime.now(UTC))
@@ -274,19 +280,23 @@ def test_s13_the_director_may_do_what_it_does(emulator: Emulator) -> None:
     assert actions.keys() == {"dynamodb", "sqs"}
 
 
-def test_s13_the_poller_may_do_what_it_does(emulator: Emulator, arena: ArenaServer) -> None:
+def test_s13_the_poller_role_allows_exactly_the_actions_used(
+    emulator: Emulator, arena: ArenaServer
+) -> None:
     with deployed(emulator, arena, "poller") as (assembly, actions):
         arena.create_match([ALICE, ALICE])
         assembly.match_log.acquire_lease("running", "a worker", HOUR)
         actions.clear()
-        left = iter([HOUR] * 3)
+        remaining_times = iter([HOUR] * 3)
         with assembly.build_poller() as scout:
-            assert scout.run(lambda: next(left, timedelta(0))) == 1
+            assert scout.run(lambda: next(remaining_times, timedelta(0))) == 1
     assert actions == may("PollerRole", "dynamodb", "sqs", "ssm")
     assert actions["sqs"] == DLQ
 
 
-def test_s13_the_worker_may_do_what_it_does(emulator: Emulator, arena: ArenaServer) -> None:
+def test_s13_the_worker_role_allows_exactly_the_actions_used(
+    emulator: Emulator, arena: ArenaServer
+) -> None:
     with deployed(emulator, arena, "worker") as (assembly, actions):
         match_id = arena.create_match([ALICE, ALICE], drawPile=SHORT)
         assembly.dispatcher.dispatch(match_id)
@@ -294,9 +304,9 @@ def test_s13_the_worker_may_do_what_it_does(emulator: Emulator, arena: ArenaServ
         actions.clear()
         look = replace(message, body=PollMessage(look=1, left=1).to_json)
         # Handed on, then played; at last it looks for others.
-        for told, seconds in ((message, 1), (message, 300), (look, 300)):
+        for current_message, seconds in ((message, 1), (message, 300), (look, 300)):
             context = LocalLambdaContext("worker", timedelta(seconds=seconds), SystemClock())
-            worker.app.handler(sqs_event([told], datetime.now(UTC)), context)
+            worker.app.handler(sqs_event([current_message], datetime.now(UTC)), context)
             assembly.match_log.add_note(match_id, "refused", {})
             assembly.match_log.acquire_lease("running", "a worker", HOUR)
     assert actions["dynamodb"] == allowed_actions("WorkerRole", "dynamodb")
@@ -304,7 +314,9 @@ def test_s13_the_worker_may_do_what_it_does(emulator: Emulator, arena: ArenaServ
     assert actions["ssm"] <= allowed_actions("WorkerRole", "ssm")
 
 
-def test_s13_the_practice_function_may_what_it_does(emulator: Emulator, arena: ArenaServer) -> None:
+def test_s13_the_practice_role_allows_exactly_the_actions_used(
+    emulator: Emulator, arena: ArenaServer
+) -> None:
     with (
         deployed(emulator, arena, "practice") as (assembly, actions),
         assembly.build_client() as client,

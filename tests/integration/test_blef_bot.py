@@ -50,8 +50,8 @@ OUR_GAME = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[SimulatedBlefServer]:
     """A service behind HTTP with one short game, and a rival that starts it and plays."""
-    with closing(SimulatedBlefServer(tmp_path, SystemClock())) as made:
-        yield made
+    with closing(SimulatedBlefServer(tmp_path, SystemClock())) as server:
+        yield server
 
 
 @pytest.fixture
@@ -63,36 +63,42 @@ def url(service: SimulatedBlefServer) -> Iterator[str]:
 SEAT = {"url": "https://blef.example/v2/", "game": OUR_GAME, "nickname": "ours"}
 
 
-def test_a_game_is_played_and_explained_beside_one_that_never_starts(
+def test_a_game_is_played_and_explained_while_another_never_starts(
     service: SimulatedBlefServer, url: str, tmp_path: Path
 ) -> None:
     """One worker for two seats, of which that of a game without a second player comes first."""
-    said: list[str] = []
+    notices: list[str] = []
     seats = {**SEAT, "url": url, "strategy": "greedy"}
-    idle, ours = ({**seats, "game": one} for one in (service.client.create(), service.table))
+    idle, active_seat = (
+        {**seats, "game": game_id} for game_id in (service.client.create(), service.table)
+    )
     secret, store = str(uuid4()), tmp_path / "log.db"
-    with capture_log() as log, run_workers(store, said.append, 1) as places:
+    with capture_log() as log, run_workers(store, notices.append, 1) as places:
         waiting, offering = order_match(GAME, idle), places.dispatcher
-        until(lambda: (found := offering.match_log.match(waiting)) and found.is_parked)
-        order = BlefJoinOrder.parse(ours)
+        until(lambda: (match := offering.match_log.match(waiting)) and match.is_parked)
+        order = BlefJoinOrder.parse(active_seat)
         match_id = join_and_dispatch("blef", order, secret, places.vault, offering)
         until(lambda: service.play_rival() == "Finished")
-        until(lambda: (found := offering.match_log.match(match_id)) and found.outcome)
+        until(lambda: (match := offering.match_log.match(match_id)) and match.outcome)
         waits, record = (
             require_match(offering.match_log, waiting),
             require_match(offering.match_log, match_id),
         )
         moves = offering.match_log.moves(match_id)
-        assert said == []
+        assert notices == []
     assert waits.outcome is None, "it goes on to wait"
     steps, played = list(replay(record, moves)), [move.facts or {} for move in moves]
     reasons = [step.decision.reason for step in steps if step.decision is not None]
     assert all(reasons)
-    own = [one for one in played if one.get("player") == "ours" and one["actionId"] != LOST_MARKER]
-    assert len(reasons) == len(own)
+    bot_moves = [
+        move for move in played if move.get("player") == "ours" and move["actionId"] != LOST_MARKER
+    ]
+    assert len(reasons) == len(bot_moves)
     trial = BacktestPlayer(GAME, "greedy")
-    again = [one.is_different for one in trial.redecide(trial.decision_points(record, moves))]
-    assert again == [False] * len(own)
+    differences = [
+        decision.is_different for decision in trial.redecide(trial.decision_points(record, moves))
+    ]
+    assert differences == [False] * len(bot_moves)
     assert secret not in log.getvalue() + store.read_bytes().decode("latin-1")
 
 
@@ -149,7 +155,7 @@ def test_an_order_that_cannot_be_used_is_refused_in_a_sentence() -> None:
     assert names[0] == names[1] != names[2], "the same order names the same seat"
 
 
-def test_an_order_is_for_the_game_that_it_names_or_whose_keys_it_has() -> None:
+def test_an_order_is_routed_by_its_game_name_or_its_keys() -> None:
     ordering = practice.app.load_order_handler
     assert ordering(SEAT) is ordering({"play": "blef"}) is GAME.place_order.load()  # type: ignore[union-attr]
     first = ordering({"play": "deadmansdraw"})
@@ -158,22 +164,22 @@ def test_an_order_is_for_the_game_that_it_names_or_whose_keys_it_has() -> None:
         ordering({"play": "euchre"})
 
 
-def test_a_join_that_is_asked_again_is_one_join(service: SimulatedBlefServer) -> None:
+def test_a_repeated_join_is_one_join(service: SimulatedBlefServer) -> None:
     """With a uuid of one's own; under another name, or by somebody else, it is refused."""
-    path, mine = f"/games/{service.table}/join", OUR_GAME.upper()
+    path, player_uuid = f"/games/{service.table}/join", OUR_GAME.upper()
     for _ in range(2):
-        reply = service.client.post(path, {"nickname": "ours", "player_uuid": mine})
+        reply = service.client.post(path, {"nickname": "ours", "player_uuid": player_uuid})
         assert (reply.status, reply.json) == (200, {"player_uuid": OUR_GAME})
     assert len(service.state()["players"]) == 2
-    for asked, status, told in (
-        ({"nickname": "other", "player_uuid": mine}, 409, "Player UUID already taken"),
+    for body, status, message in (
+        ({"nickname": "other", "player_uuid": player_uuid}, 409, "Player UUID already taken"),
         ({"nickname": "ours"}, 409, "Nickname already taken"),
         ({"nickname": "ours", "player_uuid": "x"}, 400, "Invalid player UUID"),
     ):
-        refused = service.client.post(path, asked)
-        assert (refused.status, refused.json) == (status, {"error": told})
+        refused = service.client.post(path, body)
+        assert (refused.status, refused.json) == (status, {"error": message})
     service.play_rival()
-    late = service.client.post(path, {"nickname": "ours", "player_uuid": mine})
+    late = service.client.post(path, {"nickname": "ours", "player_uuid": player_uuid})
     assert late.status == 200, "also after the start, for the answer may have come late"
     assert late.json["player_uuid"] == OUR_GAME
 
@@ -182,7 +188,7 @@ def test_a_join_that_is_asked_again_is_one_join(service: SimulatedBlefServer) ->
 
 
 @pytest.fixture
-def shown(
+def public_service(
     service: SimulatedBlefServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> SimulatedBlefServer:
     """The service, where the rival's game is public."""
@@ -201,20 +207,25 @@ def another(service: SimulatedBlefServer, *names: str) -> str:
 
 
 def test_games_that_can_be_joined_are_listed(
-    shown: SimulatedBlefServer, url: str, cli: Cli
+    public_service: SimulatedBlefServer, url: str, cli: Cli
 ) -> None:
-    full = another(shown, *(f"p{number}" for number in range(8)))
+    full = another(public_service, *(f"p{number}" for number in range(8)))
     listed = cli("blef", "versus", "--url", url)
     assert (listed.code, full in listed.out) == (0, False)
-    assert f"{shown.table}  room {room_number(shown.table)}  1 of 8: rival" in listed.out
-    [found] = cli("blef", "versus", "--url", url, "--json").json()
-    assert (found["game"], found["players"]) == (shown.table, ["rival"])
-    shown.client.post(f"/games/{shown.table}/make-private", {"admin_uuid": shown.rival})
+    assert (
+        f"{public_service.table}  room {room_number(public_service.table)}  1 of 8: rival"
+        in listed.out
+    )
+    [open_game] = cli("blef", "versus", "--url", url, "--json").json()
+    assert (open_game["game"], open_game["players"]) == (public_service.table, ["rival"])
+    public_service.client.post(
+        f"/games/{public_service.table}/make-private", {"admin_uuid": public_service.rival}
+    )
     assert "No public game" in cli("blef", "versus", "--url", url).out
 
 
-def test_what_is_no_list_service_or_strategy_is_told(
-    shown: SimulatedBlefServer, url: str, cli: Cli
+def test_a_missing_list_service_or_strategy_is_reported(
+    public_service: SimulatedBlefServer, url: str, cli: Cli
 ) -> None:
     with pytest.raises(NotFound):
         public_games(f"{url}/nothing")
@@ -223,53 +234,53 @@ def test_what_is_no_list_service_or_strategy_is_told(
     assert cli("blef", "bot", "--url", "http://127.0.0.1:9").code == ExitCode.UNREACHABLE
     with pytest.raises(ConfigError, match="give one by --game"):
         bot(options=JoinGameOptions(url=url), game=GAME._replace(list_open_games=None))
-    told = cli("blef", "bot", "--url", url, "--strategy", "nobody")
-    assert (told.code, "nobody" in told.err) == (ExitCode.USAGE, True)
-    assert shown.state()["players"] == [{"nickname": "rival", "n_cards": 0}]
+    result = cli("blef", "bot", "--url", url, "--strategy", "nobody")
+    assert (result.code, "nobody" in result.err) == (ExitCode.USAGE, True)
+    assert public_service.state()["players"] == [{"nickname": "rival", "n_cards": 0}]
 
 
-def test_seats_are_taken_one_after_the_other_in_the_wanted_rooms(
-    shown: SimulatedBlefServer,
+def test_seats_are_taken_one_at_a_time_in_the_chosen_rooms(
+    public_service: SimulatedBlefServer,
     url: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    said: list[str] = []
-    monkeypatch.setattr("cardsharp_tools.cli.commands.game_bot.print_notice", said.append)
+    notices: list[str] = []
+    monkeypatch.setattr("cardsharp_tools.cli.commands.game_bot.print_notice", notices.append)
     anywhere = JoinGameOptions(url=url, nickname="ours", strategy="greedy", concurrency=1)
 
     def gone(url: str) -> list[Any]:
         raise Unreachable(f"GET {url}: refused.")
 
-    with run_workers(tmp_path / "log.db", said.append, 4) as places:
-        here = replace(anywhere, rooms=(room_number(shown.table),))
-        looks = join_public_games(GAME, here, places, public_games)
-        elsewhere = another(shown, "ann")
+    with run_workers(tmp_path / "log.db", notices.append, 4) as places:
+        room_options = replace(anywhere, rooms=(room_number(public_service.table),))
+        looks = join_public_games(GAME, room_options, places, public_games)
+        elsewhere = another(public_service, "ann")
         next(looks)
         next(looks)
-        assert [line.split()[1].rstrip(",") for line in said] == [shown.table]
-        until(lambda: shown.play_rival() == "Finished")
+        assert [line.split()[1].rstrip(",") for line in notices] == [public_service.table]
+        until(lambda: public_service.play_rival() == "Finished")
         until(lambda: next(looks) or "We have" in capsys.readouterr().out)
-        wanted = join_public_games(GAME, anywhere, places, public_games)
-        next(wanted)
-        until(lambda: len(shown.client.get(f"/games/{elsewhere}").json["players"]) == 2)
-        third = another(shown, "bob")
-        next(wanted)
-        assert [third in line for line in said] == [False, False]
+        unrestricted_looks = join_public_games(GAME, anywhere, places, public_games)
+        next(unrestricted_looks)
+        until(lambda: len(public_service.client.get(f"/games/{elsewhere}").json["players"]) == 2)
+        third = another(public_service, "bob")
+        next(unrestricted_looks)
+        assert [third in line for line in notices] == [False, False]
         next(join_public_games(GAME, anywhere, places, gone))
-    assert said[2:] == [f"GET {url}: refused. It is asked again."]
+    assert notices[2:] == [f"GET {url}: refused. It is asked again."]
 
 
-def test_the_command_joins_what_comes_and_tells_how_it_ended(
-    shown: SimulatedBlefServer, url: str
+def test_the_command_joins_open_games_and_reports_their_results(
+    public_service: SimulatedBlefServer, url: str
 ) -> None:
     arguments = ("blef", "bot", "--url", url, "--nickname", "ours", "--strategy", "greedy")
     with start_program(*arguments, "--json") as process:
-        until(lambda: shown.play_rival() == "Finished")
-        told = json.loads(wait_for_line(process.stdout, shown.table))
-    assert told["game"] == shown.table
-    assert told["result"] in {"won", "lost"}
+        until(lambda: public_service.play_rival() == "Finished")
+        outcome = json.loads(wait_for_line(process.stdout, public_service.table))
+    assert outcome["game"] == public_service.table
+    assert outcome["result"] in {"won", "lost"}
 
 
 # --- invited -----------------------------------------------------------------------------------

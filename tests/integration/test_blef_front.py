@@ -65,11 +65,14 @@ def test_a_function_that_fails_is_a_500_without_its_reason(echoing: ApiGatewaySe
     """As one whose answer cannot be read."""
     answer = requests.get(f"{echoing.url}/fail", timeout=HANG_SECONDS)
     assert (answer.status_code, answer.json()) == (500, {"message": "Internal Server Error"})
-    for told in ({"statusCode": "x"}, {"statusCode": 200, "body": "*", "isBase64Encoded": True}):
-        assert parse_response(told) == INTERNAL_ERROR_RESPONSE
+    for response in (
+        {"statusCode": "x"},
+        {"statusCode": 200, "body": "*", "isBase64Encoded": True},
+    ):
+        assert parse_response(response) == INTERNAL_ERROR_RESPONSE
 
 
-async def asked_from(gateway: HttpGateway, source: str) -> int:
+async def status_for_source(gateway: HttpGateway, source: str) -> int:
     """The status of what is answered to a request from that address."""
     scope = {"type": "http", "method": "GET", "path": "/", "raw_path": b"/", "query_string": b""}
     receive = AsyncMock(return_value={"type": "http.request", "body": b""})
@@ -78,8 +81,8 @@ async def asked_from(gateway: HttpGateway, source: str) -> int:
     return int(send.call_args_list[0].args[0]["status"])
 
 
-def test_one_caller_cannot_have_all_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever it asks for at once; at this machine nobody waits for anybody."""
+def test_one_caller_cannot_block_other_callers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many requests of one address delay no other; on this machine no caller waits for another."""
     monkeypatch.setattr("cardsharp_tools.local_cloud.api_gateway.MAX_CONCURRENCY", 5)
     monkeypatch.setattr("cardsharp_tools.local_cloud.api_gateway.MAX_CONCURRENCY_PER_CLIENT", 2)
     moved = threading.Event()
@@ -94,11 +97,11 @@ def test_one_caller_cannot_have_all_others_wait(monkeypatch: pytest.MonkeyPatch)
             LambdaFunction("slow", slow, timedelta(seconds=HANG_SECONDS)), SystemClock()
         )
         many = ["192.0.2.1"] * 9 + ["127.0.0.1"] * 2
-        waiting = [asyncio.ensure_future(asked_from(gateway, source)) for source in many]
+        waiting = [asyncio.ensure_future(status_for_source(gateway, source)) for source in many]
         try:
-            answered = [asked_from(gateway, f"192.0.2.{number}") for number in (2, 3, 2)]
+            answered = [status_for_source(gateway, f"192.0.2.{number}") for number in (2, 3, 2)]
             assert await asyncio.wait_for(asyncio.gather(*answered), HANG_SECONDS) == [200] * 3
-            assert not any(one.done() for one in waiting)
+            assert not any(task.done() for task in waiting)
         finally:
             moved.set()
         assert await asyncio.gather(*waiting) == [200] * len(many)
@@ -117,7 +120,7 @@ class Noticing(SystemClock):
         super().sleep(duration)
 
 
-def test_a_long_poll_is_answered_when_somebody_moves_and_when_the_front_stops() -> None:
+def test_a_long_poll_returns_on_a_move_and_on_shutdown() -> None:
     clock = Noticing()
     service = BlefService(GAME_STORE_FACTORY.open_file(MEMORY_PATH, clock), clock)
     with front_of(API, service) as front, ThreadPoolExecutor(2) as threads:
@@ -172,7 +175,7 @@ ODD: list[tuple[str, object]] = [
 ]
 
 
-def test_an_event_that_is_none_is_refused_with_what_is_wrong_of_it() -> None:
+def test_a_malformed_event_is_refused_with_its_wrong_field() -> None:
     """As is a record of the director's whose body is no text."""
     handler = SERVICE.build_handler({SERVICE.store_setting: "sqlite::memory:"})
     for part, event in ODD:

@@ -22,7 +22,7 @@ from cardsharp.errors import Unreachable
 from cardsharp.games.blef.actions import CHECK
 from cardsharp.games.blef.bot.client import BlefClient
 from cardsharp.games.blef.cards import DECK
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
 from cardsharp.games.blef.service.routes import API
 from cardsharp.games.blef.service.service import BlefService, StateQuery
@@ -47,15 +47,15 @@ class Seat:
     def __init__(self, typed: Iterator[str]) -> None:
         self.page = io.StringIO()
         self._typed = typed
-        self.asked = Event()
+        self.prompted = Event()
         self._console = Console(file=self.page, width=80, highlight=False)
 
-    def person(self, screen: Screen[Any, Position, int]) -> TerminalPlayer[Position, int]:
+    def person(self, screen: Screen[Any, BlefPosition, int]) -> TerminalPlayer[BlefPosition, int]:
         advisor = Advisor("greedy", Rules().build_strategy("greedy", Random(0)))
         return TerminalPlayer(screen, self._ask, self._console, advisor)
 
     def _ask(self, prompt: str) -> str:
-        self.asked.set()
+        self.prompted.set()
         answer = next(self._typed, None)
         if answer is None:
             raise EOFError
@@ -85,7 +85,7 @@ def test_two_people_play_a_served_game_to_its_end(service: tuple[BlefService, st
 
     with ThreadPoolExecutor(2) as pool:
         ann = pool.submit(play, first, "ann")
-        assert first.asked.wait(HANG_SECONDS)
+        assert first.prompted.wait(HANG_SECONDS)
         bob = pool.submit(play, second, "bob")
         winners = {ann.result(timeout=HANG_SECONDS), bob.result(timeout=HANG_SECONDS)}
     assert winners in ({"you", "ann"}, {"you", "bob"})
@@ -98,7 +98,7 @@ def test_two_people_play_a_served_game_to_its_end(service: tuple[BlefService, st
             assert not re.search("   (ann|bob): ", block.split("-- ")[0]), "before the end"
 
 
-def test_who_leaves_takes_the_same_seat_again_and_moves_once_though_an_answer_is_lost(
+def test_a_returning_player_keeps_the_seat_and_moves_once_despite_a_lost_response(
     service: tuple[BlefService, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The move has arrived; the game is looked at, and goes on."""
@@ -106,11 +106,11 @@ def test_who_leaves_takes_the_same_seat_again_and_moves_once_though_an_answer_is
     games.randomness = chance = RecordedRandomness(lambda number: DECK[:number])
     chance.orders = {2: (0, 1)}
     game = games.create()
-    wanted, acted, moves = Invitation(url, game, "ann"), BlefClient.play_action, list[int]()
+    invitation, acted, moves = Invitation(url, game, "ann"), BlefClient.play_action, list[int]()
     for _ in range(2):
         seat = Seat(iter(["quit"]))
         with pytest.raises(PlayerQuit):
-            BlefTerminal.join(wanted, seat.person)
+            BlefTerminal.join(invitation, seat.person)
         assert "Here are ann; the game has not started yet." in seat.page.getvalue()
     assert games.get_state(game, StateQuery(), timedelta).game.nicknames == ("ann",)
     bob = games.join(game, "bob")
@@ -124,7 +124,7 @@ def test_who_leaves_takes_the_same_seat_again_and_moves_once_though_an_answer_is
     monkeypatch.setattr(BlefClient, "play_action", act)
     seat = Seat(iter(["start", "pair of aces", "quit"]))
     with pytest.raises(PlayerQuit):
-        BlefTerminal.join(wanted, seat.person)
+        BlefTerminal.join(invitation, seat.person)
     first = games.get_state(game, StateQuery(round=lambda _: 1), timedelta)
     assert moves == [first.position.history[0].action] == [11]
     assert "the connection broke" in seat.page.getvalue()

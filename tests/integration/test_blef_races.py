@@ -65,13 +65,13 @@ def clients(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Ble
 
 
 def statuses(replies: list[HttpResponse]) -> Counter[int]:
-    """How often each status was answered, none of them a failure of ours."""
+    """Count the responses by status, and fail on a server error."""
     counted = Counter(reply.status for reply in replies)
     assert max(counted) < 500, [reply.text for reply in replies if reply.status >= 500]
     return counted
 
 
-def test_who_was_let_in_is_in_the_game_and_each_nickname_once(
+def test_every_accepted_player_is_in_the_game_with_a_unique_nickname(
     clients: list[BlefHandlerClient],
 ) -> None:
     """Two ask for each of eight nicknames."""
@@ -92,8 +92,10 @@ def test_who_was_let_in_is_in_the_game_and_each_nickname_once(
             assert clients[0].get(path, player_uuid=uuid).status == 200
 
 
-def test_nobody_joins_or_shows_a_game_after_its_start(clients: list[BlefHandlerClient]) -> None:
-    """Whatever the order: who was let in is seated, and the game is as public as was said."""
+def test_a_started_game_can_be_neither_joined_nor_published(
+    clients: list[BlefHandlerClient],
+) -> None:
+    """In any order of events, accepted players are seated and visibility is as accepted."""
     for _ in range(GAMES):
         table = clients[0].create_with_players()
 
@@ -137,7 +139,7 @@ def claimed(places: SeatDependencies, seat: ServiceSeat = SEAT) -> AbstractConte
     return reserve_seat("blef", seat, places.vault, places.dispatcher)
 
 
-def test_a_seat_is_offered_once_it_is_ours_and_what_came_to_nothing_is_closed(
+def test_a_claimed_seat_is_offered_once_and_a_failed_claim_is_closed(
     places: SeatDependencies,
 ) -> None:
     """And can be tried again; who comes too late takes nothing from who has it."""
@@ -155,10 +157,12 @@ def test_a_seat_is_offered_once_it_is_ours_and_what_came_to_nothing_is_closed(
     with pytest.raises(WriteConflict), claimed(places, SEAT.with_secret("two")):
         raise WriteConflict("the nickname was taken meanwhile")
     assert places.vault.find(SEAT.unique_id) == SEAT.to_json
-    assert [one.match_id for one in offering.match_log.running_matches()] == [SEAT.unique_id]
+    assert [running_match.match_id for running_match in offering.match_log.running_matches()] == [
+        SEAT.unique_id
+    ]
 
 
-def test_a_seat_whose_maker_died_is_offered_when_its_lease_is_over(
+def test_a_seat_of_a_dead_claimant_is_offered_when_its_lease_expires(
     places: SeatDependencies,
 ) -> None:
     """The bot then sees at its first look whether the seat is ours."""
@@ -184,13 +188,13 @@ def test_of_many_invitations_each_that_is_acknowledged_is_in_the_game(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the bots that a setting names; a pause keeps them from this and any other seat."""
-    told = {
+    settings = {
         BOT_STORE_SETTING: f"sqlite:{tmp_path / 'log.db'}",
         BOT_QUEUE_SETTING: f"memory:{tmp_path}",
         BOT_URL_SETTING: "http://there",
         "BLEF_AGENTS": "Perun=threshold(0.2,0.5); Zorya = greedy",
     }
-    agents, clock = build_invited_bots(told), SystemClock()
+    agents, clock = build_invited_bots(settings), SystemClock()
     client = BlefHandlerClient(
         GAME_STORE_FACTORY.open_file(tmp_path / "games.db", clock), clock, base="", agents=agents
     )
@@ -205,7 +209,7 @@ def test_of_many_invitations_each_that_is_acknowledged_is_in_the_game(
     assert {reply.status for reply in replies} <= {200, 403, 503}
     acknowledged = {reply.json["message"] for reply in replies if reply.status == 200}
     players = client.get(f"/games/{game}").json["players"]
-    kinds = {one["nickname"]: one["ai_agent"] for one in players if "ai_agent" in one}
+    kinds = {player["nickname"]: player["ai_agent"] for player in players if "ai_agent" in player}
     assert acknowledged == {f"{name} joined the game" for name in kinds}
     assert len(players) == 1 + len(kinds) <= 8
     named = {("Perun", "threshold(0.2,0.5)"), ("Zorya", "greedy")}

@@ -58,13 +58,13 @@ class Place:
 
     arena: ArenaServer
     assembly: ArenaBotDependencies
-    said: io.StringIO
+    log_output: io.StringIO
 
 
 @contextmanager
 def placed(folder: Path, *, slow_down: bool = False, **settings: str) -> Iterator[Place]:
-    said = io.StringIO()
-    redirect_output(said)
+    log_output = io.StringIO()
+    redirect_output(log_output)
     wait = timedelta(seconds=0.1)
     with running_arena(folder, long_poll_timeout=wait, throttle=slow_down) as (arena, _):
         variables = {
@@ -73,21 +73,21 @@ def placed(folder: Path, *, slow_down: bool = False, **settings: str) -> Iterato
             **settings,
         }
         with open_assembly(variables) as assembly:
-            yield Place(arena, assembly, said)
-    assert PASSWORDS[ALICE] not in said.getvalue()
+            yield Place(arena, assembly, log_output)
+    assert PASSWORDS[ALICE] not in log_output.getvalue()
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    with placed(tmp_path, **QUICK) as made:
-        yield made
+    with placed(tmp_path, **QUICK) as opened_place:
+        yield opened_place
 
 
 def samples(function: str) -> list[str]:
     """The names of a function's sample events."""
-    found = [path.stem for path in sorted(EVENTS.glob(f"{function}_*.json"))]
-    assert found, f"{function} has no sample event"
-    return found
+    names = [path.stem for path in sorted(EVENTS.glob(f"{function}_*.json"))]
+    assert names, f"{function} has no sample event"
+    return names
 
 
 def test_worker_and_poller_answer_every_sample_event(place: Place) -> None:
@@ -95,7 +95,7 @@ def test_worker_and_poller_answer_every_sample_event(place: Place) -> None:
     for sample in samples("worker"):
         event = json.loads((EVENTS / f"{sample}.json").read_text())
         answer = worker.app.handler(event, context())
-        failed = [one["messageId"] for one in event["Records"]][: sample == "worker_poison"]
+        failed = [record["messageId"] for record in event["Records"]][: sample == "worker_poison"]
         assert answer == {"batchItemFailures": [{"itemIdentifier": name} for name in failed]}
     for sample in samples("poller"):
         event = json.loads((EVENTS / f"{sample}.json").read_text())
@@ -117,15 +117,15 @@ def test_a_strategy_that_does_not_exist_stops_worker_poller_and_practice(
     register_queue(os.environ["CARDSHARP_QUEUE"].removeprefix("memory:"), queue)
     match_id = place.arena.create_match([ALICE, ALICE])
     queue.send(message(match_id))
-    held = receive_message(queue)
+    received = receive_message(queue)
     wrong = pytest.raises(ConfigError, match="No strategy is called 'captian'")
     with wrong:
-        worker.app.handler(sqs_event([held], datetime.now(UTC)), context())
+        worker.app.handler(sqs_event([received], datetime.now(UTC)), context())
     with wrong:
         poller.app.handler({}, context(1.2))
     with wrong:
         practice.app.handler({"matches": 0}, context())
-    assert f'"match_id":"{match_id}"' in place.said.getvalue()
+    assert f'"match_id":"{match_id}"' in place.log_output.getvalue()
     clock.advance(timedelta(seconds=29))
     assert queue.receive(timedelta(0)) is None
     clock.advance(timedelta(seconds=31))
@@ -145,23 +145,23 @@ def test_a_strategy_that_was_set_and_does_not_exist_is_an_error_and_another_play
     assert worker.app.handler(match_event(message(match_id)), context()) == NONE_FAILED
     moves = place.assembly.match_log.moves(match_id)
     assert {move.intent["strategy"] for move in moves if move.intent is not None} == {"draw-3"}
-    lines = map(json.loads, place.said.getvalue().splitlines())
-    (told,) = [line["message"] for line in lines if line.get("level") == "ERROR"]
-    assert told.startswith("No strategy is called 'captian'")
+    lines = map(json.loads, place.log_output.getvalue().splitlines())
+    (error_message,) = [line["message"] for line in lines if line.get("level") == "ERROR"]
+    assert error_message.startswith("No strategy is called 'captian'")
 
 
 def test_a_look_that_is_due_puts_the_match_that_waits_on_the_queue(place: Place) -> None:
     match_id = place.arena.create_match([ALICE, ALICE])
-    before = place.said.tell()
+    log_position = place.log_output.tell()
     assert worker.app.handler(match_event(PollMessage(look=0).to_json), context()) == NONE_FAILED
     assert parse_match_message(receive_message(place.assembly.queue).body).match_id == match_id
-    assert "_aws" not in place.said.getvalue()[before:], "its figures would be paid for"
+    assert "_aws" not in place.log_output.getvalue()[log_position:], "its figures would be paid for"
     with mock.patch.object(
         MatchPoller, "poll_once", side_effect=StoreError("The table is throttled.")
     ):
         answer = worker.app.handler(match_event(PollMessage(look=0).to_json), context())
     assert answer == NONE_FAILED, "it is not repeated"
-    assert "a look failed: The table is throttled." in place.said.getvalue()
+    assert "a look failed: The table is throttled." in place.log_output.getvalue()
 
 
 # --- practice orders ------------------------------------------------------------------------
@@ -178,16 +178,16 @@ def test_an_ordered_match_is_as_ordered_and_played_on_both_sides(tmp_path: Path,
             assembly.queue.delete(message)
         other = DUMMY if event.get("opponent") == "dummy" else ALICE
         assert len(ids) == event.get("matches", 1)
-        for whole in map(arena.admin_view, ids):
-            assert log_differences(whole, assembly.match_log) == []
-            assert intent_differences(whole, assembly.match_log, [ALICE, DUMMY]) == []
-            assert whole["playerids"] == [ALICE, other]
-            given = whole["creationParams"]
-            assert given.get("tags", []) == event.get("tags", [])
-            assert given.get("timeout") == event.get("timeout_seconds")
-            assert given.get("drawPile") == event.get("draw_pile")
-            assert given.get("banks") == event.get("banks")
-            assert "seed" not in event or given["randomSeed"] == event["seed"]
+        for match_view in map(arena.admin_view, ids):
+            assert log_differences(match_view, assembly.match_log) == []
+            assert intent_differences(match_view, assembly.match_log, [ALICE, DUMMY]) == []
+            assert match_view["playerids"] == [ALICE, other]
+            params = match_view["creationParams"]
+            assert params.get("tags", []) == event.get("tags", [])
+            assert params.get("timeout") == event.get("timeout_seconds")
+            assert params.get("drawPile") == event.get("draw_pile")
+            assert params.get("banks") == event.get("banks")
+            assert "seed" not in event or params["randomSeed"] == event["seed"]
         finished = assembly.match_log.matches(status=MatchStatus.FINISHED)
     assert {record.outcome["result"] for record in finished if record.outcome} == {"both seats"}
 
@@ -216,25 +216,25 @@ def test_a_wrong_password_fails_the_message_and_leaves_the_match_alone_for_a_whi
         record = place.assembly.match_log.match(match_id)
         assert not place.assembly.match_log.mark_queued(match_id, timedelta(seconds=3))
     assert answer == {"batchItemFailures": [{"itemIdentifier": "0"}]}
-    said = place.said.getvalue()
-    assert "check the user and the password" in said
-    assert "not-alices" not in said
-    (failed,) = (line for line in said.splitlines() if "a message failed" in line)
+    log_text = place.log_output.getvalue()
+    assert "check the user and the password" in log_text
+    assert "not-alices" not in log_text
+    (failed,) = (line for line in log_text.splitlines() if "a message failed" in line)
     assert json.loads(failed)["match_id"] == match_id
     assert record.status is MatchStatus.RUNNING
 
 
-def test_an_id_that_is_none_and_the_match_of_others_are_set_aside(place: Place) -> None:
+def test_an_invalid_id_and_a_foreign_match_are_set_aside(place: Place) -> None:
     """The arena's 400 is an answer; asking again would be no use."""
-    others = place.arena.create_match([BOB, OUTSIDER])
-    for match_id, failed, said in (
+    foreign_match = place.arena.create_match([BOB, OUTSIDER])
+    for match_id, failed, expected_text in (
         ("abc", [], "24 hex characters"),
-        (others, ["0"], "Match is visible only to participating players."),
+        (foreign_match, ["0"], "Match is visible only to participating players."),
     ):
         answer = worker.app.handler(match_event(message(match_id)), context())
-        assert answer == {"batchItemFailures": [{"itemIdentifier": one} for one in failed]}
+        assert answer == {"batchItemFailures": [{"itemIdentifier": item_id} for item_id in failed]}
         assert not place.assembly.match_log.mark_queued(match_id, timedelta(seconds=3))
-        assert said in place.said.getvalue()
+        assert expected_text in place.log_output.getvalue()
 
 
 @pytest.mark.usefixtures("place")
@@ -245,7 +245,7 @@ def test_an_event_of_another_shape_is_refused_in_a_sentence() -> None:
             worker.app.handler(event, context())
 
 
-def test_r10_a_poison_message_becomes_a_dead_letter_after_its_last_receive_while_others_go_on(
+def test_r10_a_poison_message_becomes_a_dead_letter_while_other_messages_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker.app, "RETRY_DELAY", timedelta(seconds=0.2))

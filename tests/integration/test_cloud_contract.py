@@ -37,11 +37,11 @@ def log(bench: LogBench) -> MatchLog:
 
 
 def seen(log: MatchLog, idle: timedelta = TTL) -> ExpiredLease:
-    """What an onlooker tells of the match who has seen it as it is now for so long."""
+    """Return the lease as an observer reports it that has seen the match unchanged for `idle`."""
     return ExpiredLease(require_match(log).lease_version, idle)
 
 
-def test_a_match_is_announced_to_one_caller_until_that_is_outwaited_or_taken(
+def test_a_match_is_announced_once_until_the_announcement_expires_or_is_taken(
     bench: LogBench,
 ) -> None:
     """The first take stores the header and uses up the announcement."""
@@ -60,7 +60,7 @@ def test_a_match_is_announced_to_one_caller_until_that_is_outwaited_or_taken(
 
 @pytest.mark.parametrize("skew", [timedelta(hours=1), -timedelta(hours=1)])
 def test_a_wrong_clock_neither_ends_nor_prolongs_a_lease(bench: LogBench, skew: timedelta) -> None:
-    """Its holder's, its successor's or the onlooker's: no moment that another wrote is read."""
+    """It may be the holder's, the successor's or the observer's: nobody reads another's time."""
     lease = take_lease(bench.log)
     bench.clock.advance(skew)
     assert bench.log.acquire_lease("m", "bob", TTL) is None
@@ -97,7 +97,7 @@ def test_whatever_a_holder_writes_keeps_onlookers_waiting(log: MatchLog) -> None
         assert not log.mark_queued("m", TTL, waited)
 
 
-def test_a_take_tells_how_long_nobody_held_the_match_before(log: MatchLog) -> None:
+def test_acquiring_a_lease_reports_how_long_the_match_was_idle(log: MatchLog) -> None:
     first = take_lease(log)
     assert first.prior_idle_time == timedelta(0)
     log.mark_queued("m", TTL, seen(log, TTL * 2))
@@ -110,11 +110,11 @@ def test_a_take_tells_how_long_nobody_held_the_match_before(log: MatchLog) -> No
     )
 
 
-def test_a_match_that_is_to_rest_is_free_for_who_knows_that_it_does(log: MatchLog) -> None:
+def test_a_parked_match_is_free_for_a_caller_that_has_seen_it_parked(log: MatchLog) -> None:
     log.release_lease(take_lease(log), TTL * 20)
     match = require_match(log)
     assert (match.is_parked, match.lease, match.ttl) == (True, None, TTL * 20)
-    assert [one.match_id for one in log.running_matches()] == ["m"]
+    assert [running_match.match_id for running_match in log.running_matches()] == ["m"]
     assert not log.mark_queued("m", TTL)
     assert log.mark_queued("m", TTL, ExpiredLease(match.lease_version, timedelta(0)))
     assert not log.mark_queued("m", TTL, ExpiredLease(match.lease_version, timedelta(0))), (
@@ -160,8 +160,8 @@ def test_moves_that_are_withdrawn_stay_as_notes_and_may_be_played_anew(bench: Lo
     log.retract_moves(lease, 1)
     assert log.moves("m") == [MoveRecord(0, None, {"drew": 0})]
     assert bench.reopen().moves("m") == log.moves("m")
-    kept = [note.body for note in log.notes("m") if note.kind == "withdrawn"]
-    assert sorted(kept, key=lambda body: str(body["sequence"])) == [
+    withdrawn = [note.body for note in log.notes("m") if note.kind == "withdrawn"]
+    assert sorted(withdrawn, key=lambda body: str(body["sequence"])) == [
         {"sequence": 1, "intent": None, "facts": {"drew": 1}},
         {"sequence": 2, "intent": None, "facts": {"drew": 2}},
         {"sequence": 3, "intent": {"draw": True}, "facts": None},
@@ -207,12 +207,12 @@ def test_more_moves_than_an_answer_holds_come_in_order_and_can_be_withdrawn(log:
 def test_a_match_finishes_once_and_stays_so(log: MatchLog, bench: LogBench) -> None:
     lease = take_lease(log)
     log.finish(lease, {"won": True})
-    ended = bench.clock.now()
+    finished_at = bench.clock.now()
     bench.clock.advance(TTL * 10)
     log.finish(lease, {"won": False})
     match = require_match(log)
     assert (match.status, match.outcome) == (MatchStatus.FINISHED, {"won": True})
-    assert (match.finished_at, match.lease) == (ended, None)
+    assert (match.finished_at, match.lease) == (finished_at, None)
     assert log.acquire_lease("m", "bob", TTL) is log.acquire_lease("m", "ann", TTL) is None
     assert not log.mark_queued("m", TTL)
     with pytest.raises(WriteConflict):
@@ -220,7 +220,7 @@ def test_a_match_finishes_once_and_stays_so(log: MatchLog, bench: LogBench) -> N
     log.release_lease(lease)
 
 
-def test_a_finished_match_is_opened_again_by_one_caller_with_all_it_had(bench: LogBench) -> None:
+def test_a_finished_match_is_reopened_by_one_caller_with_all_its_data(bench: LogBench) -> None:
     """And goes on like any other; what its old lease wrote before stays the last it could write."""
     log = bench.log
     old = take_lease(log)
@@ -241,9 +241,9 @@ def test_a_finished_match_is_opened_again_by_one_caller_with_all_it_had(bench: L
     assert log.running_matches() == [log.match("m")] == [replace(closed, **runs)]
     assert log.matches(status=MatchStatus.FINISHED) == []
     assert log.moves("m") == [MoveRecord(1, None, {"drew": 1})]
-    before = {"outcome": {"result": "unknown"}, "finished": closed.finished_at.isoformat()}
-    told = [(note.kind, note.body) for note in log.notes("m")]
-    assert told == [("refused", {"action": "Draw"}), ("reopened", before)]
+    reopened_body = {"outcome": {"result": "unknown"}, "finished": closed.finished_at.isoformat()}
+    notes = [(note.kind, note.body) for note in log.notes("m")]
+    assert notes == [("refused", {"action": "Draw"}), ("reopened", reopened_body)]
     with pytest.raises(WriteConflict):
         log.write_facts(old, {1: {}})
     with pytest.raises(WriteConflict):
@@ -259,7 +259,7 @@ def test_a_finished_match_is_opened_again_by_one_caller_with_all_it_had(bench: L
 
 
 def test_bodies_come_back_exactly_as_they_were_stored_or_are_refused(log: MatchLog) -> None:
-    """What cannot be stored is refused, and nothing is written."""
+    """A body that cannot be stored is refused, and nothing is written."""
     body = {
         "": [],
         "ünï☃": {"deep": [None, True, 0.1, -0.0, 1e-300, 2**70, "\u0000\n"]},
@@ -286,13 +286,13 @@ def test_matches_are_listed_by_day_and_status_the_last_first(bench: LogBench) ->
     bench.clock.advance(timedelta(days=1))
     log.mark_queued("new", TTL)
     bench.clock.advance(timedelta(seconds=1))
-    held = take_lease(log, name="newer")
+    lease = take_lease(log, name="newer")
     bench.clock.advance(timedelta(seconds=1))
     log.finish(take_lease(log, name="newest"), {})
     tomorrow = today + timedelta(days=1)
 
-    def listed(**wanted: object) -> list[str]:
-        return [match.match_id for match in log.matches(**wanted)]  # type: ignore[arg-type]
+    def listed(**filters: object) -> list[str]:
+        return [match.match_id for match in log.matches(**filters)]  # type: ignore[arg-type]
 
     assert listed() == ["newest", "newer", "new", "old"]
     assert listed(limit=2) == ["newest", "newer"]
@@ -304,11 +304,13 @@ def test_matches_are_listed_by_day_and_status_the_last_first(bench: LogBench) ->
     assert listed(status=MatchStatus.FINISHED, day=today) == ["old"]
     assert listed(status=MatchStatus.ANNOUNCED) == ["new"]
     log.release_lease(take_lease(log, name="free"))
-    found = {match.match_id: (match.lease, match.ttl) for match in bench.reopen().running_matches()}
-    assert found == {"newer": (held, TTL), "free": (None, None)}
+    leases = {
+        match.match_id: (match.lease, match.ttl) for match in bench.reopen().running_matches()
+    }
+    assert leases == {"newer": (lease, TTL), "free": (None, None)}
 
 
-def test_matches_that_began_at_one_moment_are_listed_the_last_played_first(
+def test_matches_with_the_same_start_are_listed_latest_first(
     bench: LogBench,
 ) -> None:
     """As the deals of a table, which are kept after its end with the moment of its beginning."""
@@ -319,8 +321,8 @@ def test_matches_that_began_at_one_moment_are_listed_the_last_played_first(
     take_lease(log, name="later")
     expected = ["later", *reversed(deals)]
 
-    def listed(**wanted: object) -> list[str]:
-        return [match.match_id for match in log.matches(**wanted)]  # type: ignore[arg-type]
+    def listed(**filters: object) -> list[str]:
+        return [match.match_id for match in log.matches(**filters)]  # type: ignore[arg-type]
 
     assert listed() == listed(day=bench.clock.now().date()) == expected
     for limit in (1, 2, 5):
@@ -357,16 +359,18 @@ def logs(bench: LogBench) -> list[MatchLog]:
 
 
 @pytest.mark.parametrize("_round", range(ROUNDS))
-def test_of_many_who_announce_take_or_reopen_one_does(logs: list[MatchLog], _round: int) -> None:
-    told = run_concurrently(16, lambda me: logs[me % 2].mark_queued("m", TTL))
-    assert told.count(True) == 1
+def test_only_one_of_many_callers_announces_takes_or_reopens_a_match(
+    logs: list[MatchLog], _round: int
+) -> None:
+    results = run_concurrently(16, lambda me: logs[me % 2].mark_queued("m", TTL))
+    assert results.count(True) == 1
     leases = run_concurrently(16, lambda me: logs[me % 2].acquire_lease("m", f"w{me}", TTL))
     (winner,) = [lease for lease in leases if lease is not None]
     assert (winner, winner.fence_token) == (require_match(logs[0]).lease, 1)
     logs[0].finish(winner, {"result": "unknown"})
     closed = require_match(logs[0])
-    told = run_concurrently(8, lambda me: logs[me % 2].reopen(closed))
-    assert told.count(True) == 1
+    results = run_concurrently(8, lambda me: logs[me % 2].reopen(closed))
+    assert results.count(True) == 1
     assert [note.kind for note in logs[1].notes("m")] == ["reopened"]
 
 
@@ -376,12 +380,14 @@ def test_no_two_takes_ever_get_the_same_fence(logs: list[MatchLog]) -> None:
         return [lease.fence_token for lease in taken if lease is not None]
 
     fences = run_concurrently(8, take_and_lose)
-    assert sorted(fence for mine in fences for fence in mine) == list(range(1, 41))
-    assert all(mine == sorted(mine) for mine in fences)
+    assert sorted(fence for caller_fences in fences for fence in caller_fences) == list(
+        range(1, 41)
+    )
+    assert all(caller_fences == sorted(caller_fences) for caller_fences in fences)
 
 
 def test_a_successor_and_a_stale_writer_never_mix(logs: list[MatchLog]) -> None:
-    """Whatever the order, an intent of the old lease never lies over one of the new."""
+    """In no order does an intent of the old lease overwrite one of the new lease."""
     for number in range(ROUNDS):
         name = f"m{number}"
         stale = take_lease(logs[0], name=name)
@@ -407,8 +413,8 @@ def test_the_first_of_parallel_records_stays_and_renewing_never_disturbs_them(
     run_concurrently(
         8, lambda me: logs[me % 2].write_facts(lease, {n: {"by": me} for n in range(3)})
     )
-    before = logs[0].moves("m")
-    assert [move.sequence for move in before] == [0, 1, 2]
+    first_moves = logs[0].moves("m")
+    assert [move.sequence for move in first_moves] == [0, 1, 2]
 
     def act(me: int) -> None:
         for number in range(15):
@@ -422,44 +428,46 @@ def test_the_first_of_parallel_records_stays_and_renewing_never_disturbs_them(
 
     run_concurrently(6, act)
     moves = logs[1].moves("m")
-    assert moves[:3] == before
+    assert moves[:3] == first_moves
     assert [move.facts for move in moves[3:]] == [{"n": n} for n in range(15)]
 
 
 SPAWNED = multiprocessing.get_context("spawn")
 
 
-def test_of_parallel_processes_each_match_is_taken_and_announced_by_one(tmp_path: Path) -> None:
+def test_only_one_of_many_processes_takes_or_announces_each_match(tmp_path: Path) -> None:
     """The processes also race for who makes the file."""
     names = [f"m{number}" for number in range(25)]
-    asked = [(tmp_path / "matches.db", f"p{number}", names) for number in range(8)]
+    arguments = [(tmp_path / "matches.db", f"p{number}", names) for number in range(8)]
     with SPAWNED.Pool(4) as pool:
-        done = pool.starmap(take_all, asked, 1)
-    announced, taken = (Counter(chain.from_iterable(mine)) for mine in zip(*done, strict=True))
+        done = pool.starmap(take_all, arguments, 1)
+    announced, taken = (
+        Counter(chain.from_iterable(match_lists)) for match_lists in zip(*done, strict=True)
+    )
     assert taken == Counter(names)
     assert max(announced.values()) == 1
 
 
 @pytest.mark.parametrize("moves", [1, 40])
-def test_a_writer_killed_in_mid_write_leaves_a_whole_log(tmp_path: Path, moves: int) -> None:
-    path, (ours, theirs) = tmp_path / "matches.db", SPAWNED.Pipe(duplex=False)
-    child = SPAWNED.Process(target=write_until_killed, args=(path, theirs), daemon=True)
+def test_a_writer_killed_while_writing_leaves_a_consistent_log(tmp_path: Path, moves: int) -> None:
+    path, (receiver, sender) = tmp_path / "matches.db", SPAWNED.Pipe(duplex=False)
+    child = SPAWNED.Process(target=write_until_killed, args=(path, sender), daemon=True)
     child.start()
-    theirs.close()
-    seen = [int(ours.recv_bytes()) for _ in range(moves)]
+    sender.close()
+    seen = [int(receiver.recv_bytes()) for _ in range(moves)]
     child.kill()
     with suppress(EOFError, OSError):  # a message may be cut short
         while True:
-            seen.append(int(ours.recv_bytes()))
+            seen.append(int(receiver.recv_bytes()))
     child.join()
 
     with closing(SqliteMatchLog(path, SystemClock())) as log:
-        found = log.moves("m")
+        logged_moves = log.moves("m")
         log.renew_lease(require_match(log).lease, TTL)
-    played = [move.sequence for move in found if move.facts is not None]
+    played = [move.sequence for move in logged_moves if move.facts is not None]
     assert played[: len(seen)] == seen, "what was acknowledged is there"
-    assert len(found) - len(seen) <= 1, "and at most one move more"
-    for move in found:
+    assert len(logged_moves) - len(seen) <= 1, "and at most one move more"
+    for move in logged_moves:
         assert move.intent == {"draw": move.sequence}
         assert move.facts is None or move.facts["drew"] == move.sequence
     with closing(sqlite3.connect(path)) as raw:

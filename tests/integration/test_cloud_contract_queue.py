@@ -23,7 +23,7 @@ from cardsharp_tools.local_cloud.template_files import all_resources
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
 
-NOW = timedelta(0)
+NO_DELAY = timedelta(0)
 VISIBILITY = timedelta(seconds=1)
 MAX_RECEIVES = 2
 
@@ -49,7 +49,7 @@ def in_memory() -> QueueBench:
 
     def later() -> Message | None:
         clock.advance(VISIBILITY)
-        return queue.receive(NOW)
+        return queue.receive(NO_DELAY)
 
     return QueueBench(queue, dead, later)
 
@@ -68,7 +68,7 @@ class NotedReceipts(SqsQueue):
 
     def later(self) -> Message | None:
         while self._receipts:
-            self.change_visibility(self._receipts.pop(), NOW)
+            self.change_visibility(self._receipts.pop(), NO_DELAY)
         return self.receive(timedelta(seconds=2))
 
 
@@ -92,15 +92,15 @@ def bench(request: pytest.FixtureRequest) -> QueueBench:
 
 
 def test_more_messages_than_a_batch_holds_are_sent_each_in_its_time(bench: QueueBench) -> None:
-    soon = [(f"look {n}", NOW) for n in range(11)]
+    soon = [(f"look {n}", NO_DELAY) for n in range(11)]
     began = monotonic()
     bench.queue.send_batch([*soon, ("later", DELAY)])
     bench.queue.send("later", DELAY)
-    found = [receive_message(bench.queue) for _ in soon]
-    assert {one.body for one in found} == {body for body, _ in soon}
-    for one in found:
-        bench.queue.delete(one)
-    late = bench.queue.receive(NOW)
+    messages = [receive_message(bench.queue) for _ in soon]
+    assert {message.body for message in messages} == {body for body, _ in soon}
+    for message in messages:
+        bench.queue.delete(message)
+    late = bench.queue.receive(NO_DELAY)
     assert late is None or monotonic() - began >= DELAY.total_seconds()
     for _ in range(2):
         while late is None:
@@ -110,7 +110,9 @@ def test_more_messages_than_a_batch_holds_are_sent_each_in_its_time(bench: Queue
         late = None
 
 
-def test_a_sent_body_is_received_as_it_was_and_never_again_once_deleted(bench: QueueBench) -> None:
+def test_a_message_is_received_unchanged_and_never_redelivered_once_deleted(
+    bench: QueueBench,
+) -> None:
     """Also by a receiver that has waited for it."""
     body = '{"match": "ünï☃"}'
     with ThreadPoolExecutor(1) as pool:
@@ -119,7 +121,7 @@ def test_a_sent_body_is_received_as_it_was_and_never_again_once_deleted(bench: Q
         message = waiting.result(timeout=HANG_SECONDS)
     assert (message.body, message.receive_count) == (body, 1)
     assert message.message_id
-    assert message.sent_at.utcoffset() == NOW
+    assert message.sent_at.utcoffset() == NO_DELAY
     bench.queue.delete(message)
     bench.queue.delete(message)
     assert bench.later() is None
@@ -129,38 +131,38 @@ def test_a_postponed_message_comes_back_when_it_was_postponed_to(bench: QueueBen
     bench.queue.send("a")
     message = receive_message(bench.queue)
     bench.queue.change_visibility(message.receipt, timedelta(hours=1))
-    assert bench.queue.receive(NOW) is None
-    bench.queue.change_visibility(message.receipt, NOW)
+    assert bench.queue.receive(NO_DELAY) is None
+    bench.queue.change_visibility(message.receipt, NO_DELAY)
     assert receive_message(bench.queue).receive_count == 2
     gone = bench.later()
     if gone is not None:
         bench.queue.delete(gone)
-        bench.queue.change_visibility(gone.receipt, NOW)
+        bench.queue.change_visibility(gone.receipt, NO_DELAY)
 
 
-def test_a_message_is_a_dead_letter_after_exactly_so_many_receives(bench: QueueBench) -> None:
+def test_a_message_becomes_a_dead_letter_at_its_maximum_receive_count(bench: QueueBench) -> None:
     bench.queue.send("poison")
     counts = [receive_message(bench.queue).receive_count]
-    assert bench.dead_letters.receive(NOW) is None
+    assert bench.dead_letters.receive(NO_DELAY) is None
     while message := bench.later():
         counts.append(message.receive_count)
     assert counts == list(range(1, MAX_RECEIVES + 1))
     assert receive_message(bench.dead_letters).body == "poison"
 
 
-def test_parallel_consumers_get_every_message_once_while_it_is_held(bench: QueueBench) -> None:
+def test_parallel_consumers_receive_every_message_exactly_once(bench: QueueBench) -> None:
     bodies = [str(number) for number in range(40)]
-    bench.queue.send_batch([(body, NOW) for body in bodies])
+    bench.queue.send_batch([(body, NO_DELAY) for body in bodies])
 
     def drain(_number: int) -> list[str]:
-        found = []
-        while message := bench.queue.receive(NOW):
+        drained = []
+        while message := bench.queue.receive(NO_DELAY):
             bench.queue.delete(message)
-            found.append(message.body)
-        return found
+            drained.append(message.body)
+        return drained
 
-    found = (body for batch in run_concurrently(8, drain) for body in batch)
-    assert sorted(found) == sorted(bodies)
+    received = (body for batch in run_concurrently(8, drain) for body in batch)
+    assert sorted(received) == sorted(bodies)
 
 
 def test_a_receipt_of_an_earlier_delivery_deletes_nothing() -> None:

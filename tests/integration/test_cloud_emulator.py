@@ -41,21 +41,29 @@ def aws(emulator: Emulator) -> Iterator[Emulator]:
         yield emulator
 
 
-def test_what_version_0_2_stored_is_read_and_goes_on(stack: EmulatedStack, aws: Emulator) -> None:
+def test_data_stored_by_version_0_2_can_be_read_and_continued(
+    stack: EmulatedStack, aws: Emulator
+) -> None:
     """A match as that version left it in the middle, its bodies plain texts."""
-    table, now = stack.tables["Matches"], int(SystemClock().now().timestamp())
-    match = {"match_status": "running", "match_day": "2026-11-01", "started_at": now * 1_000_000}
+    table, timestamp = stack.tables["Matches"], int(SystemClock().now().timestamp())
+    match = {
+        "match_status": "running",
+        "match_day": "2026-11-01",
+        "started_at": timestamp * 1_000_000,
+    }
     match |= {"header_json": '{"game":"deadmansdraw"}', "claim_beat": 7, "lease_fence": 1}
     move = {"intent_json": '{"action":"Draw"}', "facts_json": '{"drew":"Key2"}', "fence": 1}
-    note = {"kind": "refused", "body_json": '{"answer":"no"}', "expires_at": now + 3600}
-    sorts = ("header", match), ("move#000000", move), (f"note#{now * 1_000_000:020}#x", note)
-    for sort, told in sorts:
-        told |= {"pk": "match#old", "sk": sort}
-        item = {name: {"N" if isinstance(v, int) else "S": str(v)} for name, v in told.items()}
+    note = {"kind": "refused", "body_json": '{"answer":"no"}', "expires_at": timestamp + 3600}
+    sorts = ("header", match), ("move#000000", move), (f"note#{timestamp * 1_000_000:020}#x", note)
+    for sort, attributes in sorts:
+        attributes |= {"pk": "match#old", "sk": sort}
+        item = {
+            name: {"N" if isinstance(v, int) else "S": str(v)} for name, v in attributes.items()
+        }
         aws.client("dynamodb").put_item(TableName=table, Item=item)
     log = build_match_log(f"dynamodb:{table}", SystemClock())
     assert require_match(log, "old").header == {"game": "deadmansdraw"}
-    assert [one.body for one in log.notes("old")] == [{"answer": "no"}]
+    assert [stored_note.body for stored_note in log.notes("old")] == [{"answer": "no"}]
     lease = take_lease(log, name="old")
     log.write_intent(lease, 1, {"action": "EndTurn"})
     log.write_facts(lease, {0: {"drew": "Key2"}, 1: {"ended": True}})
@@ -66,7 +74,7 @@ def test_what_version_0_2_stored_is_read_and_goes_on(stack: EmulatedStack, aws: 
     log.finish(lease, {"result": "won"})
 
 
-def test_what_is_kept_for_a_time_says_for_how_long(stack: EmulatedStack, aws: Emulator) -> None:
+def test_items_with_a_retention_have_an_expiry_time(stack: EmulatedStack, aws: Emulator) -> None:
     store, days = f"dynamodb:{stack.tables['Matches']}", timedelta(days=3)
     for name, keep in (("brief", days), ("kept", None)):
         log = build_match_log(store, SystemClock(), keep)
@@ -76,22 +84,22 @@ def test_what_is_kept_for_a_time_says_for_how_long(stack: EmulatedStack, aws: Em
         log.finish(lease, {})
     due = SystemClock().now().timestamp() + days.total_seconds()
     table = DynamoTable(stack.tables["Matches"], aws.client("dynamodb"))
-    brief, kept = (
+    brief, unlimited = (
         [item.get("expires_at", {}).get("N") for item in table.query_prefix(f"match#{name}")]
         for name in ("brief", "kept")
     )
     assert [int(at) for at in brief if at] == pytest.approx([due] * 3, abs=60)
-    assert kept == [None] * 3
+    assert unlimited == [None] * 3
 
 
-def test_a_secret_of_another_shape_is_refused_without_being_shown(aws: Emulator) -> None:
+def test_a_malformed_secret_is_refused_without_being_displayed(aws: Emulator) -> None:
     store = aws.client("ssm")
     for name, value in {"text": CANARY, "half": f'{{"password": "{CANARY}"}}'}.items():
         ssm_credentials.ssm_provider.cache_clear()
         store.put_parameter(Name=name, Value=value, Type="SecureString")
-        told = {"CARDSHARP_ARENA_URL": "https://a.example", "CARDSHARP_SECRET_ID": name}
+        variables = {"CARDSHARP_ARENA_URL": "https://a.example", "CARDSHARP_SECRET_ID": name}
         with pytest.raises(ConfigError, match=f"The secret {name} must be a JSON like") as caught:
-            ArenaBotSettings.load(told).credentials()
+            ArenaBotSettings.load(variables).credentials()
         assert CANARY not in f"{caught.value!r}{caught.value.__cause__}"
     ssm_credentials.ssm_provider.cache_clear()
 
@@ -129,13 +137,17 @@ def table(stack: EmulatedStack, emulator: Emulator) -> DynamoTable:
 
 
 def test_r28_each_poller_begins_the_next_generation_and_all_see_it(table: DynamoTable) -> None:
-    one, other = DynamoPollerGenerations(table), DynamoPollerGenerations(table)
-    assert one.latest_generation() == 0
-    assert [one.start_generation(), other.start_generation(), one.start_generation()] == [1, 2, 3]
-    assert one.latest_generation() == other.latest_generation() == 3
+    first, second = DynamoPollerGenerations(table), DynamoPollerGenerations(table)
+    assert first.latest_generation() == 0
+    assert [first.start_generation(), second.start_generation(), first.start_generation()] == [
+        1,
+        2,
+        3,
+    ]
+    assert first.latest_generation() == second.latest_generation() == 3
 
 
-def test_what_an_operator_sets_is_what_the_functions_read(table: DynamoTable) -> None:
+def test_settings_written_by_an_operator_are_read_by_functions(table: DynamoTable) -> None:
     """Also a pause that version 0.2 wrote."""
     for switches in (
         RuntimeSettings(strategy="set before", at_once=9),

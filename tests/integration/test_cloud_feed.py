@@ -35,16 +35,16 @@ FRAME = '{"body": "1"}'
 
 
 def fed(
-    *connections: str, dead: tuple[str, ...] = (), **most: int
+    *connections: str, dead: tuple[str, ...] = (), **limits: int
 ) -> tuple[Feed, RecordingSockets, FakeClock]:
     clock, sockets = FakeClock(), RecordingSockets(dead)
-    feed = Feed(SUBSCRIBER_STORE.open("sqlite::memory:", clock), sockets, clock, **most)
-    for one in connections:
-        assert feed.subscribe("game", one, one)
+    feed = Feed(SUBSCRIBER_STORE.open("sqlite::memory:", clock), sockets, clock, **limits)
+    for connection in connections:
+        assert feed.subscribe("game", connection, connection)
     return feed, sockets, clock
 
 
-def test_a_dead_watcher_is_dropped_and_all_others_are_told() -> None:
+def test_a_dead_subscriber_is_removed_and_the_rest_get_the_message() -> None:
     feed, sockets, clock = fed("ann", "bob", "cid", dead=("ann", "cid"))
     clock.advance(HANDSHAKE_GRACE + timedelta(seconds=1))
     assert feed.subscribe("game", "new", "")
@@ -52,14 +52,14 @@ def test_a_dead_watcher_is_dropped_and_all_others_are_told() -> None:
     feed.publish("game", lambda _: [FRAME, FRAME])
     assert sockets.sent == {"bob": [1, 1]}
     assert sorted(sockets.closed) == ["ann", "cid"]
-    left = [one.connection_id for one in feed.subscribers("game")]
-    assert left == ["bob", "new"], "a handshake may not be over yet"
+    remaining = [subscriber.connection_id for subscriber in feed.subscribers("game")]
+    assert remaining == ["bob", "new"], "a handshake may not be over yet"
 
 
-def test_each_is_told_its_own_also_after_a_fault_of_ours() -> None:
+def test_each_subscriber_gets_its_messages_despite_an_error_for_another() -> None:
     """All when it is over: a function of the cloud stands still as soon as it has answered."""
     feed, sockets, _ = fed("ann", "bob")
-    feed.publish("game", lambda one: [f'{{"body": "\\"for {one.viewer_key}\\""}}'])
+    feed.publish("game", lambda subscriber: [f'{{"body": "\\"for {subscriber.viewer_key}\\""}}'])
     assert sockets.sent == {"ann": ["for ann"], "bob": ["for bob"]}
     late = threading.Event()
 
@@ -76,7 +76,7 @@ def test_each_is_told_its_own_also_after_a_fault_of_ours() -> None:
     assert sockets.sent == {"ann": ["for ann"], "bob": ["for bob", 1, 1]}
 
 
-def test_one_caller_cannot_keep_others_from_watching() -> None:
+def test_one_caller_cannot_use_up_all_subscriptions() -> None:
     feed, _, _ = fed(max_subscribers=9, max_per_caller=2)
     assert [feed.subscribe("game", name, "", "mallory") for name in "abc"] == [True, True, False]
     assert feed.subscribe("another", "c", "", "mallory")
@@ -86,19 +86,23 @@ def test_one_caller_cannot_keep_others_from_watching() -> None:
     assert feed.subscribe("game", "c", "", "mallory")
 
 
-def test_a_handshake_says_where_it_comes_from() -> None:
+def test_a_handshake_records_its_caller() -> None:
     """Its key may stand in a header or in the query, which wins."""
     feed, _, _ = fed()
-    handler = websocket_handler.build_websocket_handler(feed, lambda asked: ("game", asked["key"]))
-    asked = {"headers": {"Key": "header"}, "queryStringParameters": {"key": "query"}}
+    handler = websocket_handler.build_websocket_handler(
+        feed, lambda parameters: ("game", parameters["key"])
+    )
+    handshake = {"headers": {"Key": "header"}, "queryStringParameters": {"key": "query"}}
     sources = ("192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2", "127.0.0.1", "")
     for number, source in enumerate(sources):
         about = {"routeKey": "$connect", "connectionId": str(number)}
-        event = {"requestContext": {**about, "identity": {"sourceIp": source}}, **asked}
+        event = {"requestContext": {**about, "identity": {"sourceIp": source}}, **handshake}
         assert handler(event, context())["statusCode"] == 200
-    assert {one.viewer_key for one in feed.subscribers("game")} == {"query"}
-    callers = {one.connection_id: one.caller for one in feed.subscribers("game")}
-    assert [callers[one] for one in "45"] == ["", ""]
+    assert {subscriber.viewer_key for subscriber in feed.subscribers("game")} == {"query"}
+    callers = {
+        subscriber.connection_id: subscriber.caller for subscriber in feed.subscribers("game")
+    }
+    assert [callers[connection_id] for connection_id in "45"] == ["", ""]
     assert callers["2"] == callers["3"]
     assert len({*callers.values()}) == 4
     assert not any(source in callers.values() for source in sources if source)
@@ -124,10 +128,10 @@ class StuckClient:
 
 
 def test_a_slow_client_is_let_go_and_whoever_tells_it_never_waits() -> None:
-    asked: list[str] = []
+    routes: list[str] = []
 
     async def ask(event: dict[str, Any]) -> HttpResponse:
-        asked.append(event["requestContext"]["routeKey"])
+        routes.append(event["requestContext"]["routeKey"])
         return HttpResponse(200, (), b"")
 
     async def slow() -> StuckClient:
@@ -145,7 +149,7 @@ def test_a_slow_client_is_let_go_and_whoever_tells_it_never_waits() -> None:
 
     client = asyncio.run(slow())
     assert client.code == CLOSE_TRY_AGAIN_LATER
-    assert asked == ["$connect", "$disconnect"]
+    assert routes == ["$connect", "$disconnect"]
 
 
 def test_a_watcher_that_sends_much_is_let_go_and_no_other() -> None:
@@ -162,7 +166,7 @@ def test_a_watcher_that_sends_much_is_let_go_and_no_other() -> None:
         assert receive_body(quiet)["status"] == "Running"
 
 
-def test_who_watched_before_an_update_is_told_and_forgotten() -> None:
+def test_a_subscriber_stored_by_an_older_version_is_read_and_removed() -> None:
     """Version 0.2 had an attribute for each part."""
     clock = FakeClock()
     with moto_client() as client:
@@ -171,10 +175,16 @@ def test_who_watched_before_an_update_is_told_and_forgotten() -> None:
         topic = {"pk": "socket#ann", "sk": "topic", "topic_name": "game"}
         watch = {"pk": "watch#game", "sk": "ann", "watcher_key": "key", "since_at": 5}
         for item in (topic, watch):
-            told = {name: {"N" if isinstance(v, int) else "S": str(v)} for name, v in item.items()}
-            client.put_item(TableName=table, Item={**told, "expires_at": {"N": end}})
+            attributes = {
+                name: {"N" if isinstance(v, int) else "S": str(v)} for name, v in item.items()
+            }
+            client.put_item(TableName=table, Item={**attributes, "expires_at": {"N": end}})
         feed = Feed(SUBSCRIBER_STORE.open_table(table, clock, client), RecordingSockets(), clock)
-        (one,) = feed.subscribers("game")
-        assert (one.connection_id, one.viewer_key, one.caller) == ("ann", "key", "")
+        (subscriber,) = feed.subscribers("game")
+        assert (subscriber.connection_id, subscriber.viewer_key, subscriber.caller) == (
+            "ann",
+            "key",
+            "",
+        )
         feed.unsubscribe("ann")
         assert not client.scan(TableName=table)["Items"]

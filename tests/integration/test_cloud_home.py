@@ -30,14 +30,14 @@ LIMIT = timedelta(seconds=HANG_SECONDS)
 
 @dataclass
 class Watched:
-    """A home, and what it did: each invocation as it ends."""
+    """A scheduler, and each of its invocations as it ends."""
 
     home: LambdaScheduler
-    ended: queue.Queue[Invocation]
+    invocations: queue.Queue[Invocation]
 
     def next(self, function: str) -> Invocation:
         """The next invocation of a function that ends."""
-        while (invocation := self.ended.get(timeout=HANG_SECONDS)).function != function:
+        while (invocation := self.invocations.get(timeout=HANG_SECONDS)).function != function:
             pass
         return invocation
 
@@ -59,16 +59,18 @@ def running(
     **options: Any,  # noqa: ANN401 - of a home
 ) -> Iterator[Watched]:
     """Run a home, and see that it stops."""
-    ended = queue.Queue[Invocation]()
-    told = LambdaSchedulerOptions(
-        receive_wait=timedelta(milliseconds=20), on_invocation=ended.put, **options
+    invocations = queue.Queue[Invocation]()
+    scheduler_options = LambdaSchedulerOptions(
+        receive_wait=timedelta(milliseconds=20), on_invocation=invocations.put, **options
     )
     functions = (
         LambdaFunction("poller", poller, timedelta(seconds=100)),
         LambdaFunction("worker", worker),
     )
-    with LambdaScheduler(*functions, source or matches(), clock or SystemClock(), told) as home:
-        yield Watched(home, ended)
+    with LambdaScheduler(
+        *functions, source or matches(), clock or SystemClock(), scheduler_options
+    ) as home:
+        yield Watched(home, invocations)
         assert home.stop(LIMIT)
 
 
@@ -81,14 +83,14 @@ def keys(sample: object) -> object:
     return type(sample)
 
 
-def test_the_functions_get_what_schedule_and_queue_mapping_send() -> None:
+def test_functions_get_the_events_of_schedule_and_queue_mapping() -> None:
     source = matches()
     source.send('{"match_id": "m"}')
     events: dict[str, object] = {}
     with running(source=source) as watched:
         while len(events) < 2:
-            ended = watched.ended.get(timeout=HANG_SECONDS)
-            events[ended.function] = keys(ended.event)
+            invocation = watched.invocations.get(timeout=HANG_SECONDS)
+            events[invocation.function] = keys(invocation.event)
     for function, sample in (("worker", "worker_one"), ("poller", "poller_schedule")):
         assert events[function] == keys(json.loads((EVENTS / f"{sample}.json").read_text()))
 
@@ -122,7 +124,7 @@ def test_r29_the_poller_begins(
             clock.wait_for_waiter()
             clock.advance(timedelta(seconds=seconds - 0.5))
             with pytest.raises(queue.Empty):
-                watched.ended.get(timeout=5 * REAL_WAIT_SECONDS)
+                watched.invocations.get(timeout=5 * REAL_WAIT_SECONDS)
             clock.advance(timedelta(seconds=0.5))
         clock.wait_for_waiter()
         assert times == began
@@ -167,33 +169,36 @@ def test_an_answer_is_read_as_the_queue_mapping_reads_it(answer: object, failed:
     assert failed_message_ids(answer, ["a", "b"]) == set(failed)
 
 
-def test_what_cannot_be_kept_up_is_left_on_the_queue() -> None:
-    source, borne, asked = matches(), threading.Event(), threading.Semaphore(0)
+def test_messages_beyond_capacity_stay_on_the_queue() -> None:
+    source, borne, capacity_checks = matches(), threading.Event(), threading.Semaphore(0)
     source.send("{}")
 
     def bears(workers: int) -> bool:
-        asked.release()
+        capacity_checks.release()
         return borne.is_set() and workers == 1
 
     with running(source=source, has_capacity=bears) as watched:
         for _ in range(3):
-            assert asked.acquire(timeout=HANG_SECONDS)
+            assert capacity_checks.acquire(timeout=HANG_SECONDS)
         assert receive_message(source).receive_count == 1
         borne.set()
         assert watched.next("worker").error is None
 
 
-def test_it_is_told_while_messages_are_left_because_all_workers_are_busy() -> None:
-    told: queue.Queue[int] = queue.Queue()
+def test_a_backlog_is_reported_while_all_workers_are_busy() -> None:
+    backlog_sizes: queue.Queue[int] = queue.Queue()
     done = threading.Event()
     source = matches(timedelta(minutes=1))
     source.send('{"match_id": "one"}')
     source.send('{"match_id": "two"}')
 
     with running(
-        lambda *_: done.wait(HANG_SECONDS), source=source, concurrency=1, on_backlog=told.put
+        lambda *_: done.wait(HANG_SECONDS),
+        source=source,
+        concurrency=1,
+        on_backlog=backlog_sizes.put,
     ) as watched:
-        assert told.get(timeout=HANG_SECONDS) == 1
+        assert backlog_sizes.get(timeout=HANG_SECONDS) == 1
         assert source.visible_count == 1
         done.set()
         watched.next("worker")

@@ -67,13 +67,13 @@ class Cup:
         self.director = ContestDirector(self.records, ArenaMatchHost(self.organiser), self.clock)
         self.begun: list[str] = []
 
-    def goes_on(self, ended: int) -> bool:
-        """So many running matches end and others begin; whether the contest is over."""
-        running = [one for one in self.organiser.matches(tags=("cup",)) if not one.finished]
-        for match in running[:ended]:
+    def goes_on(self, finish_count: int) -> bool:
+        """End `finish_count` running matches and take a step; return True if the cup is over."""
+        running = [match for match in self.organiser.matches(tags=("cup",)) if not match.finished]
+        for match in running[:finish_count]:
             self.organiser.terminate(match.id, match.player_ids[0])
         is_over = self.director.step()
-        self.begun = [one.id for one in self.organiser.matches(tags=("cup",))]
+        self.begun = [match.id for match in self.organiser.matches(tags=("cup",))]
         self.clock.advance(timedelta(seconds=1))
         return is_over
 
@@ -83,9 +83,9 @@ class Cup:
         return str(self.client.post("/api/matches", BOB, body).json()["id"])
 
     def seen(self, matches: list[str], user: str | None = None) -> dict[str, tuple[int, bytes]]:
-        """What somebody is answered on every path that spectators may ask."""
+        """Return the responses to a user on every path that spectators may request."""
         self.clock.advance(timedelta(seconds=1))
-        paths = [*PATHS, *(path.format(one) for one in matches for path in OF_A_MATCH)]
+        paths = [*PATHS, *(path.format(match_id) for match_id in matches for path in OF_A_MATCH)]
         answers = {path: self.client.get(path, user) for path in paths}
         return {path: (answer.status, answer.raw) for path, answer in answers.items()}
 
@@ -101,8 +101,13 @@ def at_home(folder: Path, clock: ManualClock) -> Iterator[Place]:
     records = entered(create_in(folder / "cup", SETTINGS))
     pages = ContestPages(lambda: ContestRepository(records.documents), clock)
     teams = TeamPlayers(records, {}, lambda: clock().timestamp())
-    told = {"extra_pages": pages, "is_public": True, "clock": clock, "load_players": lambda: teams}
-    with running_arena(folder, **told) as (arena, client):
+    options = {
+        "extra_pages": pages,
+        "is_public": True,
+        "clock": clock,
+        "load_players": lambda: teams,
+    }
+    with running_arena(folder, **options) as (arena, client):
         yield records, arena.url, client
     records.close()
 
@@ -120,51 +125,57 @@ def in_the_cloud(folder: Path, clock: ManualClock, emulator: Emulator) -> Iterat
         yield records, arena.url, client
 
 
-def hidden_from_spectators(cup: Cup, known: list[str], later: list[str]) -> None:
+def hidden_from_spectators(cup: Cup, public_ids: list[str], later: list[str]) -> None:
     for path, (status, raw) in cup.seen(later).items():
         # That a match ran was to be seen before, and that it did is on the page still.
-        told = known if path == "/contest" else ()
-        assert not any(one.encode() in raw for one in later if one not in told), path
+        allowed_ids = public_ids if path == "/contest" else ()
+        assert not any(
+            match_id.encode() in raw for match_id in later if match_id not in allowed_ids
+        ), path
         is_page = path in PATHS or re.fullmatch("/matches/[0-9a-f]+", path)
         assert status == (200 if is_page else 404), path
 
 
-def hidden_from_bob(cup: Cup, known: list[str], later: list[str]) -> None:
+def hidden_from_bob(cup: Cup, public_ids: list[str], later: list[str]) -> None:
     """He sees his own matches, and no others."""
-    own = {one.id for one in cup.organiser.matches(ids=tuple(later)) if BOB in one.player_ids}
+    bob_ids = {
+        match.id for match in cup.organiser.matches(ids=tuple(later)) if BOB in match.player_ids
+    }
     for path, (_, raw) in cup.seen([], BOB).items():
-        told = {*known} if path == "/contest" else set()
-        assert {one for one in later if one.encode() in raw} <= own | told, path
-    for one in later:
-        held = "holds this match back" in cup.client.get(f"/matches/{one}", BOB).text
-        assert held == (one not in own)
-    assert {one["_id"] for one in cup.client.get("/api/matches", BOB).json()} >= own
+        allowed_ids = {*public_ids} if path == "/contest" else set()
+        assert {
+            later_id for later_id in later if later_id.encode() in raw
+        } <= bob_ids | allowed_ids, path
+    for match_id in later:
+        is_withheld = "holds this match back" in cup.client.get(f"/matches/{match_id}", BOB).text
+        assert is_withheld == (match_id not in bob_ids)
+    assert {match["_id"] for match in cup.client.get("/api/matches", BOB).json()} >= bob_ids
 
 
 def gets_a_new_password(records: ContestRecords, url: str) -> None:
     """It counts at once; the old one may be the one that leaked."""
     _, new = records.reset_password("Renamed")
-    for word, status in ((PASSWORDS[ALICE], 401), (new, 200)):
-        answer = requests.get(f"{url}/api/whoami", auth=(ALICE, word), timeout=HANG_SECONDS)
+    for password, status in ((PASSWORDS[ALICE], 401), (new, 200)):
+        answer = requests.get(f"{url}/api/whoami", auth=(ALICE, password), timeout=HANG_SECONDS)
         assert answer.status_code == status
 
 
 def is_revealed(cup: Cup, matches: list[str]) -> None:
     """The organiser has seen all, and now everybody does."""
-    whole = cup.seen(matches, ADMIN)
-    assert b"Won by" in whole["/contest"][1]
+    admin_pages = cup.seen(matches, ADMIN)
+    assert b"Won by" in admin_pages["/contest"][1]
     cup.desk.reveal_round(everything=True)
     cup.clock.advance(timedelta(seconds=20))
-    after = cup.seen(matches)
-    assert after["/contest"] == whole["/contest"]
-    assert {status for status, _ in after.values()} == {200}
-    assert b"Renamed" in after["/matches"][1]
+    public_pages = cup.seen(matches)
+    assert public_pages["/contest"] == admin_pages["/contest"]
+    assert {status for status, _ in public_pages.values()} == {200}
+    assert b"Renamed" in public_pages["/matches"][1]
 
 
 @pytest.mark.parametrize(
     "is_at_home", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["home", "cloud"]
 )
-def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_it(
+def test_a_frozen_contest_is_visible_only_to_its_organiser_and_its_players(
     tmp_path: Path, emulator: Emulator, is_at_home: bool
 ) -> None:
     """Everybody else is answered byte for byte the same, on every path, until it is revealed."""
@@ -175,34 +186,41 @@ def test_what_a_frozen_contest_plays_is_seen_by_its_organiser_and_by_who_plays_i
         ArenaClient(url, Credentials(ADMIN, PASSWORDS[ADMIN])) as organiser,
     ):
         cup = Cup(records, client, organiser, clock)
-        for ended in (0, 2, 1):
-            cup.goes_on(ended)
-        shown = [one for result in records.results() if result.decided for one in result.matches]
-        running = [one for one in cup.begun if one not in shown]
-        assert all((shown, running))
+        for finish_count in (0, 2, 1):
+            cup.goes_on(finish_count)
+        decided_ids = [
+            match_id
+            for result in records.results()
+            if result.decided
+            for match_id in result.matches
+        ]
+        running = [match_id for match_id in cup.begun if match_id not in decided_ids]
+        assert all((decided_ids, running))
         assert {status for status, _ in cup.seen(cup.begun).values()} == {200}
         tried = cup.tries()
         assert "Bob" in client.get(f"/matches/{tried}", None).text
         cup.desk.freeze(clock())
-        known = cup.begun
-        before, of_bob = cup.seen([*known, tried]), cup.seen([], BOB)["/contest"]
+        public_ids = cup.begun
+        frozen_pages, of_bob = cup.seen([*public_ids, tried]), cup.seen([], BOB)["/contest"]
         cup.desk.rename_team(NAMES[ALICE], "Renamed")
         organiser.terminate(tried, BOB)
-        again = cup.tries()
+        second_trial = cup.tries()
         clock.advance(timedelta(seconds=20))
         gets_a_new_password(records, url)
         while not cup.goes_on(2):
-            assert cup.seen([*known, tried]) == before
-        for one in (tried, again):
-            told = [client.get(f"/matches/{one}", user).text for user in (None, BOB)]
-            assert ["holds this match back" in text for text in told] == [True, False]
+            assert cup.seen([*public_ids, tried]) == frozen_pages
+        for trial_id in (tried, second_trial):
+            texts = [client.get(f"/matches/{trial_id}", user).text for user in (None, BOB)]
+            assert ["holds this match back" in text for text in texts] == [True, False]
         cup.desk.rule_pairing(records.results()[0].pairing, records.results()[0].teams[1], "appeal")
-        assert cup.seen([*known, tried]) == before
-        later = [one for one in cup.begun if one not in shown]
+        assert cup.seen([*public_ids, tried]) == frozen_pages
+        later = [match_id for match_id in cup.begun if match_id not in decided_ids]
         assert {*later} > {*running}
-        hidden_from_spectators(cup, known, later)
+        hidden_from_spectators(cup, public_ids, later)
         # A team sees what it plays, and of the others no more than spectators do.
-        assert cup.seen([], BOB)["/contest"] == of_bob == before["/contest"]
-        hidden_from_bob(cup, known, later)
-        assert not {tried, again} & {one for result in records.results() for one in result.matches}
+        assert cup.seen([], BOB)["/contest"] == of_bob == frozen_pages["/contest"]
+        hidden_from_bob(cup, public_ids, later)
+        assert not {tried, second_trial} & {
+            match_id for result in records.results() for match_id in result.matches
+        }
         is_revealed(cup, later)

@@ -42,12 +42,19 @@ class Parsed(HTMLParser):
 
     def addresses(self) -> list[str]:
         names = ("href", "src", "action", "data", "xlink:href")
-        return [str(found[name]) for _, found in self.elements for name in names if name in found]
+        return [
+            str(attributes[name])
+            for _, attributes in self.elements
+            for name in names
+            if name in attributes
+        ]
 
     def boxes(self) -> list[str]:
         """The boxes of the bracket by their classes."""
-        found = [str(attributes.get("class")) for tag, attributes in self.elements if tag == "svg"]
-        return [name.removeprefix("box ") for name in found if name.startswith("box ")]
+        classes = [
+            str(attributes.get("class")) for tag, attributes in self.elements if tag == "svg"
+        ]
+        return [name.removeprefix("box ") for name in classes if name.startswith("box ")]
 
 
 @pytest.fixture
@@ -56,7 +63,7 @@ def cup() -> ContestRecords:
     return played_contest(team_names(20), 36)[0]
 
 
-def test_a_bracket_is_drawn_to_its_end() -> None:
+def test_a_bracket_is_rendered_to_its_final() -> None:
     """As many games and rounds as in 2023, the last one the reset, and the champion crowned."""
     records, _ = played_contest(team_names(20), upsets=["38"])
     parsed = Parsed(contest_page(SITE, records))
@@ -67,21 +74,19 @@ def test_a_bracket_is_drawn_to_its_end() -> None:
         assert words in parsed.text
     champion = records.find_team(records.standings()[0][0]).name
     assert f"Won by {champion}" in " ".join(parsed.text.split())
-    rows = [one for tag, one in parsed.elements if tag == "tr" and "id" in one]
+    rows = [attributes for tag, attributes in parsed.elements if tag == "tr" and "id" in attributes]
     assert len(rows) == 20
     assert rows[0]["class"] == "first"
 
 
 @pytest.mark.parametrize(("number", "share"), [*product([2, 3, 13], [0, 0.5, 1]), (64, 0.5)])
-def test_any_number_of_teams_is_drawn_without_two_boxes_on_one_place(
-    number: int, share: float
-) -> None:
+def test_a_bracket_of_any_size_has_no_overlapping_boxes(number: int, share: float) -> None:
     records, running = played_contest(team_names(number), int(share * (2 * number - 2)))
     parsed = Parsed(contest_page(SITE, records, map(live_match, running.values())))
     columns = defaultdict[str, list[float]](list)
-    for tag, one in parsed.elements:
-        if tag == "svg" and str(one.get("class")).startswith("box"):
-            columns[str(one["x"])].append(float(str(one["y"])))
+    for tag, attributes in parsed.elements:
+        if tag == "svg" and str(attributes.get("class")).startswith("box"):
+            columns[str(attributes["x"])].append(float(str(attributes["y"])))
     assert sum(map(len, columns.values())) == 2 * number
     for rows in columns.values():
         assert min(rows) >= 0
@@ -93,7 +98,9 @@ def test_other_formats_stand_round_by_round(form: str) -> None:
     records, _ = played_contest(team_names(6), format=form, matches=3)
     parsed = Parsed(contest_page(SITE, records))
     assert parsed.boxes() == ["decided"] * len(records.results())
-    assert not any(str(one.get("class")).startswith("line") for _, one in parsed.elements)
+    assert not any(
+        str(attributes.get("class")).startswith("line") for _, attributes in parsed.elements
+    )
     assert "Round 1" in parsed.text
 
 
@@ -110,21 +117,21 @@ def test_every_pairing_leads_to_its_matches_and_rulings_have_their_reasons(
         assert addresses.count(f"#pairing-{result.pairing}") >= 1
     assert "Decided by the organiser: the other side <left>" in parsed.text
     assert "/matches/statistics?tag=cup_Round1" in addresses
-    known = {one.get("id") for _, one in parsed.elements}
-    assert all(address[1:] in known for address in addresses if address.startswith("#"))
+    element_ids = {attributes.get("id") for _, attributes in parsed.elements}
+    assert all(address[1:] in element_ids for address in addresses if address.startswith("#"))
 
 
-@pytest.mark.parametrize("made", ["page", "file"])
-def test_hostile_names_stay_names(made: str) -> None:
+@pytest.mark.parametrize("output_kind", ["page", "file"])
+def test_hostile_names_stay_names(output_kind: str) -> None:
     """No element, no attribute and no address comes from a name or a reason."""
     records, _ = played_contest(HOSTILE, 8)
     results = records.results()
-    records.save_results([replace(one, ruled=HOSTILE[0]) for one in results])
-    text = contest_page(SITE, records) if made == "page" else contest_file_page(records)
+    records.save_results([replace(result, ruled=HOSTILE[0]) for result in results])
+    text = contest_page(SITE, records) if output_kind == "page" else contest_file_page(records)
     parsed = Parsed(text)
     tags = {tag for tag, _ in parsed.elements}
     assert "img" not in tags
-    assert sum(tag == "script" for tag, _ in parsed.elements) == (made == "page")
+    assert sum(tag == "script" for tag, _ in parsed.elements) == (output_kind == "page")
     names = {name for _, attributes in parsed.elements for name in attributes}
     assert not {name for name in names if name.startswith("on") or name == "style"}
     assert all(re.match(r"[#/]", address) for address in parsed.addresses())
@@ -133,20 +140,20 @@ def test_hostile_names_stay_names(made: str) -> None:
     assert "49" not in [part.strip() for part in re.findall(r"<bdi[^>]*>(.*?)</bdi>", text)]
 
 
-def test_what_is_hidden_changes_no_byte() -> None:
+def test_hidden_data_changes_no_byte_of_a_page() -> None:
     """Order of the draw pile, seeds, and the hashes of passwords, which differ by lot."""
     pages = set[str]()
     for seed in ("one", "another"):
         records, running = played_contest(team_names(6), 4, matches=5, seed=seed)
         assert running
-        now = []
+        live_matches = []
         for match in running.values():
             pile = match.state.draw_pile if seed == "one" else match.state.draw_pile[::-1]
             state, params = replace(match.state, draw_pile=pile), replace(match.params, seed=seed)
-            now.append(live_match(replace(match, state=state, params=params)))
+            live_matches.append(live_match(replace(match, state=state, params=params)))
         pages.add(
-            contest_page(SITE, records, now)
-            + running_fragment(SITE, records, now)
+            contest_page(SITE, records, live_matches)
+            + running_fragment(SITE, records, live_matches)
             + contest_file_page(records)
         )
         assert not any(team.ha1 in text for team in records.teams() for text in pages)
@@ -156,7 +163,7 @@ def test_what_is_hidden_changes_no_byte() -> None:
 # --- at the arena --------------------------------------------------------------------------
 
 
-def test_the_first_of_several_contests_leads_to_the_others(
+def test_the_first_of_several_contests_links_to_the_rest(
     cup: ContestRecords, tmp_path: Path
 ) -> None:
     contests = ContestRepository(cup.documents)
@@ -173,12 +180,14 @@ def test_the_first_of_several_contests_leads_to_the_others(
             assert client.get(f"{path}?name=none").status == 404
 
 
-def test_nobody_waits_while_a_page_is_made(cup: ContestRecords, tmp_path: Path) -> None:
-    asked, answered = threading.Event(), threading.Event()
+def test_other_requests_are_served_while_a_page_is_rendered(
+    cup: ContestRecords, tmp_path: Path
+) -> None:
+    requested, answered = threading.Event(), threading.Event()
 
     class Slow(ContestRepository):
         def names(self) -> list[str]:
-            asked.set()
+            requested.set()
             assert answered.wait(HANG_SECONDS)
             return super().names()
 
@@ -188,7 +197,7 @@ def test_nobody_waits_while_a_page_is_made(cup: ContestRecords, tmp_path: Path) 
         ThreadPoolExecutor(1) as pool,
     ):
         waiting = pool.submit(client.get, "/contest")
-        assert asked.wait(HANG_SECONDS)
+        assert requested.wait(HANG_SECONDS)
         other = ArenaHttpClient(server.url)
         assert other.get("/api/hello", None).status == 200
         other.close()

@@ -1,4 +1,7 @@
-"""What a contest keeps, here and deployed; `test_keep.py` has the contract of the homes."""
+"""Tests of the stored state of a contest, local and deployed.
+
+`test_keep.py` has the contract of the document stores.
+"""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -37,9 +40,11 @@ from cardsharp.store.sqlite_file import migrations_in
 from cardsharp_tools.operations.stack import Stack
 
 SETTINGS = ContestSettings("cup", matches=3, most=9, seed="secret")
-ONE, TWO, THREE = (TeamEntry(f"{n:024x}", f"Team {n}", f"{n:032x}") for n in (1, 2, 3))
+TEAM_ONE, TEAM_TWO, TEAM_THREE = (
+    TeamEntry(f"{n:024x}", f"Team {n}", f"{n:032x}") for n in (1, 2, 3)
+)
 FACTS = MatchFacts((3, 4), 1, 2.5, 9, (1, 0), (0, 2))
-RESULT = PairingResult("1", 1, "winners", (ONE.id, TWO.id))
+RESULT = PairingResult("1", 1, "winners", (TEAM_ONE.id, TEAM_TWO.id))
 
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -54,61 +59,61 @@ def test_teams_stand_in_the_order_of_their_entries_until_they_are_seeded(
     records: ContestRecords,
 ) -> None:
     """A removed one leaves its place; who comes back or enters afterwards is the last."""
-    for team in (TWO, replace(ONE, strategy="captain"), THREE):
+    for team in (TEAM_TWO, replace(TEAM_ONE, strategy="captain"), TEAM_THREE):
         records.append_team(team)
     with pytest.raises(WriteConflict):
-        records.append_team(replace(TWO, id="f" * 24))
-    records.remove_team(TWO.name)
-    records.append_team(TWO)
+        records.append_team(replace(TEAM_TWO, id="f" * 24))
+    records.remove_team(TEAM_TWO.name)
+    records.append_team(TEAM_TWO)
     assert [team.name for team in records.teams()] == ["Team 1", "Team 3", "Team 2"]
     assert records.teams()[0].strategy == "captain"
-    records.remove_team(THREE.name)
-    records.set_seeding([TWO.id, ONE.id])
-    records.append_team(THREE)
-    changed, _ = records.reset_password(THREE.name)
-    assert [team.id for team in records.teams()] == [TWO.id, ONE.id, THREE.id]
-    assert records.teams()[2] == changed != THREE
+    records.remove_team(TEAM_THREE.name)
+    records.set_seeding([TEAM_TWO.id, TEAM_ONE.id])
+    records.append_team(TEAM_THREE)
+    changed, _ = records.reset_password(TEAM_THREE.name)
+    assert [team.id for team in records.teams()] == [TEAM_TWO.id, TEAM_ONE.id, TEAM_THREE.id]
+    assert records.teams()[2] == changed != TEAM_THREE
 
 
-def test_of_two_who_change_a_contest_at_once_neither_undoes_the_other(
+def test_concurrent_changes_of_a_contest_never_undo_each_other(
     records: ContestRecords, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Teams are changed by the first alone; what else is said of a contest is said by both."""
     overtaking, commit = list[Callable[[], None]](), records.documents.commit
 
-    def overtaken(*made: Write) -> None:
+    def overtaken(*writes: Write) -> None:
         while overtaking:
             overtaking.pop()()
-        commit(*made)
+        commit(*writes)
 
     monkeypatch.setattr(records.documents, "commit", overtaken)
     changes: tuple[Callable[[], None], ...] = (
-        lambda: records.append_team(ONE),
-        lambda: records.set_seeding([ONE.id]),
-        lambda: records.remove_team(ONE.name),
+        lambda: records.append_team(TEAM_ONE),
+        lambda: records.set_seeding([TEAM_ONE.id]),
+        lambda: records.remove_team(TEAM_ONE.name),
     )
     for change in changes:
         overtaking.append(lambda: records.pause(paused=not records.is_paused))
         with pytest.raises(WriteConflict):
             change()
-        assert records.teams() in ([], [ONE])
+        assert records.teams() in ([], [TEAM_ONE])
         change()
-    records.append_team(ONE)
+    records.append_team(TEAM_ONE)
     overtaking.append(records.start)
     with pytest.raises(WriteConflict):
-        records.append_team(TWO)
+        records.append_team(TEAM_TWO)
     overtaking.append(lambda: records.pause(paused=True))
     records.end(0)
     records.start()
     assert (records.stage, records.is_paused) == (ContestStage.OVER, True)
 
 
-def test_results_take_the_place_of_those_before(records: ContestRecords) -> None:
+def test_saved_results_replace_the_previous_ones(records: ContestRecords) -> None:
     many = [replace(RESULT, pairing=str(number)) for number in range(1200)]
     records.save_results(many)
     assert records.results() == many
     many[3] = replace(
-        many[3], decided=True, wins=(2, 1), winner=ONE.id, matches=("a", "b"), facts=(FACTS,)
+        many[3], decided=True, wins=(2, 1), winner=TEAM_ONE.id, matches=("a", "b"), facts=(FACTS,)
     )
     records.save_results(many)
     assert records.results() == many
@@ -116,23 +121,23 @@ def test_results_take_the_place_of_those_before(records: ContestRecords) -> None
     assert records.results() == many[:2]
 
 
-def test_a_file_of_before_the_port_has_all_that_it_had(tmp_path: Path) -> None:
+def test_a_file_of_the_old_format_is_migrated_with_all_its_data(tmp_path: Path) -> None:
     """Of a contest that goes on, whatever its folder is called now."""
 
     def text(value: object) -> str:
         return TypeAdapter[object](type(value)).dump_json(value).decode()
 
-    meeting = PracticeMatch(7, (ONE.id, TWO.id), "a", NOON, FACTS)
-    standing = RatingSnapshot(7, NOON, {ONE.id: Rating(1010.5, 99.0)})
+    meeting = PracticeMatch(7, (TEAM_ONE.id, TEAM_TWO.id), "a", NOON, FACTS)
+    standing = RatingSnapshot(7, NOON, {TEAM_ONE.id: Rating(1010.5, 99.0)})
     with closing(sqlite3.connect(tmp_path / FILE)) as db, db:
         db.executescript(";".join(migrations_in(_STORE.schema_file)[:3]))
         db.execute("PRAGMA user_version = 3")
         db.execute("INSERT INTO settings VALUES (?)", (text(SETTINGS),))
         db.execute("UPDATE progress SET stage = 'begun', ruled = 1")
-        for seed, team in ((2, ONE), (1, TWO)):
+        for seed, team in ((2, TEAM_ONE), (1, TEAM_TWO)):
             row = (team.id, seed, team.name, team.ha1, None)
             db.execute("INSERT INTO teams VALUES (?, ?, ?, ?, ?)", row)
-        db.execute("INSERT INTO rulings VALUES ('1', ?, 'left', '')", (ONE.id,))
+        db.execute("INSERT INTO rulings VALUES ('1', ?, 'left', '')", (TEAM_ONE.id,))
         db.execute("INSERT INTO results VALUES ('1', 0, ?)", (text(RESULT),))
         db.execute("INSERT INTO pauses VALUES ('')")
         db.execute("INSERT INTO meetings VALUES (7, ?)", (text(meeting),))
@@ -140,12 +145,12 @@ def test_a_file_of_before_the_port_has_all_that_it_had(tmp_path: Path) -> None:
     with closing(open_in(tmp_path)) as records:
         assert records.settings == SETTINGS
         assert (records.stage, records.is_paused, records.ruling_count) == (
-            ContestStage.BEGUN,
+            ContestStage.RUNNING,
             True,
             1,
         )
-        assert records.teams() == [TWO, ONE]
-        assert records.rulings() == {"1": Ruling("1", ONE.id, "left")}
+        assert records.teams() == [TEAM_TWO, TEAM_ONE]
+        assert records.rulings() == {"1": Ruling("1", TEAM_ONE.id, "left")}
         assert (records.results(), records.practice_matches()) == ([RESULT], [meeting])
         assert records.rating_history() == [standing]
 
@@ -162,10 +167,13 @@ def stack(
 ) -> Iterator[tuple[ContestRepository, Callable[[], bool]]]:
     """The contests of one that nothing looks at; whether a tick came since this was asked last."""
     with moto_client() as client, arena_table(client) as table:
-        told = {"deadmansdrawUrl": "https://arena.example"}, {"deadmansdrawTable": table.name}
+        stack_outputs = (
+            {"deadmansdrawUrl": "https://arena.example"},
+            {"deadmansdrawTable": table.name},
+        )
         monkeypatch.setattr(
             "cardsharp_tools.operations.stack.find_stack",
-            lambda name, clients: Stack(name, utc_now(), False, {}, *told, clients),  # noqa: FBT003
+            lambda name, clients: Stack(name, utc_now(), False, {}, *stack_outputs, clients),  # noqa: FBT003
         )
         sqs = Session(region_name="us-east-1").client("sqs")
         url = sqs.create_queue(QueueName="ticks")["QueueUrl"]
@@ -181,7 +189,7 @@ def stack(
         yield contests_in(table, client), woken
 
 
-def test_it_begins_is_looked_at_and_told_to_the_end(
+def test_the_commands_manage_a_deployed_contest_from_start_to_end(
     cli: Cli, stack: tuple[ContestRepository, Callable[[], bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The director, which is not there, is asked to look whenever there is something to see."""
@@ -192,18 +200,25 @@ def test_it_begins_is_looked_at_and_told_to_the_end(
     for name in ("One", "Two"):
         cli("contest", "teams", "add", "cup", name, *STACK)
     records = contests.get("cup")
-    one, two = (team.id for team in records.teams())
+    first_id, second_id = (team.id for team in records.teams())
     assert "has not begun" in cli("contest", "status", "cup", *STACK).out
     assert not woken()
     facts = MatchFacts((12, 9), 0, 60.0, 30, (1, 2), (0, 0))
     first = PairingResult(
-        "1", 1, "winners", (one, two), (1, 0), one, matches=("a" * 24,), facts=(facts,)
+        "1",
+        1,
+        "winners",
+        (first_id, second_id),
+        (1, 0),
+        first_id,
+        matches=("a" * 24,),
+        facts=(facts,),
     )
     records.save_results([replace(first, decided=True)])
     records.start()
     assert "has begun" in cli("contest", "teams", "add", "cup", "Late", *STACK).err
     assert cli("contest", "rule", "cup", "1", "Two", "--reason", "left", *STACK).code == 0
-    assert records.rulings()["1"].winner == two
+    assert records.rulings()["1"].winner == second_id
     assert woken()
     assert cli("contest", "pause", "cup", *STACK).code == 0
     assert cli("contest", "status", "cup", "--json", *STACK).json()["paused"] is True
@@ -211,9 +226,9 @@ def test_it_begins_is_looked_at_and_told_to_the_end(
     assert woken()
     records.end(records.ruling_count)
     assert records.stage is ContestStage.OVER
-    told = cli("contest", "run", "cup", *STACK)
-    assert "arena at https://arena.example" in told.err
-    assert told.out.startswith("pairing 1, winners: One - Two 1:0, One")
+    result = cli("contest", "run", "cup", *STACK)
+    assert "arena at https://arena.example" in result.err
+    assert result.out.startswith("pairing 1, winners: One - Two 1:0, One")
     assert woken()
     (row,) = cli("contest", "results", "cup", "--json", *STACK).json()
     assert (row["winner"], row["points"]) == ("One", ["12:9"])

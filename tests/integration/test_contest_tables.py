@@ -33,10 +33,10 @@ class Dies:
 """
 
 
-def held(
+def run_interrupted_contest(
     folder: Path, teams: Iterable[tuple[str, str]], settings: ContestSettings, killed: int
 ) -> tuple[list[PairingResult], list[list[str]]]:
-    """How a contest ends that was left after so many steps and taken up again."""
+    """Return results and standings of a contest stopped after `killed` steps and resumed."""
     with create_in(folder, settings) as records:
         names = {records.add_team(name, strategy)[0].id: name for name, strategy in teams}
         for steps in filter(None, (killed, 10_000)):
@@ -51,7 +51,7 @@ def held(
         with closing(
             SqliteMatchLog(folder / MATCH_LOG_FILE, SystemClock())
         ) as log:  # they can be watched
-            assert {one.header["game"] for one in log.matches()} == {settings.game}
+            assert {match.header["game"] for match in log.matches()} == {settings.game}
         return records.results(), [[names[team] for team in level] for level in records.standings()]
 
 
@@ -59,18 +59,18 @@ def test_whoever_ends_the_process_loses_and_a_contest_that_is_killed_goes_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Nothing is lost; points are those of Euchre."""
-    own = tmp_path / "dies.py"
-    own.write_text(DIES)
-    teams = (("One", "random"), ("Two", "rules"), ("Dies", str(own)))
+    strategy_file = tmp_path / "dies.py"
+    strategy_file.write_text(DIES)
+    teams = (("One", "random"), ("Two", "rules"), ("Dies", str(strategy_file)))
     settings = ContestSettings("cup", "round-robin", matches=1, timeout=60, seed="7", game="euchre")
-    results, places = held(tmp_path, teams, settings, 1)
+    results, places = run_interrupted_contest(tmp_path, teams, settings, 1)
     assert places[-1] == ["Dies"]
     assert "the strategy ended the process (os._exit(0)) (dies.py, line 8" in caplog.text
     assert [sum(result.facts[0].late) for result in results].count(1) == 2
     assert all(max(result.points[0]) >= 10 for result in results)
 
 
-def test_a_file_that_ends_at_import_has_lost_and_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_strategy_that_exits_at_import_loses_and_its_line_is_reported(tmp_path: Path) -> None:
     (tmp_path / "ends.py").write_text("import os\nos._exit(0)\n")
     strategies = ("random", str(tmp_path / "ends.py"))
     log = tmp_path / "matches.db"
@@ -80,27 +80,27 @@ def test_a_file_that_ends_at_import_has_lost_and_is_told_with_its_line(tmp_path:
     assert "ends.py, line 2, in <module>: the strategy ended the process" in end.failure
 
 
-def test_a_table_seats_as_many_as_the_game_allows_and_counts_what_it_counts(
+def test_a_table_has_as_many_seats_as_the_game_and_counts_its_points(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wins, chips: that of Kuhn poker was killed, and goes on to no other end."""
     mount_samples(monkeypatch, tmp_path)
-    for game, killed, strategies, made in (
+    for game, killed, strategies, expected_points in (
         ("blef", 0, ("random", "random", "greedy", "greedy"), {(0, 0, 0, 1)}),
         ("kuhn", 1, ("optimum", "random"), {(-1, 1), (-2, 2)}),
     ):
         teams = [(f"Team {number}", strategy) for number, strategy in enumerate(strategies)]
         settings = ContestSettings("cup", "tables", 1, 1, 60, seed="7", game=game, seats=len(teams))
-        (table,), places = held(tmp_path / game, teams, settings, killed)
+        (table,), places = run_interrupted_contest(tmp_path / game, teams, settings, killed)
         assert len(table.points) == 1
-        assert {tuple(sorted(points)) for points in table.points} <= made
+        assert {tuple(sorted(points)) for points in table.points} <= expected_points
         best = max(zip(table.current_outcome.points, (name for name, _ in teams), strict=True))
         assert best[1] in places[0]
-    ((whole,), _) = held(tmp_path / "whole", teams, settings, 0)
-    assert whole.points == table.points
+    ((uninterrupted,), _) = run_interrupted_contest(tmp_path / "whole", teams, settings, 0)
+    assert uninterrupted.points == table.points
 
 
-def test_who_has_withdrawn_leaves_an_empty_chair(tmp_path: Path) -> None:
+def test_a_withdrawn_team_leaves_an_empty_seat(tmp_path: Path) -> None:
     """The two others play on; there is a third name in the result, without a point."""
     settings = ContestSettings("cup", "tables", 1, 1, 60, seed="7", game="blef", seats=3)
     with create_in(tmp_path, settings) as records:
@@ -115,13 +115,13 @@ def test_who_has_withdrawn_leaves_an_empty_chair(tmp_path: Path) -> None:
                 tables.pause()
         (table,) = records.results()
         assert table.teams == tuple(ids)
-        ((one, two, three),) = table.points
-        assert (two, {one, three}) == (0, {0, 1})
+        ((first_points, second_points, third_points),) = table.points
+        assert (second_points, {first_points, third_points}) == (0, {0, 1})
     with closing(SqliteMatchLog(tmp_path / MATCH_LOG_FILE, SystemClock())) as log:
-        assert [sorted(one.header["players"]) for one in log.matches()] == [["One", "Three"]]
+        assert [sorted(match.header["players"]) for match in log.matches()] == [["One", "Three"]]
 
 
-def test_what_no_table_can_seat_is_refused(tmp_path: Path) -> None:
+def test_a_contest_that_no_table_can_seat_is_refused(tmp_path: Path) -> None:
     with create_in(tmp_path / "cup", ContestSettings("cup", game="euchre")) as records:
         for name in ("One", "Two"):
             records.add_team(name)
@@ -135,10 +135,10 @@ def test_what_no_table_can_seat_is_refused(tmp_path: Path) -> None:
         game_for_sides("euchre", 4)
 
 
-def test_a_folder_has_one_director_and_the_other_is_told_which(tmp_path: Path) -> None:
-    told = r"`contest practice` has run since \d\d:\d\d in process \d+: stop it there"
+def test_a_folder_has_one_director_and_a_second_one_is_refused(tmp_path: Path) -> None:
+    message = r"`contest practice` has run since \d\d:\d\d in process \d+: stop it there"
     first, second = lock_contest(tmp_path, "practice"), lock_contest(tmp_path, "run")
-    with first, pytest.raises(ConfigError, match=told), second:
+    with first, pytest.raises(ConfigError, match=message), second:
         pass
     first, waits = lock_contest(tmp_path, "practice"), lock_contest(tmp_path, "run", 0.1)
     with first, pytest.raises(ConfigError, match="has not handed over within 0 s: stop"), waits:
@@ -147,22 +147,22 @@ def test_a_folder_has_one_director_and_the_other_is_told_which(tmp_path: Path) -
         pass
 
 
-def test_practice_ends_for_who_waits_after_a_turn_at_the_latest(tmp_path: Path) -> None:
+def test_practice_stops_within_one_turn_for_a_waiting_process(tmp_path: Path) -> None:
     """Though its matches last; and goes on where who waited has gone away."""
-    now, waiting = utc_now(), list[LockHolder]()
-    until, end = list[datetime | None](), now + timedelta(hours=1)
+    current_time, waiting = utc_now(), list[LockHolder]()
+    until, end = list[datetime | None](), current_time + timedelta(hours=1)
     with create_in(tmp_path / "cup", ContestSettings("cup", timeout=60)) as records:
         records.set_practice_until(end)
-        under_way = ContestProcess(
+        contest_process = ContestProcess(
             records, list, list, list, lambda: waiting[-1] if waiting else None
         )
-        for _ in under_way.run_practice_until(end):
+        for _ in contest_process.run_practice_until(end):
             until.append(records.practice_until)
             match len(until):
                 case 1:
-                    waiting.append(LockHolder("run", now, 1))
+                    waiting.append(LockHolder("run", current_time, 1))
                 case 2:
                     waiting.clear()
                 case 3:
-                    waiting.append(LockHolder("run", now - timedelta(seconds=61), 2))
-    assert until == [end, now, end, now - timedelta(seconds=61)]
+                    waiting.append(LockHolder("run", current_time - timedelta(seconds=61), 2))
+    assert until == [end, current_time, end, current_time - timedelta(seconds=61)]

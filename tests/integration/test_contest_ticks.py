@@ -46,31 +46,32 @@ from cardsharp.store.sqlite_file import MEMORY_PATH
 
 SETTINGS = ContestSettings("cup", "round-robin", matches=1, most=3, timeout=7, seed="secret")
 URL = "https://sqs.example/ticks"
-NOW = timedelta()
+NO_WAIT = timedelta()
 VISIBILITY = timedelta(seconds=30)
 ORGANISER = User(ADMIN, None, ADMIN)
 
 
 @dataclass
 class Cloud:
-    """A contest, an arena's table, a queue, and functions that are made anew for each message.
+    """A contest, an arena's table, a queue, and a function that is built anew for each message.
 
-    The contest is `kept` by a client of the table, or by default in memory, which is faster.
+    `open_repository` opens the contest with a client of the table; by default the contest is in
+    memory, which is faster.
     """
 
     client: Any
     table: DynamoTable
-    kept: Callable[[Any], ContestRepository] | None = None
+    open_repository: Callable[[Any], ContestRepository] | None = None
     clock: FakeClock = field(default_factory=FakeClock)
 
     def __post_init__(self) -> None:
         self.queue = MemoryQueue(self.clock, VISIBILITY)
         self.lobby = MemoryMatchRepository(None, InProcessLongPoll())
         self.fragile = self.client
-        if self.kept is None:
+        if self.open_repository is None:
             keep = SqliteDocumentStore(MEMORY_PATH, self.clock)
-            self.kept = lambda _client: ContestRepository(keep)
-        self.records = self.kept(self.client).create(SETTINGS)
+            self.open_repository = lambda _client: ContestRepository(keep)
+        self.records = self.open_repository(self.client).create(SETTINGS)
         for name in ("One", "Two", "Three"):
             self.records.add_team(name)
         players = [
@@ -85,13 +86,13 @@ class Cloud:
         return Referee(self.lobby, self.book, Randomness.FAIR, self.clock.now)
 
     def function(self) -> TickHandler:
-        """What a function is made of that was started just now."""
+        """Return the tick handler of a function that has just started."""
         table, referee = DynamoTable(self.table.name, self.fragile), self.referee
         return TickHandler(
             TickChain(table, self.queue, URL),
             referee,
             ArenaMatchHost(InProcessArena(referee, table)),
-            self.kept(self.fragile).active,
+            self.open_repository(self.fragile).active,
         )
 
     def handle(self, message: Message) -> None:
@@ -117,7 +118,7 @@ class Cloud:
     def run(self, seconds: int = 400, *, scheduled: bool = True) -> None:
         """Let the time go by until nothing is left; a schedule looks every minute, if wanted."""
         for second in range(seconds):
-            for message in iter(lambda: self.queue.receive(NOW), None):
+            for message in iter(lambda: self.queue.receive(NO_WAIT), None):
                 self.handle(message)
             self.play()
             if scheduled and second % 60 == 59:
@@ -133,7 +134,7 @@ def cloud(moto: Any) -> Iterator[Cloud]:  # noqa: ANN401 - a client in this proc
         yield Cloud(moto, table)
 
 
-def test_while_nothing_is_to_be_done_there_are_no_ticks(cloud: Cloud) -> None:
+def test_an_idle_contest_has_no_ticks(cloud: Cloud) -> None:
     """Before a contest begins, while it pauses and no match runs; resuming brings them back."""
     cloud.wake()
     cloud.run(20)
@@ -149,44 +150,50 @@ def test_while_nothing_is_to_be_done_there_are_no_ticks(cloud: Cloud) -> None:
     assert list(cloud.lobby.all_matches()) != []
 
 
-def test_practice_goes_on_by_ticks_and_the_cup_comes_after_what_is_left(cloud: Cloud) -> None:
+def test_practice_runs_by_ticks_and_the_cup_follows_its_running_matches(cloud: Cloud) -> None:
     """Of the teams that the arena has heard of, by whatever process; what runs then is played."""
-    there = [team.id for team in cloud.records.teams()][:2]
+    present_teams = [team.id for team in cloud.records.teams()][:2]
     cloud.records.set_practice_until(cloud.clock.now() + timedelta(seconds=60))
     cloud.wake()
     for _ in range(5):
-        for team in there:
+        for team in present_teams:
             DynamoPresence(cloud.table).record_seen(team, cloud.clock.now())
         cloud.run(10)
     met = {team for meeting in cloud.records.practice_matches() for team in meeting.teams}
-    assert met == set(there)
+    assert met == set(present_teams)
     cloud.records.set_practice_until(cloud.clock.now())
     cloud.begin()
     cloud.run()
     assert (cloud.records.practice_until, cloud.records.stage) == (None, ContestStage.OVER)
-    cup = [one.started_at for one in cloud.lobby.all_matches() if "cup" in (one.params.tags or ())]
+    cup = [
+        match.started_at
+        for match in cloud.lobby.all_matches()
+        if "cup" in (match.params.tags or ())
+    ]
     assert max(meeting.at for meeting in cloud.records.practice_matches()) <= min(cup)
 
 
 @pytest.mark.parametrize("phase", [0, 3])
-def test_a_dead_teams_turn_ends_ten_seconds_after_its_limit(cloud: Cloud, phase: int) -> None:
+def test_a_dead_teams_turn_ends_ten_seconds_past_its_limit(cloud: Cloud, phase: int) -> None:
     """Wherever in the pause between two ticks its limit falls."""
     cloud.wake()
     cloud.clock.advance(timedelta(seconds=phase))
     wish = {"playerids": [*cloud.book.players][:2], "timeout": 7, "tags": ["practice"]}
     match = cloud.referee.create(ORGANISER, wish, None)
     cloud.wake()
-    began, ended = match.started_at, 0
+    began, forced_turn_count = match.started_at, 0
     while not match.is_finished:
-        for message in iter(lambda: cloud.queue.receive(NOW), None):
+        for message in iter(lambda: cloud.queue.receive(NO_WAIT), None):
             cloud.handle(message)
-        found = cloud.lobby.get(match.id)
-        if found.last_move_at != match.last_move_at:
-            ended += 1
-            assert timedelta(seconds=7) < found.last_move_at - began <= timedelta(seconds=17)
-            match, began = found, found.last_move_at
+        current_match = cloud.lobby.get(match.id)
+        if current_match.last_move_at != match.last_move_at:
+            forced_turn_count += 1
+            assert (
+                timedelta(seconds=7) < current_match.last_move_at - began <= timedelta(seconds=17)
+            )
+            match, began = current_match, current_match.last_move_at
         cloud.clock.advance(timedelta(seconds=1))
-    assert ended > 1
+    assert forced_turn_count > 1
 
 
 def test_messages_that_come_twice_late_or_out_of_order_make_no_second_chain(cloud: Cloud) -> None:
@@ -194,7 +201,7 @@ def test_messages_that_come_twice_late_or_out_of_order_make_no_second_chain(clou
     cloud.begin()
     old: list[str] = []
     for second in range(400):
-        for message in iter(lambda: cloud.queue.receive(NOW), None):
+        for message in iter(lambda: cloud.queue.receive(NO_WAIT), None):
             old.append(message.body)
             cloud.handle(message)
             cloud.handle(message)
@@ -211,7 +218,7 @@ def test_messages_that_come_twice_late_or_out_of_order_make_no_second_chain(clou
     assert len(set(tags)) == len(tags)
 
 
-def test_a_lost_message_is_made_good_by_the_schedule(cloud: Cloud) -> None:
+def test_the_schedule_recovers_a_lost_message(cloud: Cloud) -> None:
     """At its second look: at the first, the chain might only be between two ticks."""
     cloud.begin()
     cloud.run(10)
@@ -227,16 +234,16 @@ def test_two_directors_at_once_begin_each_match_once(cloud: Cloud) -> None:
     """Each has looked before the other has begun anything; of other teams it is another match."""
     cloud.records.start()
     first, second, third = cloud.book.players
-    one, other = (InProcessArena(cloud.referee, cloud.table) for _ in range(2))
+    first_arena, second_arena = (InProcessArena(cloud.referee, cloud.table) for _ in range(2))
 
     def begun(office: InProcessArena, *teams: str) -> str:
         params = MatchParams(teams, ("cup_Round1", "cup", "cup:1:0"), random_seed="1")
         return office.create_match(params).id
 
-    made = begun(one, first, second)
-    assert begun(other, first, second) == made
-    assert [match.id for match in cloud.lobby.all_matches()] == [made]
-    assert begun(other, first, third) != made
+    match_id = begun(first_arena, first, second)
+    assert begun(second_arena, first, second) == match_id
+    assert [match.id for match in cloud.lobby.all_matches()] == [match_id]
+    assert begun(second_arena, first, third) != match_id
 
 
 def test_a_function_that_dies_changes_nothing(moto: Any) -> None:  # noqa: ANN401 - as above
@@ -255,13 +262,13 @@ def test_a_function_that_dies_changes_nothing(moto: Any) -> None:  # noqa: ANN40
             assert len(set(tags)) == len(tags), plan.faults
             names = cloud.records.names()
             return [
-                (one.pairing, names.get(one.winner or ""), len(one.matches))
-                for one in cloud.records.results()
-                if one.decided
+                (result.pairing, names.get(result.winner or ""), len(result.matches))
+                for result in cloud.records.results()
+                if result.decided
             ]
 
-    whole = FaultPlan(VirtualClock())
-    undisturbed, calls = played(whole), len(whole.steps)
+    fault_free_plan = FaultPlan(VirtualClock())
+    undisturbed, calls = played(fault_free_plan), len(fault_free_plan.steps)
     assert calls > 50
     every, kinds = calls // case_count(2, 30), sorted(CRASHES)
     for place, dies_at in enumerate(range(every // 2, calls, every)):

@@ -32,7 +32,10 @@ PAGE = ROOT / "docs" / "environments.md"
 LEARNER = ROOT / "starters" / "environments" / "learn.py"
 
 # Theirs say so of every environment whose observation is a dictionary with a mask.
-KNOWN = ("Observation is not a NumPy array", "Observation space for each agent probably should be")
+EXPECTED_WARNINGS = (
+    "Observation is not a NumPy array",
+    "Observation space for each agent probably should be",
+)
 
 
 @pytest.mark.parametrize(("game", "seats"), ALL)
@@ -45,7 +48,11 @@ def test_a_game_is_an_environment(game: str, seats: int | None) -> None:
         warnings.simplefilter("always")
         api_test(make_env(game, seats), num_cycles=case_count(30, full=100))
         seed_test(lambda: make_env(game, seats), num_cycles=case_count(20, full=60))
-    assert [str(one.message) for one in caught if not str(one.message).startswith(KNOWN)] == []
+    assert [
+        str(warning.message)
+        for warning in caught
+        if not str(warning.message).startswith(EXPECTED_WARNINGS)
+    ] == []
     simulation, encoding = encoded_simulation(game, seats)
     played = chain.from_iterable(match_states(simulation, seed) for seed in count())
     acting = (state for state in played if simulation.current_seat(state) is not None)
@@ -60,7 +67,7 @@ def test_a_game_is_an_environment(game: str, seats: int | None) -> None:
         assert set(choices) <= set(range(encoding.actions))
 
 
-def test_what_is_no_action_ends_the_match_with_a_loss() -> None:
+def test_an_invalid_action_ends_the_match_with_a_loss() -> None:
     for action in (9999, -1):
         match = make_env()
         match.reset(seed=1)
@@ -75,9 +82,9 @@ def test_what_is_no_action_ends_the_match_with_a_loss() -> None:
 
 @pytest.mark.parametrize(("game", "seats"), ALL)
 def test_lanes_are_a_vector_environment_that_the_seed_repeats(game: str, seats: int | None) -> None:
-    told = []
+    runs = []
     for _ in range(2):
-        lanes, ended, rewarded = CardVectorEnv(3, game, seats), 0, 0.0
+        lanes, finished_count, rewarded = CardVectorEnv(3, game, seats), 0, 0.0
         seen, infos = lanes.reset(seed=4)
         for _ in range(case_count(120, full=300)):
             assert lanes.observation_space.contains(seen)
@@ -86,11 +93,11 @@ def test_lanes_are_a_vector_environment_that_the_seed_repeats(game: str, seats: 
             seen, rewards, over, cut, infos = lanes.step(highest)
             assert not rewards[~over].any()
             assert not cut.any()
-            ended, rewarded = ended + int(over.sum()), rewarded + rewards.sum()
-        told.append((ended, seen["observation"].tolist()))
+            finished_count, rewarded = finished_count + int(over.sum()), rewarded + rewards.sum()
+        runs.append((finished_count, seen["observation"].tolist()))
         assert rewarded == pytest.approx(0)
-    assert told[0] == told[1]
-    assert told[0][0] > 0
+    assert runs[0] == runs[1]
+    assert runs[0][0] > 0
 
 
 def test_without_a_compiler_lanes_say_so_once(
@@ -105,7 +112,7 @@ def test_without_a_compiler_lanes_say_so_once(
 
 
 @pytest.mark.parametrize("plain", [True, False])
-def test_lanes_refuse_what_no_lane_can_do_and_go_on(*, plain: bool) -> None:
+def test_lanes_reject_an_invalid_action_and_continue(*, plain: bool) -> None:
     lanes = CardVectorEnv(2, pure_python=plain)
     with pytest.raises(ResetNeeded, match="reset before step"):
         lanes.step(np.array([0, 0]))
@@ -126,10 +133,10 @@ def test_the_pages_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
     for example in (*examples, LEARNER.read_text("utf-8")):
         small = re.sub(r"(\nMATCHES, SIDE_BY_SIDE, RATE =) \d+, \d+", r"\1 10, 2", example)
         exec(small.replace("pairs=500", "pairs=5"), {})  # noqa: S102 - our own page
-    said = capsys.readouterr().out
-    assert "(5, 2, 2)" in said
-    assert "430 63 [(0, 'Draw')]" in said
-    assert "draw-3: " in said
+    output = capsys.readouterr().out
+    assert "(5, 2, 2)" in output
+    assert "430 63 [(0, 'Draw')]" in output
+    assert "draw-3: " in output
     for game, _ in ALL:
         _, encoding = encoded_simulation(game, None)
         assert f"| {1 + encoding.size} | {encoding.actions} |" in text
@@ -146,18 +153,16 @@ PLAYERS = {
 
 
 def rows(cli: Cli, file: Path, *words: str) -> list[DecisionRow]:
-    """What is read of the file that the command has written."""
-    told = cli("export", str(file), *words, "--json")
-    assert told.code == 0, told.err
-    found = list(read_rows(file))
-    assert told.json() == {"file": str(file), "rows": len(found)}
-    return found
+    """Export matches with the command, and return the rows of its file."""
+    result = cli("export", str(file), *words, "--json")
+    assert result.code == 0, result.err
+    decision_rows = list(read_rows(file))
+    assert result.json() == {"file": str(file), "rows": len(decision_rows)}
+    return decision_rows
 
 
 @pytest.mark.parametrize("game", PLAYERS)
-def test_stored_matches_are_told_as_when_they_were_fresh(
-    cli: Cli, tmp_path: Path, game: str
-) -> None:
+def test_stored_matches_are_exported_like_fresh_ones(cli: Cli, tmp_path: Path, game: str) -> None:
     """In the numbers of the environment, and with its rewards."""
     words = (*PLAYERS[game], "--game", game, "-n", "1", "--seed", "3")
     fresh = rows(cli, tmp_path / "fresh.jsonl", *words)
@@ -170,38 +175,39 @@ def test_stored_matches_are_told_as_when_they_were_fresh(
         assert row["mask"][row["action"]] == 1
         assert (row["seed"], row["value"]) == (3, None)
     assert sum({(row["match"], row["seat"]): row["result"] for row in fresh}.values()) == 0
-    kept = cli("lab", "duel", *words, "--keep", "2", "--workers", "1", "--json").json()["kept"]
-    named = [word for one in kept for word in ("--match", one)]
+    match_ids = cli("lab", "duel", *words, "--keep", "2", "--workers", "1", "--json").json()["kept"]
+    named = [argument for match_id in match_ids for argument in ("--match", match_id)]
     stored = rows(cli, tmp_path / "stored.jsonl", *named)
     same = ["observation", "mask", "action"]
     same += [] if game == "euchre" else ["seat", "result"]  # its log has deals, with own seats
-    one, other = (
-        sorted(json.dumps([row[name] for name in same]) for row in told) for told in (stored, fresh)
+    stored_rows, fresh_rows = (
+        sorted(json.dumps([row[name] for name in same]) for row in source_rows)
+        for source_rows in (stored, fresh)
     )
-    assert one == other
+    assert stored_rows == fresh_rows
 
 
 @pytest.mark.parametrize("game", PLAYERS)
-def test_json_lines_leave_out_zeros_and_are_read_as_whole_rows(
+def test_json_lines_omit_zeros_and_are_read_as_complete_rows(
     cli: Cli, tmp_path: Path, game: str
 ) -> None:
     """Also those with every 0, as `--dense` writes them and older versions did."""
     words = (*PLAYERS[game], "--game", game, "-n", "2", "--seed", "3")
     small, dense = tmp_path / "small.jsonl", tmp_path / "dense.jsonl"
-    whole = rows(cli, dense, *words, "--dense")
-    assert rows(cli, small, *words) == whole
-    assert [json.loads(line) for line in dense.read_text("utf-8").splitlines()] == whole
-    for line, row in zip(small.read_text("utf-8").splitlines(), whole, strict=True):
-        told, seen = json.loads(line), row["observation"]
-        assert told["ones"] == [place for place, number in enumerate(seen) if number == 1]
-        assert [place for place, _ in told["fractions"]] == [
+    full_rows = rows(cli, dense, *words, "--dense")
+    assert rows(cli, small, *words) == full_rows
+    assert [json.loads(line) for line in dense.read_text("utf-8").splitlines()] == full_rows
+    for line, row in zip(small.read_text("utf-8").splitlines(), full_rows, strict=True):
+        fields, seen = json.loads(line), row["observation"]
+        assert fields["ones"] == [place for place, number in enumerate(seen) if number == 1]
+        assert [place for place, _ in fields["fractions"]] == [
             place for place, number in enumerate(seen) if 0 < number < 1
         ]
-        assert told["legal"] == [number for number, legal in enumerate(row["mask"]) if legal]
+        assert fields["legal"] == [number for number, legal in enumerate(row["mask"]) if legal]
     assert small.stat().st_size < 0.3 * dense.stat().st_size
 
 
-def test_what_is_no_row_is_told_with_its_line(cli: Cli, tmp_path: Path) -> None:
+def test_an_invalid_row_is_reported_with_its_line(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     first, *_ = rows(cli, file, "third", "-n", "1")
     for wrong in ("[]", "no JSON", '{"game": "deadmansdraw"}', '{"game": "whist", "ones": []}'):
@@ -220,32 +226,32 @@ def test_pandas_and_polars_read_the_same_rows_of_both_files(cli: Cli, tmp_path: 
     words = ("third", "draw-3", "-n", "1")
     parquet, lines = tmp_path / "rows.parquet", tmp_path / "rows.jsonl"
     assert cli("export", str(parquet), *words).code == 0
-    found = rows(cli, lines, *words)
-    told = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
-    assert pl.read_parquet(parquet).to_dicts() == found
-    assert pl.read_ndjson(lines, infer_schema_length=None).to_dicts() == told
+    full_rows = rows(cli, lines, *words)
+    compact_rows = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
+    assert pl.read_parquet(parquet).to_dicts() == full_rows
+    assert pl.read_ndjson(lines, infer_schema_length=None).to_dicts() == compact_rows
     # pandas tells lists as arrays, and nothing as NaN.
     frame, small = pd.read_parquet(parquet), pd.read_json(lines, lines=True)
-    assert [list(mask) for mask in frame["mask"]] == [row["mask"] for row in found]
-    assert np.allclose(np.stack(frame["observation"]), [row["observation"] for row in found])
-    assert small["ones"].tolist() == [row["ones"] for row in told]
-    assert small["legal"].tolist() == [row["legal"] for row in told]
+    assert [list(mask) for mask in frame["mask"]] == [row["mask"] for row in full_rows]
+    assert np.allclose(np.stack(frame["observation"]), [row["observation"] for row in full_rows])
+    assert small["ones"].tolist() == [row["ones"] for row in compact_rows]
+    assert small["legal"].tolist() == [row["legal"] for row in compact_rows]
     for read in (frame, small):
         assert read["value"].isna().all()
-        assert read["result"].tolist() == [row["result"] for row in found]
+        assert read["result"].tolist() == [row["result"] for row in full_rows]
 
 
-def test_the_page_has_every_column_and_the_judge_values_what_was_done(
+def test_the_page_lists_every_column_and_the_judge_values_decisions(
     cli: Cli, tmp_path: Path
 ) -> None:
     page = PAGE.read_text("utf-8")
-    found = rows(cli, tmp_path / "rows.jsonl", "third", "-n", "1", "--value")
-    for row in (found[0], compact(found[0])):
+    full_rows = rows(cli, tmp_path / "rows.jsonl", "third", "-n", "1", "--value")
+    for row in (full_rows[0], compact(full_rows[0])):
         assert [name for name in row if f"\n| `{name}` |" not in page] == []
-    values = [row["value"] for row in found if row["value"] is not None]
-    assert len(values) > len(found) / 2
+    values = [row["value"] for row in full_rows if row["value"] is not None]
+    assert len(values) > len(full_rows) / 2
     assert all(0 <= value <= 1 for value in values)
-    again = cli("export", str(tmp_path / "rows.jsonl"), "random")
-    assert again.code == 2
-    assert "is there already; choose another name" in again.err
+    result = cli("export", str(tmp_path / "rows.jsonl"), "random")
+    assert result.code == 2
+    assert "is there already; choose another name" in result.err
     assert "must end in .jsonl or .parquet" in cli("export", "rows.csv", "random").err

@@ -11,14 +11,14 @@ from support.euchre_deals import play_deal, strategy_player
 from support.euchre_service import RecordingLog, memory_store
 
 from cardsharp.core.clock import SystemClock
-from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.games.euchre.public_state import SEATS
 from cardsharp.games.euchre.rules import Deal
 from cardsharp.games.euchre.service.deal_store import DealStore, deal_key_of
 from cardsharp.games.euchre.service.routes import API
 from cardsharp.games.euchre.service.service import EuchreService
 from cardsharp.games.euchre.simulation import shuffled_deck
-from cardsharp.games.euchre.strategies import Decision, Strategy, build
+from cardsharp.games.euchre.strategies import EuchreDecision, Strategy, build
 from cardsharp_tools.games.euchre.leak_probe import (
     DECISION_KINDS,
     LeakProbeResult,
@@ -36,11 +36,11 @@ class Peeker:
 
     deals: DealStore
 
-    def decide(self, view: Position) -> Decision:
+    def decide(self, view: EuchrePosition) -> EuchreDecision:
         place, _ = next(iter(self.deals.documents.all_keys()))
         deal = Deal(self.deals.read(deal_key_of(place)).cards, view.public_state, view.discard)
         highest = max(deal.hand((view.seat + 1) % len(SEATS)), default=0)
-        return Decision(view.legal_actions[highest % len(view.legal_actions)], "I looked.")
+        return EuchreDecision(view.legal_actions[highest % len(view.legal_actions)], "I looked.")
 
 
 DEALS = case_count(3, full=200)
@@ -51,8 +51,8 @@ DEALS = case_count(3, full=200)
 def serving(strategy: Strategy, store: DealStore) -> Iterator[tuple[str, RecordingLog]]:
     """A service with that player, its address, and what it writes down."""
     diary = RecordingLog()
-    with service_gateway(API, EuchreService(store, strategy, SystemClock(), diary)) as found:
-        yield found.url, diary
+    with service_gateway(API, EuchreService(store, strategy, SystemClock(), diary)) as gateway:
+        yield gateway.url, diary
 
 
 def test_clients_at_once_play_as_if_each_were_alone() -> None:
@@ -65,15 +65,20 @@ def test_clients_at_once_play_as_if_each_were_alone() -> None:
     def deals(seated: Callable[[], Sequence[LabPlayer]], seed: int) -> list[Deal]:
         rng = Random(seed)
         pairs = (seated() for _ in range(case_count(1, full=2)))
-        return [play_deal(shuffled_deck(rng), (one, rules, two, rules)) for one, two in pairs]
+        return [
+            play_deal(shuffled_deck(rng), (first_partner, rules, second_partner, rules))
+            for first_partner, second_partner in pairs
+        ]
 
     with serving(build("rules"), memory_store()) as (url, diary):
 
         def play(seed: int) -> list[Deal]:
-            with RemotePlayer(url) as one, RemotePlayer(f"{url}/") as two:
+            with RemotePlayer(url) as first_player, RemotePlayer(f"{url}/") as second_player:
                 if seed % 2:
-                    return deals(lambda: (one.for_match((0,)), two.for_match((2,))), seed)
-                return deals(lambda: [one.for_match((0, 2))] * 2, seed)
+                    return deals(
+                        lambda: (first_player.for_match((0,)), second_player.for_match((2,))), seed
+                    )
+                return deals(lambda: [first_player.for_match((0, 2))] * 2, seed)
 
         with ThreadPoolExecutor(4) as pool:
             played = list(pool.map(play, range(4)))
@@ -82,7 +87,7 @@ def test_clients_at_once_play_as_if_each_were_alone() -> None:
 
 
 def probe(url: str) -> list[LeakProbeResult]:
-    """What hidden cards change at the service there."""
+    """Probe a service for hidden cards that change its answers: a result per kind of decision."""
     with RemotePlayer(url) as player:
         return [probe_kind(player, kind, ProbeOptions(deals=DEALS)) for kind in DECISION_KINDS]
 
@@ -90,7 +95,9 @@ def probe(url: str) -> list[LeakProbeResult]:
 def test_the_probe_finds_no_answer_that_changes_by_hidden_cards() -> None:
     with serving(build("rules"), memory_store()) as (url, diary):
         findings = probe(url)
-    assert [(one.kind, one.changed) for one in findings] == [(kind, 0) for kind in DECISION_KINDS]
+    assert [(finding.kind, finding.changed) for finding in findings] == [
+        (kind, 0) for kind in DECISION_KINDS
+    ]
     assert diary.strategy_failures == [], "every question was answered by the strategy"
 
 
@@ -98,6 +105,6 @@ def test_the_probe_catches_a_player_that_peeks() -> None:
     """The positive control: without it the test above would prove nothing."""
     store = memory_store()
     with serving(Peeker(store), store) as (url, _):
-        findings = {one.kind: one.changed for one in probe(url)}
+        findings = {finding.kind: finding.changed for finding in probe(url)}
     assert all(findings.values()), findings
     assert sum(findings.values()) >= DEALS, findings

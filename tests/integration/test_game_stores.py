@@ -1,4 +1,4 @@
-"""Games and deals as codecs over what keeps documents; `test_keep.py` has the homes' contract."""
+"""Stores of games and deals over a document store; `test_keep.py` tests the document stores."""
 
 import json
 import sqlite3
@@ -101,15 +101,15 @@ def test_the_list_shows_public_games_of_the_last_half_hour_by_uuid(bench: StoreF
     change(bench.store, UUIDS[1], round=random_round(Random(1), 2))
     assert bench.store.read(UUIDS[4]) is None
     listed = bench.store.public_games()
-    assert [(one.uuid, one.nicknames, one.is_started) for one in listed] == [
+    assert [(game.uuid, game.nicknames, game.is_started) for game in listed] == [
         (UUIDS[1], ("p0", "p1"), True),
         (UUIDS[3], ("p0", "p1"), False),
     ]
     bench.clock.advance(MINUTE + timedelta(seconds=1))
-    assert [one.uuid for one in bench.store.public_games()] == [UUIDS[1]]
+    assert [game.uuid for game in bench.store.public_games()] == [UUIDS[1]]
 
 
-def test_counts_are_right_after_any_changes_at_any_times(bench: StoreFixture) -> None:
+def test_active_and_total_counts_match_any_sequence_of_changes(bench: StoreFixture) -> None:
     random = Random(11)
     changed: dict[str, Any] = {}
     for step in range(60):
@@ -122,9 +122,9 @@ def test_counts_are_right_after_any_changes_at_any_times(bench: StoreFixture) ->
         if step % 6 == 0:
             # Games in the first minute of the half hour may count or not.
             ages = [(bench.clock.now() - at) for at in changed.values()]
-            least = sum(age < ACTIVE_WINDOW for age in ages)
-            most = sum(age < ACTIVE_WINDOW + MINUTE for age in ages)
-            assert least <= bench.store.count_active() <= most
+            min_active = sum(age < ACTIVE_WINDOW for age in ages)
+            max_active = sum(age < ACTIVE_WINDOW + MINUTE for age in ages)
+            assert min_active <= bench.store.count_active() <= max_active
             assert bench.store.count_all() == len(changed)
             bench.store.read(uuid)  # which is no change
         bench.clock.advance(timedelta(seconds=random.randrange(200)))
@@ -142,7 +142,7 @@ def test_a_stored_game_that_cannot_be_read_is_not_quoted(
 
 
 def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
-    """A game, its closed round, a caller's count and a bucket, with attributes of their own."""
+    """Read a game, its closed round, a caller's count and a count bucket in the layout of 0.2."""
     clock, game, closed = FakeClock(), new(is_public=True), random_round(Random(1), 2)
     end = {"N": str(int(game.expires_at(START).timestamp()))}
     micros = {"N": str(to_micros(START))}
@@ -168,7 +168,7 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
             keys = {"pk": {"S": pk}, "sk": {"S": sk}, "expires_at": end}
             client.put_item(TableName=table, Item={**keys, **attributes})
         store = store_module.GAME_STORE_FACTORY.open_table(table, clock, client)
-        assert [one.nicknames for one in store.public_games()] == [("p0", "p1")]
+        assert [public_game.nicknames for public_game in store.public_games()] == [("p0", "p1")]
         saved = store.read(game.uuid)
         assert (saved.game, saved.version, saved.changed_at) == (game, 7, START)
         assert store.closed_round(game.uuid, closed.number) == closed_round_at(START, closed)
@@ -211,18 +211,21 @@ EVENTS: tuple[Event, ...] = (
 
 @settings(max_examples=40)
 @given(st.lists(events, max_size=4))
-def test_a_deal_is_read_as_it_was_told(told: list[Event]) -> None:
+def test_a_deal_is_read_with_the_events_that_were_appended(raw_events: list[Event]) -> None:
     deals = DealStore(SqliteDocumentStore(MEMORY_PATH, SystemClock()), SystemClock())
     assert deals.read(KEY) is None
     deals.begin(KEY, CARDS)
-    for event in told:
+    for event in raw_events:
         deals.append(deals.read(KEY), event)
     record = deals.read(KEY)
-    assert (record.key, record.cards, record.raw_events) == (KEY, CARDS, tuple(told))
+    assert (record.key, record.cards, record.raw_events) == (KEY, CARDS, tuple(raw_events))
 
 
-def test_who_read_a_deal_that_is_another_cannot_append() -> None:
-    """The number of events is the same in both deals, and nobody mistakes one for the other."""
+def test_appending_to_a_stale_deal_raises_write_conflict() -> None:
+    """A deal that was begun again or has expired is not mistaken for the one that was read.
+
+    The number of events alone cannot tell them apart: it is the same in both deals.
+    """
     clock = FakeClock()
     deals = DealStore(SqliteDocumentStore(MEMORY_PATH, clock), clock)
     deals.begin(KEY, CARDS)
@@ -242,7 +245,7 @@ def test_who_read_a_deal_that_is_another_cannot_append() -> None:
 
 @settings(max_examples=12)
 @given(st.lists(st.builds(DealKey, st.text(min_size=1), small, small), unique=True, max_size=5))
-def test_any_token_and_any_numbers_are_a_key_of_their_own(keys: list[DealKey]) -> None:
+def test_deals_of_any_token_and_numbers_have_distinct_keys(keys: list[DealKey]) -> None:
     keep = SqliteDocumentStore(MEMORY_PATH, SystemClock())
     deals = DealStore(keep, SystemClock())
     keys += [DealKey("a", 1, 2**31 - 1), DealKey("a#deal#1", 1, 11), DealKey("a", 11, 1)]

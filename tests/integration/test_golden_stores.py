@@ -1,6 +1,6 @@
-"""Stores that each version wrote with its own code are opened, and played on in, by today's.
+"""Stores written by the code of each released version, opened and used by today's code.
 
-`tests/samples/README.md` says how they were made. A version's stores stay here for good.
+`tests/samples/README.md` says how they were made. A version's stores are never removed.
 """
 
 import csv
@@ -53,11 +53,11 @@ def unpacked(version: str, name: str, folder: Path) -> Path:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_an_arena_of_every_version_has_all_and_plays_on(version: str, tmp_path: Path) -> None:
-    """Of 0.1.0 it had dropped them all: a field of the snapshot had got another name."""
+    """All matches are there; those of 0.1.0 were once lost to a renamed field of the snapshot."""
     data = unpacked(version, "arena.db", tmp_path)
     with running_arena(tmp_path, data_file=data, players=PLAYERS) as (_, client):
-        whole, begun = sorted(one["_id"] for one in client.get("/api/matches", ADMIN).json())
-        view = client.get(f"/api/matches/{whole}?showevents=1", ADMIN).json()
+        finished, begun = sorted(match["_id"] for match in client.get("/api/matches", ADMIN).json())
+        view = client.get(f"/api/matches/{finished}?showevents=1", ADMIN).json()
         assert (len(view["moves"]), view["moveCount"]) == (90, 90)
         played = play_random_moves(client, begun, Random(1), passwords=WORDS)
         assert played["activePlayerIndex"] is None
@@ -68,15 +68,15 @@ def test_an_arena_of_every_version_has_all_and_plays_on(version: str, tmp_path: 
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_match_log_of_every_version_is_shown_and_gets_another_match(
+def test_a_match_log_of_every_version_can_be_displayed_and_appended_to(
     version: str, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = unpacked(version, "log.db", tmp_path)
     monkeypatch.setenv("CARDSHARP_STORE", f"sqlite:{log}")
-    (before,) = json.loads(cli("matches", "--json").out)
-    shown = cli("show", before["match"])
-    assert shown.code == 0
-    assert "57 : 52" in shown.out
+    (row,) = json.loads(cli("matches", "--json").out)
+    outcome = cli("show", row["match"])
+    assert outcome.code == 0
+    assert "57 : 52" in outcome.out
     with running_arena(tmp_path, players=PLAYERS) as (arena, _):
         playing = ("practice", "--url", arena.url, "--user", TEAM, "--opponent", "dummy")
         assert cli(*playing, "--strategy", "steady", "--draw-pile", "Key3,Map5,Hook4").code == 0
@@ -85,13 +85,13 @@ def test_a_match_log_of_every_version_is_shown_and_gets_another_match(
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_blef_of_every_version_has_its_game_and_plays_on(version: str, tmp_path: Path) -> None:
-    """On the day on which it was left, for a game expires."""
-    told = json.loads((STORES / version / "blef.json").read_text())
+    """The clock stands at the game's last change, because a game expires."""
+    game_ids = json.loads((STORES / version / "blef.json").read_text())
     with closing(sqlite3.connect(unpacked(version, "blef.db", tmp_path))) as db:
         (changed_at,) = db.execute("SELECT changed FROM games").fetchone()
     clock = FakeClock(from_micros(changed_at))
     with closing(GAME_STORE_FACTORY.open_file(tmp_path / f"{version}-blef.db", clock)) as store:
-        game = StartedBlefGame(Blef(store, clock), told.pop("game"), told)
+        game = StartedBlefGame(Blef(store, clock), game_ids.pop("game"), game_ids)
         state = game.state()
         assert (state["status"], len(state["history"])) == ("Running", 1)
         game.play_out()
@@ -118,7 +118,7 @@ def test_euchre_of_every_version_shows_and_goes_on(version: str, tmp_path: Path,
     assert service.log.strategy_failures == []
 
 
-def test_a_killed_contest_goes_on_and_keeps_what_was_decided(
+def test_a_killed_contest_resumes_with_its_decided_results(
     tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contest_process, "STEP_INTERVAL_SECONDS", 0.05)
@@ -128,36 +128,41 @@ def test_a_killed_contest_goes_on_and_keeps_what_was_decided(
     (first, *_) = json.loads(cli("contest", "results", folder, "--json").out)
     run = cli("contest", "run", folder, "--port", "0")
     assert (run.code, "won by" in run.out) == (0, True)
-    after = json.loads(cli("contest", "results", folder, "--json").out)
-    assert after[0] == first
-    assert all(one["winner"] for one in after)
+    results = json.loads(cli("contest", "results", folder, "--json").out)
+    assert results[0] == first
+    assert all(result["winner"] for result in results)
     rows = list(csv.DictReader(io.StringIO(cli("contest", "results", folder, "--csv").out)))
     assert all(row["won by"] in {row["team"], row["opponent"]} for row in rows)
-    told = [(row["match"], ":".join((row["points"], row["opponent's points"]))) for row in rows]
-    assert told == [
-        match for one in after for match in zip(one["matches"], one["points"], strict=True)
+    csv_scores = [
+        (row["match"], ":".join((row["points"], row["opponent's points"]))) for row in rows
+    ]
+    assert csv_scores == [
+        match
+        for result in results
+        for match in zip(result["matches"], result["points"], strict=True)
     ]
 
 
 @pytest.mark.parametrize("format_", [FORMAT + 1, "two"])
-def test_a_match_of_a_newer_format_is_refused_and_one_that_cannot_be_read_harms_itself_alone(
+def test_a_newer_match_format_is_refused_and_an_unreadable_match_affects_no_other(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, format_: int | str
 ) -> None:
-    """It is no 404, by which its players would take it for gone.
+    """The answer is no 404, which would tell the players that the match is gone.
 
-    The format is today's at first: whoever raises the number adds the stores of the version before.
+    The stored format must be today's at first: raising its number means adding the stores of
+    the version before.
     """
     data = unpacked("unreleased", "arena.db", tmp_path)
     with closing(sqlite3.connect(data)) as db:
         match, body = db.execute("SELECT id, body FROM matches ORDER BY id DESC").fetchone()
-        told = json.loads(body)
-        assert told["format"] == FORMAT
-        text = json.dumps({**told, "format": format_})
+        document = json.loads(body)
+        assert document["format"] == FORMAT
+        text = json.dumps({**document, "format": format_})
         db.execute("UPDATE matches SET body = ? WHERE id = ?", (text, match))
         db.commit()
     if format_ != "two":
-        said = rf"A newer Cardsharp stored the match {match} .*install"
-        with pytest.raises(ConfigError, match=said):
+        message = rf"A newer Cardsharp stored the match {match} .*install"
+        with pytest.raises(ConfigError, match=message):
             ArenaServer(ArenaConfig(data_file=data))
         return
     with running_arena(tmp_path, data_file=data, players=PLAYERS) as (_, client):

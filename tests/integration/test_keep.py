@@ -1,4 +1,4 @@
-"""One contract for every home of documents: versions, all or nothing, order, life, and races."""
+"""Contract of every document store: versions, atomic commits, order, expiry and races."""
 
 import json
 import sqlite3
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 KeepBench = StoreFixture[DocumentStore]
 SECOND = timedelta(seconds=1)
-ONE, OTHER = Key("game#1", "header"), Key("game#1", "move#1")
+HEADER_KEY, MOVE_KEY = Key("game#1", "header"), Key("game#1", "move#1")
 
 
 @pytest.fixture(params=["sqlite", "ministack"])
@@ -69,80 +69,84 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[KeepBench]
         yield ready
 
 
-def body(keep: DocumentStore, key: Key = ONE) -> Any:  # noqa: ANN401 - any JSON
-    found = keep.get(key)
-    return None if found is None else (found.version, dict(found.body))
+def body(keep: DocumentStore, key: Key = HEADER_KEY) -> Any:  # noqa: ANN401 - any JSON
+    document = keep.get(key)
+    return None if document is None else (document.version, dict(document.body))
 
 
 def test_several_documents_change_together_or_not_at_all(bench: KeepBench) -> None:
     third = Key("game#1", "move#2")
-    bench.store.commit(Put(ONE, {"a": 1}), Put(Key("game#2", "header"), {}))
+    bench.store.commit(Put(HEADER_KEY, {"a": 1}), Put(Key("game#2", "header"), {}))
     for stale in (
-        Put(ONE, {"b": 1}),
-        Put(ONE, {}, expected_version=2),
-        Delete(ONE, 2),
-        Delete(OTHER, 1),
+        Put(HEADER_KEY, {"b": 1}),
+        Put(HEADER_KEY, {}, expected_version=2),
+        Delete(HEADER_KEY, 2),
+        Delete(MOVE_KEY, 1),
     ):
         with pytest.raises(WriteConflict):
             bench.store.commit(Put(third, {}), stale)
         assert body(bench.store) == (1, {"a": 1})
-        assert bench.store.get(third) is bench.store.get(OTHER) is None
-    bench.store.commit(Put(OTHER, {}), Delete(ONE, 1), Put(third, {"c": 3}))
-    assert [one.key for one in bench.store.query("game#1")] == [OTHER, third]
+        assert bench.store.get(third) is bench.store.get(MOVE_KEY) is None
+    bench.store.commit(Put(MOVE_KEY, {}), Delete(HEADER_KEY, 1), Put(third, {"c": 3}))
+    assert [document.key for document in bench.store.query("game#1")] == [MOVE_KEY, third]
 
 
-def test_what_is_written_is_read_at_once_by_all_also_if_unread(bench: KeepBench) -> None:
-    """Whoever read it before is too late."""
-    assert bench.store.get(ONE) is None
-    bench.store.commit(Put(ONE, {"a": ["ü", None, 1.5]}, expected_version=None))
+def test_a_write_is_visible_to_every_reader_immediately(bench: KeepBench) -> None:
+    """A commit that expects the version before it raises `WriteConflict`."""
+    assert bench.store.get(HEADER_KEY) is None
+    bench.store.commit(Put(HEADER_KEY, {"a": ["ü", None, 1.5]}, expected_version=None))
     for keep in (bench.store, bench.reopen()):
         assert body(keep) == (1, {"a": ["ü", None, 1.5]})
     bench.reopen().commit(
-        Put(ONE, {"b": 2}, expected_version=None), Put(OTHER, {}, expected_version=None)
+        Put(HEADER_KEY, {"b": 2}, expected_version=None), Put(MOVE_KEY, {}, expected_version=None)
     )
     assert body(bench.store) == (2, {"b": 2})
-    assert body(bench.store, OTHER) == (1, {})
+    assert body(bench.store, MOVE_KEY) == (1, {})
     with pytest.raises(WriteConflict):
-        bench.store.commit(Put(ONE, {}, expected_version=1))
-    bench.reopen().commit(Put(ONE, {}, expected_version=2))
+        bench.store.commit(Put(HEADER_KEY, {}, expected_version=1))
+    bench.reopen().commit(Put(HEADER_KEY, {}, expected_version=2))
     assert body(bench.store) == (3, {})
     for _ in range(2):
-        bench.store.commit(Delete(ONE, None))
-        assert bench.reopen().get(ONE) is None
+        bench.store.commit(Delete(HEADER_KEY, None))
+        assert bench.reopen().get(HEADER_KEY) is None
 
 
-def test_a_range_is_in_order_from_a_key_on_and_of_one_partition(bench: KeepBench) -> None:
+def test_a_query_returns_a_partition_in_order_from_its_start_key(bench: KeepBench) -> None:
     numbers = [3, 1, 10, 2]
-    bench.store.commit(*(Put(Key("p", f"m{n:03}"), {"n": n}) for n in numbers), Put(ONE, {}))
-    assert [one.body["n"] for one in bench.store.query("p")] == sorted(numbers)
-    assert [one.body["n"] for one in bench.store.query("p", exclusive_start="m001", limit=2)] == [
+    bench.store.commit(*(Put(Key("p", f"m{n:03}"), {"n": n}) for n in numbers), Put(HEADER_KEY, {}))
+    assert [document.body["n"] for document in bench.store.query("p")] == sorted(numbers)
+    assert [
+        document.body["n"] for document in bench.store.query("p", exclusive_start="m001", limit=2)
+    ] == [
         2,
         3,
     ]
     assert list(bench.store.query("q")) == []
 
 
-def test_a_list_has_what_stands_in_it_since_a_moment_the_last_first(bench: KeepBench) -> None:
-    now = bench.clock.now()
+def test_an_index_query_returns_entries_since_a_time_newest_first(bench: KeepBench) -> None:
+    start = bench.clock.now()
 
     def put(n: int, expected: int = 0, name: str = "open") -> None:
-        shown = {"nicknames_json": f"[{n}]", "is_started": n > 2}
-        listed = IndexEntry(name, now + n * SECOND, shown) if name else None
+        attributes = {"nicknames_json": f"[{n}]", "is_started": n > 2}
+        listed = IndexEntry(name, start + n * SECOND, attributes) if name else None
         bench.store.commit(Put(Key("p", f"m{n}"), {}, expected, index_entry=listed))
 
     for n in (3, 1, 2, 4):
         put(n)
     put(4, 1, name="")
     put(5, name="another")
-    found = bench.reopen().query_index("open", now + SECOND, 9)
-    assert [(key, (one.sort_time - now) / SECOND, dict(one.attributes)) for key, one in found] == [
+    entries = bench.reopen().query_index("open", start + SECOND, 9)
+    assert [
+        (key, (entry.sort_time - start) / SECOND, dict(entry.attributes)) for key, entry in entries
+    ] == [
         (Key("p", "m3"), 3, {"nicknames_json": "[3]", "is_started": True}),
         (Key("p", "m2"), 2, {"nicknames_json": "[2]", "is_started": False}),
     ]
-    assert len(bench.store.query_index("open", now, 1)) == 1
+    assert len(bench.store.query_index("open", start, 1)) == 1
 
 
-def test_of_those_who_count_at_once_nobody_is_lost_and_none_beyond_the_most(
+def test_concurrent_increments_are_all_counted_up_to_the_maximum(
     bench: KeepBench,
 ) -> None:
     end = bench.clock.now() + 9 * SECOND
@@ -150,69 +154,69 @@ def test_of_those_who_count_at_once_nobody_is_lost_and_none_beyond_the_most(
     assert (
         sum(
             run_concurrently(
-                8, lambda _: try_commit(bench.reopen(), Increment(ONE, 1, end, max_value=5))
+                8, lambda _: try_commit(bench.reopen(), Increment(HEADER_KEY, 1, end, max_value=5))
             )
         )
         == 5
     )
-    bench.store.commit(Put(OTHER, {}), Increment(ONE, -2, end))
+    bench.store.commit(Put(MOVE_KEY, {}), Increment(HEADER_KEY, -2, end))
     with pytest.raises(WriteConflict):
-        bench.store.commit(Put(OTHER, {}), Increment(ONE, 9, end))
-    assert [one.body for one in bench.store.query("game#1")] == [{"count": 3}, {}]
+        bench.store.commit(Put(MOVE_KEY, {}), Increment(HEADER_KEY, 9, end))
+    assert [document.body for document in bench.store.query("game#1")] == [{"count": 3}, {}]
     bench.clock.advance(9 * SECOND)
-    assert bench.store.get(ONE) is None
+    assert bench.store.get(HEADER_KEY) is None
 
 
-def test_a_writer_knows_its_own_write_again_also_under_those_of_others() -> None:
-    """The answer to its first write does not come, and meanwhile others write on."""
+def test_a_writer_recognizes_its_write_under_later_ones() -> None:
+    """The answer to its first attempt is lost, and others write before it retries."""
     clock = FakeClock()
     with moto_client() as client, stamina.set_testing(True, attempts=2):
         name = create_table(client, "blefTable")
-        others, lost = DynamoDocumentStore(name, clock, client), iter([True])
-        others.commit(Put(ONE, {}))
+        other_store, lost = DynamoDocumentStore(name, clock, client), iter([True])
+        other_store.commit(Put(HEADER_KEY, {}))
 
-        def update_item(**asked: Any) -> Any:  # noqa: ANN401 - as boto3 has it
-            answer = client.update_item(**asked)
+        def update_item(**params: Any) -> Any:  # noqa: ANN401 - as boto3 has it
+            answer = client.update_item(**params)
             if next(lost, False):
                 for version in range(2, RECEIPT_SLOTS + 1):
-                    others.commit(Put(ONE, {}, version))
+                    other_store.commit(Put(HEADER_KEY, {}, version))
                 raise EndpointConnectionError(endpoint_url="https://aws.example")
             return answer
 
         losing: Any = SimpleNamespace(update_item=update_item, get_item=client.get_item)
-        mine = DynamoDocumentStore(name, clock, losing)
-        mine.commit(Put(ONE, {"mine": True}, 1))
+        store = DynamoDocumentStore(name, clock, losing)
+        store.commit(Put(HEADER_KEY, {"mine": True}, 1))
         with pytest.raises(WriteConflict):
-            mine.commit(Put(ONE, {}, 2))
+            store.commit(Put(HEADER_KEY, {}, 2))
 
 
-def test_what_has_expired_is_not_there_and_can_be_written_anew(bench: KeepBench) -> None:
+def test_an_expired_document_is_absent_and_can_be_created(bench: KeepBench) -> None:
     end = bench.clock.now() + 2 * SECOND
-    bench.store.commit(Put(ONE, {"old": 1}, expires_at=end), Put(OTHER, {}))
+    bench.store.commit(Put(HEADER_KEY, {"old": 1}, expires_at=end), Put(MOVE_KEY, {}))
     bench.clock.advance(SECOND)
     assert body(bench.store) == (1, {"old": 1})
     bench.clock.advance(SECOND)
-    assert bench.store.get(ONE) is None
-    assert [one.key for one in bench.store.query("game#1")] == [OTHER]
+    assert bench.store.get(HEADER_KEY) is None
+    assert [document.key for document in bench.store.query("game#1")] == [MOVE_KEY]
     with pytest.raises(WriteConflict):
-        bench.store.commit(Put(ONE, {}, expected_version=1))
-    bench.store.commit(Put(ONE, {"new": 1}))
+        bench.store.commit(Put(HEADER_KEY, {}, expected_version=1))
+    bench.store.commit(Put(HEADER_KEY, {"new": 1}))
     assert body(bench.store) == (1, {"new": 1})
 
 
 def test_writers_that_race_lose_no_update(bench: KeepBench) -> None:
-    """Each counts both documents up, in one commit, as often as it takes; one begins them."""
-    keys = (ONE, OTHER)
+    """Each writer increments both documents in one commit, and retries until it succeeds."""
+    keys = (HEADER_KEY, MOVE_KEY)
 
     def raise_both(_: int) -> None:
-        keep, left = bench.reopen(), 5
-        while left:
-            now = [body(keep, key) or (0, {"n": 0}) for key in keys]
+        keep, remaining = bench.reopen(), 5
+        while remaining:
+            current = [body(keep, key) or (0, {"n": 0}) for key in keys]
             counted = [
-                Put(key, {"n": told["n"] + 1}, version)
-                for key, (version, told) in zip(keys, now, strict=True)
+                Put(key, {"n": content["n"] + 1}, version)
+                for key, (version, content) in zip(keys, current, strict=True)
             ]
-            left -= try_commit(keep, *counted)
+            remaining -= try_commit(keep, *counted)
 
     run_concurrently(4, raise_both)
     assert [body(bench.store, key) for key in keys] == [(20, {"n": 20})] * 2
@@ -228,21 +232,23 @@ NO_MATTER = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 def test_every_home_is_as_a_file_in_memory(
     bench: KeepBench, done: list[tuple[str, str, int]]
 ) -> None:
-    """Any sequence of changes, right or wrong about the versions."""
-    model, now = SqliteDocumentStore(MEMORY_PATH, bench.clock), bench.clock.now()
+    """Compare each store with SQLite in memory, over any changes with right or wrong versions."""
+    model, start = SqliteDocumentStore(MEMORY_PATH, bench.clock), bench.clock.now()
     name, day = f"partition {next(NUMBERS)}", timedelta(days=1)
-    for way, sort, n in done:
-        key, shown = Key(name, sort), IndexEntry(name, now, {"nicknames_json": f"{n}"})
+    for operation, sort, n in done:
+        key, entry = Key(name, sort), IndexEntry(name, start, {"nicknames_json": f"{n}"})
         change = {
             "put": Put(key, {"s": sort}, n),
-            "list": Put(key, {"s": sort}, n, index_entry=shown),
+            "list": Put(key, {"s": sort}, n, index_entry=entry),
             "delete": Delete(key, n or 1),
-            "add": Increment(Key(name, f"{sort} counted"), n - 1, now + day, max_value=2),
-        }[way]
+            "add": Increment(Key(name, f"{sort} counted"), n - 1, start + day, max_value=2),
+        }[operation]
         assert try_commit(bench.store, change) is try_commit(model, change)
     assert list(bench.store.query(name)) == list(model.query(name))
-    found, wanted = (sorted(one.query_index(name, now - day, 9)) for one in (bench.store, model))
-    assert found == wanted
+    actual, expected = (
+        sorted(store.query_index(name, start - day, 9)) for store in (bench.store, model)
+    )
+    assert actual == expected
 
 
 # --- the vault of a match log: who sees a secret, for how long, and what version 0.2 kept -------
@@ -267,7 +273,7 @@ def test_the_first_secret_stays_until_it_is_replaced_and_for_its_life(bench: Kee
     assert vault.find("m") is None
 
 
-def test_a_vault_is_found_by_the_name_of_its_match_log() -> None:
+def test_the_vault_follows_the_name_of_the_match_log() -> None:
     assert isinstance(build_vault("dynamodb:matches", SystemClock()).documents, DynamoDocumentStore)
     with pytest.raises(ConfigError, match="sqlite:FILE or dynamodb:TABLE"):
         build_vault("nowhere", SystemClock())
@@ -284,7 +290,7 @@ def test_a_file_of_version_0_2_is_read_and_written_on(tmp_path: Path) -> None:
         goes_on_from_version_0_2(vault, clock)
 
 
-def test_an_item_of_version_0_2_is_read_and_written_on_and_shown_by_no_log(
+def test_a_secret_of_version_0_2_is_readable_writable_and_hidden_from_the_log(
     moto: "DynamoDBClient",
 ) -> None:
     with dynamo_log(moto) as bench:
@@ -296,12 +302,14 @@ def test_an_item_of_version_0_2_is_read_and_written_on_and_shown_by_no_log(
         }
         moto.put_item(TableName=table, Item={**item_key("vault#m", "secret"), **item})
         goes_on_from_version_0_2(VAULT_FACTORY.open_table(table, clock, moto), clock)
-        (kept,) = moto.scan(TableName=table)["Items"]
-        assert json.loads(kept["secret_json"]["S"]) == ANN, "0.2 reads it, should it come back"
+        (stored_item,) = moto.scan(TableName=table)["Items"]
+        assert json.loads(stored_item["secret_json"]["S"]) == ANN, (
+            "0.2 reads it, should it come back"
+        )
         take_lease(log)
         log.add_note("m", "kind", {})
-        shown = (log.match("m"), log.moves("m"), log.notes("m"), log.matches())
-        assert "secret-canary" not in repr(shown)
+        log_contents = (log.match("m"), log.moves("m"), log.notes("m"), log.matches())
+        assert "secret-canary" not in repr(log_contents)
 
 
 def goes_on_from_version_0_2(vault: SecretVault, clock: FakeClock) -> None:

@@ -1,4 +1,4 @@
-"""Lanes as a learner's library meets them: copied, seeded, reset by themselves, with opponents."""
+"""The vector environment as a learning library uses it: copies, seeds, autoreset, opponents."""
 
 import copy
 import pickle
@@ -34,31 +34,33 @@ def uniform(seen: Observation, chance: np.random.Generator) -> NDArray[np.int64]
 
 
 def played(lanes: CardVectorEnv, seen: Observation, steps: int = 150) -> list[Any]:
-    """What the lanes bring when anything is done in them."""
+    """Play random actions, and return the observations, rewards, ends and infos of each step."""
     chance, brought = np.random.default_rng(7), []
     for _ in range(steps):
-        seen, rewarded, ended, _, infos = lanes.step(uniform(seen, chance))
-        brought.append([seen["observation"].tolist(), rewarded.tolist(), ended.tolist(), infos])
+        seen, rewarded, terminated, _, infos = lanes.step(uniform(seen, chance))
+        brought.append(
+            [seen["observation"].tolist(), rewarded.tolist(), terminated.tolist(), infos]
+        )
     assert any(any(step[2]) for step in brought), "no match has ended"
     return brought
 
 
-def same(one: Any, other: Any, place: str = "infos") -> None:  # noqa: ANN401 - what infos hold
-    """The same keys, kinds, shapes and values, in dictionaries and arrays of any depth."""
-    assert type(one) is type(other), place
-    if isinstance(one, Mapping):
-        assert one.keys() == other.keys(), place
-        for key in one:
-            same(one[key], other[key], f"{place}[{key!r}]")
-    elif isinstance(one, tuple) or (isinstance(one, np.ndarray) and one.dtype == object):
-        assert len(one) == len(other), place
-        for lane, (mine, theirs) in enumerate(zip(one, other, strict=True)):
-            same(mine, theirs, f"{place}[{lane}]")
-    elif isinstance(one, np.ndarray):
-        assert one.dtype == other.dtype, place
-        np.testing.assert_array_equal(one, other, place)
+def same(actual: Any, expected: Any, place: str = "infos") -> None:  # noqa: ANN401 - what infos hold
+    """Assert equal keys, types, shapes and values, in dictionaries and arrays of any depth."""
+    assert type(actual) is type(expected), place
+    if isinstance(actual, Mapping):
+        assert actual.keys() == expected.keys(), place
+        for key in actual:
+            same(actual[key], expected[key], f"{place}[{key!r}]")
+    elif isinstance(actual, tuple) or (isinstance(actual, np.ndarray) and actual.dtype == object):
+        assert len(actual) == len(expected), place
+        for lane, (actual_item, expected_item) in enumerate(zip(actual, expected, strict=True)):
+            same(actual_item, expected_item, f"{place}[{lane}]")
+    elif isinstance(actual, np.ndarray):
+        assert actual.dtype == expected.dtype, place
+        np.testing.assert_array_equal(actual, expected, place)
     else:
-        assert one == other, place
+        assert actual == expected, place
 
 
 # --- copies -----------------------------------------------------------------------------------
@@ -83,8 +85,8 @@ def test_a_copy_of_an_environment_goes_on_as_it_would(
         match.reset(seed=3)
     matches.append(copied(matches[0]))
     for _ in range(12):
-        [seen, *others] = [match.last() for match in matches]
-        for other in others:
+        [seen, *copies] = [match.last() for match in matches]
+        for other in copies:
             same(other, seen)
         for match in matches:
             over = seen[2] or seen[3]
@@ -129,7 +131,7 @@ def test_compiled_lanes_are_not_taken_for_those_of_another_version() -> None:
 
 # --- whole numbers ----------------------------------------------------------------------------
 
-WHOLE = (3, np.int64(3), np.uint8(3))
+INTEGERS = (3, np.int64(3), np.uint8(3))
 NO_NUMBERS = (True, np.True_, 3.0, np.float64(3), "3", (3,), np.array([1, 2]), np.array([3.0]))
 
 ENTRIES: dict[str, Callable[[Any], Any]] = {
@@ -146,8 +148,8 @@ B = "draw-3"
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_an_entry_takes_any_whole_number_and_says_what_is_none(entry: str) -> None:
-    for number in WHOLE:
+def test_every_entry_point_takes_any_integer_type_and_rejects_other_values(entry: str) -> None:
+    for number in INTEGERS:
         ENTRIES[entry](number)
     for wrong in NO_NUMBERS:
         if isinstance(wrong, np.ndarray) and entry == "Lanes.opponents":
@@ -160,15 +162,15 @@ def test_an_entry_takes_any_whole_number_and_says_what_is_none(entry: str) -> No
 
 def test_seeds_of_any_type_deal_the_same() -> None:
     for make in (lambda: CardVectorEnv(2), lambda: CardVectorEnv(2, pure_python=True)):
-        dealt = [make().reset(seed=seed)[0]["observation"].tolist() for seed in WHOLE]
-        assert all(one == dealt[0] for one in dealt)
-    matches = [make_env("euchre") for _ in WHOLE]
-    for match, seed in zip(matches, WHOLE, strict=True):
+        dealt = [make().reset(seed=seed)[0]["observation"].tolist() for seed in INTEGERS]
+        assert all(observation == dealt[0] for observation in dealt)
+    matches = [make_env("euchre") for _ in INTEGERS]
+    for match, seed in zip(matches, INTEGERS, strict=True):
         match.reset(seed=seed)
         same(match.last()[0], matches[0].last()[0])
 
 
-def test_an_action_is_a_whole_number_too() -> None:
+def test_an_action_must_be_an_integer() -> None:
     match = make_env().unwrapped
     match.reset(seed=1)
     with pytest.raises(TypeError, match="An action must be a whole number"):
@@ -209,16 +211,16 @@ class Solo(gym.Env[Observation, np.int64]):
         return self.seen(), {"to_act": self.learner}
 
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        before, chosen = self.seen(), self.encoding.choices(self.position)[int(action)]
+        observation, chosen = self.seen(), self.encoding.choices(self.position)[int(action)]
         self.state = self.simulation.apply_action(self.state, chosen, self.chance)
         self.go_on()
         infos = {"to_act": self.learner}
         if self.simulation.current_seat(self.state) is not None:
             return self.seen(), 0.0, False, False, infos
-        before["observation"][0] = 1
-        before["action_mask"][:] = 0
-        made = final_rewards(self.simulation, self.state)[self.learner]
-        return before, made, True, False, infos
+        observation["observation"][0] = 1
+        observation["action_mask"][:] = 0
+        reward = final_rewards(self.simulation, self.state)[self.learner]
+        return observation, reward, True, False, infos
 
     def go_on(self) -> None:
         while (seat := self.simulation.current_seat(self.state)) in self.players:
@@ -236,55 +238,55 @@ class Solo(gym.Env[Observation, np.int64]):
 
 @either
 @pytest.mark.parametrize(("name", "seat"), [("deadmansdraw", 0), ("deadmansdraw", 1), ("blef", 1)])
-def test_lanes_bring_what_gymnasiums_own_vector_of_the_same_environments_brings(
+def test_lanes_return_the_same_as_gymnasiums_vector_env(
     name: str, seat: int, *, plain: bool
 ) -> None:
     """Step for step: observations, rewards, ends, `final_obs`, `final_info` and their masks."""
     number = 3
     solos = [lambda lane=lane: Solo(name, seat, lane, number) for lane in range(number)]
-    theirs = SyncVectorEnv(solos, autoreset_mode=AutoresetMode.SAME_STEP)
-    ours = CardVectorEnv(number, name, pure_python=plain, opponents={1 - seat: AGAINST[name]})
-    assert ours.metadata["autoreset_mode"] is theirs.metadata["autoreset_mode"]
-    assert ours.observation_space == theirs.observation_space
-    assert ours.action_space == theirs.action_space
-    one, other = ours.reset(seed=4), theirs.reset(seed=[4] * number)
-    same(one, other)
-    chance, ended = np.random.default_rng(2), 0
+    gymnasium_lanes = SyncVectorEnv(solos, autoreset_mode=AutoresetMode.SAME_STEP)
+    lanes = CardVectorEnv(number, name, pure_python=plain, opponents={1 - seat: AGAINST[name]})
+    assert lanes.metadata["autoreset_mode"] is gymnasium_lanes.metadata["autoreset_mode"]
+    assert lanes.observation_space == gymnasium_lanes.observation_space
+    assert lanes.action_space == gymnasium_lanes.action_space
+    actual, expected = lanes.reset(seed=4), gymnasium_lanes.reset(seed=[4] * number)
+    same(actual, expected)
+    chance, finished_count = np.random.default_rng(2), 0
     for _ in range(150):
-        actions = uniform(one[0], chance)
-        one, other = ours.step(actions), theirs.step(actions)
-        same(one, other)
-        ended += int(one[2].sum())
-    assert ended > number
+        actions = uniform(actual[0], chance)
+        actual, expected = lanes.step(actions), gymnasium_lanes.step(actions)
+        same(actual, expected)
+        finished_count += int(actual[2].sum())
+    assert finished_count > number
 
 
-def test_wrappers_of_gymnasium_work_with_one_learner() -> None:
+def test_gymnasium_wrappers_work_with_a_single_learner() -> None:
     lanes = RecordEpisodeStatistics(CardVectorEnv(4, opponents={0: "draw-3"}))  # type: ignore[type-var]
     seen, _ = lanes.reset(seed=1)
     chance, returns = np.random.default_rng(1), []
     for _ in range(200):
-        seen, _, ended, _, infos = lanes.step(uniform(seen, chance))
-        returns += infos["episode"]["r"][ended].tolist() if ended.any() else []
+        seen, _, terminated, _, infos = lanes.step(uniform(seen, chance))
+        returns += infos["episode"]["r"][terminated].tolist() if terminated.any() else []
     assert set(returns) <= {-1.0, 0.0, 1.0}
     assert len(returns) > 4
 
 
 def test_a_final_observation_is_of_the_seat_that_acted_last() -> None:
-    """Where the learner plays all seats, `final_info` says whose it is."""
+    """If the learner plays all seats, `final_info` names the seat of the final observation."""
     lanes = CardVectorEnv(4, "euchre")
     seen, infos = lanes.reset(seed=1)
     chance, finals = np.random.default_rng(1), 0
     while finals < 3:
-        before, seats = seen, infos["to_act"]
-        seen, _, ended, _, infos = lanes.step(uniform(seen, chance))
-        for lane in np.flatnonzero(ended):
+        previous, seats = seen, infos["to_act"]
+        seen, _, terminated, _, infos = lanes.step(uniform(seen, chance))
+        for lane in np.flatnonzero(terminated):
             finals += 1
             last = infos["final_obs"][lane]
             assert last["observation"][0] == 1
-            assert last["observation"][1:].tolist() == before["observation"][lane, 1:].tolist()
+            assert last["observation"][1:].tolist() == previous["observation"][lane, 1:].tolist()
             assert not last["action_mask"].any()
             assert infos["final_info"]["to_act"][lane] == seats[lane]
-        assert ("final_obs" in infos) == ended.any()
+        assert ("final_obs" in infos) == terminated.any()
 
 
 # --- opponents --------------------------------------------------------------------------------
@@ -302,14 +304,18 @@ def test_some_seats_of_many_may_have_opponents() -> None:
     assert to_act == {0, 3}
 
 
-def test_a_file_takes_a_seat_and_where_it_fails_the_lanes_are_to_be_reset(tmp_path: Path) -> None:
-    own = write_strategy_file(tmp_path, "own", "return Decision(position.legal_actions()[0], '')")
-    lanes = CardVectorEnv(3, opponents={1: own})
+def test_a_strategy_file_can_be_an_opponent_and_its_failure_requires_a_reset(
+    tmp_path: Path,
+) -> None:
+    strategy_file = write_strategy_file(
+        tmp_path, "own", "return Decision(position.legal_actions()[0], '')"
+    )
+    lanes = CardVectorEnv(3, opponents={1: strategy_file})
     seen, _ = lanes.reset(seed=1)
     brought = played(lanes, seen, 100)
-    again = pickled(lanes)
-    seen, _ = again.reset(seed=1)
-    assert str(played(again, seen, 100)) == str(brought)
+    restored = pickled(lanes)
+    seen, _ = restored.reset(seed=1)
+    assert str(played(restored, seen, 100)) == str(brought)
     broken = CardVectorEnv(
         2, opponents={1: write_strategy_file(tmp_path, "broken", "return 1 / 0")}
     )

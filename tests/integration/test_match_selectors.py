@@ -1,4 +1,4 @@
-"""Which matches a command means in a log that holds matches of every game, also damaged ones."""
+"""The matches that a command selects from a log of all games, in which some are damaged."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -35,22 +35,24 @@ def log(cli: Cli) -> Iterator[SqliteMatchLog]:
 
 
 def keep(log: SqliteMatchLog, name: str, match_id: str, minute: int = 0, **header: object) -> None:
-    """Keep a whole match of that game, begun in that minute."""
+    """Store a complete match of that game, begun in that minute, with extra header fields."""
     record, moves = sample_match(name)
-    told = {**record.header, **header}
+    full_header = {**record.header, **header}
     started = BEGAN + timedelta(minutes=minute)
-    import_match(replace(record, match_id=match_id, started_at=started, header=told), moves, log)
+    import_match(
+        replace(record, match_id=match_id, started_at=started, header=full_header), moves, log
+    )
 
 
 def keep_foreign(log: SqliteMatchLog, number: int) -> None:
-    """Keep so many matches of a game that is not mounted, the newest of all."""
-    for one in range(number):
-        lease = log.acquire_lease(f"chess-{one}", "test", timedelta(minutes=1), {"game": "chess"})
+    """Store matches of a game that is not mounted; they are the newest in the log."""
+    for index in range(number):
+        lease = log.acquire_lease(f"chess-{index}", "test", timedelta(minutes=1), {"game": "chess"})
         log.finish(lease, {"result": "won"})
 
 
-def shown(cli: Cli, *words: str) -> str:
-    """The id of the match that `show` shows."""
+def selected_match_id(cli: Cli, *words: str) -> str:
+    """Return the id of the match that a command shows."""
     return str(cli(*words, "--json").json()["match"])
 
 
@@ -64,16 +66,16 @@ def change(statement: str) -> None:
 # --- last ------------------------------------------------------------------------------------
 
 
-def test_last_is_the_last_deal_of_a_table_whose_deals_began_at_one_moment(
+def test_last_selects_the_last_deal_of_deals_that_began_together(
     cli: Cli, log: SqliteMatchLog
 ) -> None:
     for number in range(1, 12):
         keep(log, "euchre", f"table-{number}")
-    assert shown(cli, "show", "last") == "table-11"
-    listed = [one["match"] for one in cli("matches", "--json").json()]
+    assert selected_match_id(cli, "show", "last") == "table-11"
+    listed = [row["match"] for row in cli("matches", "--json").json()]
     assert listed == [f"table-{number}" for number in range(11, 0, -1)]
     log.vacuum()
-    assert shown(cli, "show") == "table-11", "no matter how the file was rewritten"
+    assert selected_match_id(cli, "show") == "table-11", "no matter how the file was rewritten"
 
 
 def test_last_is_of_the_game_that_the_command_is_about(
@@ -83,11 +85,19 @@ def test_last_is_of_the_game_that_the_command_is_about(
     for minute, name in enumerate(("deadmansdraw", "blef", "euchre")):
         keep(log, name, f"the-{name}", minute)
     for name in PLAYERS:
-        assert shown(cli, name, "show", "last") == shown(cli, name, "show") == f"the-{name}"
-        assert shown(cli, name, "analyse") == shown(cli, name, "watch") == f"the-{name}"
-    assert shown(cli, "show", "last") == "the-euchre"
+        assert (
+            selected_match_id(cli, name, "show", "last")
+            == selected_match_id(cli, name, "show")
+            == f"the-{name}"
+        )
+        assert (
+            selected_match_id(cli, name, "analyse")
+            == selected_match_id(cli, name, "watch")
+            == f"the-{name}"
+        )
+    assert selected_match_id(cli, "show", "last") == "the-euchre"
     store = ("--store", default_store())
-    assert shown(cli, "euchre", "show", "last", *store) == "the-euchre"
+    assert selected_match_id(cli, "euchre", "show", "last", *store) == "the-euchre"
     [tried] = cli("try", "draw-3", "--json").json()
     assert tried["match"] == "the-deadmansdraw"
     type_lines(monkeypatch, "quit")
@@ -100,13 +110,11 @@ def test_a_game_without_a_match_is_named(cli: Cli, log: SqliteMatchLog) -> None:
     assert (refused.code, "no match of Dead Man's Draw" in refused.err) == (2, True)
 
 
-def test_a_part_of_an_id_is_one_of_the_game_that_the_command_is_about(
-    cli: Cli, log: SqliteMatchLog
-) -> None:
+def test_part_of_an_id_selects_a_match_of_the_commands_game(cli: Cli, log: SqliteMatchLog) -> None:
     for name in PLAYERS:
         keep(log, name, f"{name}-77")
     for name in PLAYERS:
-        assert shown(cli, name, "show", "77") == f"{name}-77"
+        assert selected_match_id(cli, name, "show", "77") == f"{name}-77"
     assert "can be 3 matches" in cli("show", "77").err
     assert "is no match of Blef" in cli("blef", "show", "euchre-7").err
 
@@ -115,15 +123,19 @@ def test_a_part_of_an_id_is_one_of_the_game_that_the_command_is_about(
 
 
 def test_no_number_of_other_games_matches_hides_a_game(cli: Cli, log: SqliteMatchLog) -> None:
-    """Not from `last`, from a bot that knows its opponents, nor from a lesson."""
+    """`last`, a bot that reads its opponents' past matches, and a lesson still see the match."""
     keep(log, "deadmansdraw", "own", players=["1" * 24, RIVAL], opponent=None)
     keep_foreign(log, 320)
     first = get_game(None)
-    assert [one.match_id for one in newest_matches(log, first, limit=200)] == ["own"]
-    assert [one.match_id for one in newest_matches(log, None, limit=1)] == ["own"]
+    assert [match.match_id for match in newest_matches(log, first, limit=200)] == ["own"]
+    assert [match.match_id for match in newest_matches(log, None, limit=1)] == ["own"]
     assert newest_matches(log, first, limit=1, max_read=100) == []
     assert len(last_matches(log, RIVAL, 6)) == 1
-    assert shown(cli, "show", "last") == shown(cli, "deadmansdraw", "show") == "own"
+    assert (
+        selected_match_id(cli, "show", "last")
+        == selected_match_id(cli, "deadmansdraw", "show")
+        == "own"
+    )
     with serve_match_pages(find_source(None)) as address:
         page = requests.get(f"{address}/matches", timeout=HANG_SECONDS)
     assert (page.status_code, "chess-319" in page.text) == (200, True)
@@ -149,19 +161,19 @@ def test_a_damaged_match_hides_no_other_from_whoever_reads_many(
     assert len(last_matches(log, RIVAL, 6)) == 2, "no history with a gap"
     assert cli("show", "two").code == 0
     judged = cli("stats", "--json")
-    assert (judged.code, sum(one["sides"] for one in judged.json()["groups"])) == (0, 2)
+    assert (judged.code, sum(group["sides"] for group in judged.json()["groups"])) == (0, 2)
     monkeypatch.setattr("cardsharp_tools.game_rooms.lessons.HUMAN_NAME", "one")
-    asked = cli("lesson", "--json")
-    assert (asked.code, "Match bad is left out: Move 4" in asked.err) == (0, True)
-    assert {one["match"] for one in asked.json()} == {"one", "two"}
+    lesson = cli("lesson", "--json")
+    assert (lesson.code, "Match bad is left out: Move 4" in lesson.err) == (0, True)
+    assert {question["match"] for question in lesson.json()} == {"one", "two"}
     change("UPDATE matches SET header = '{\"names\": 7}' WHERE id = 'bad'")
     for command in ("stats", "lesson"):
         assert cli(command, "--json").code == 0, command
     assert [name for name, _ in opponents_in_log(log).values()] == ["two"]
 
 
-def test_a_damaged_log_of_our_own_hides_no_match_of_another_source(cli: Cli, home: Path) -> None:
+def test_a_damaged_local_log_does_not_hide_matches_of_another_source(cli: Cli, home: Path) -> None:
     (home / "cardsharp").mkdir(parents=True)
     (home / "cardsharp" / "matches.db").write_bytes(b"no database" * 100)
-    told = cli("show", "final-2023")
-    assert (told.code, "55" in told.out) == (0, True)
+    outcome = cli("show", "final-2023")
+    assert (outcome.code, "55" in outcome.out) == (0, True)

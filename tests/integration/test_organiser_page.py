@@ -1,4 +1,4 @@
-"""The organiser's page and that of the teams, over HTTP: who sees and does what, and when."""
+"""The organiser's page and the teams' page over HTTP: access rights, acts and their times."""
 
 import csv
 import html
@@ -37,7 +37,7 @@ SWISS = {"format": "swiss", "count": "1", "timeout": "7"}
 
 
 class Page:
-    """Somebody at the page, who fills its forms in."""
+    """Client of the organiser's page that fills in its forms."""
 
     def __init__(self, url: str, folder: Path) -> None:
         self.url, self.folder, self.auth = url, folder, ("admin", PASSWORD)
@@ -47,20 +47,22 @@ class Page:
             self.url + path, params=query, auth=self.auth, timeout=HANG_SECONDS
         ).text
 
-    def asked(self, act: str, contest: str = "cup", **fields: str) -> tuple[str, dict[str, str]]:
-        """The question, and what its button sends."""
+    def open_confirmation(
+        self, act: str, contest: str = "cup", **fields: str
+    ) -> tuple[str, dict[str, str]]:
+        """Return the question of the confirmation page, and the fields that its button sends."""
         text = self.get("/ask", act=act, contest=contest, **fields)
         hidden = re.findall('<input type="hidden" name="(.*?)" value="(.*?)">', text, re.DOTALL)
         (question,) = re.findall("<h1.*?>(.*?)</h1>", text, re.DOTALL)
         return html.unescape(question), {name: html.unescape(value) for name, value in hidden}
 
     def send(self, fields: dict[str, str], **more: Any) -> requests.Response:  # noqa: ANN401
-        """What is answered to what a button sends."""
+        """Send the fields of a confirmation, and return the response."""
         return requests.post(f"{self.url}/do", fields, auth=self.auth, timeout=HANG_SECONDS, **more)
 
     def does(self, act: str, contest: str = "cup", **fields: str) -> str:
-        """What is shown after an act that was asked for and confirmed."""
-        return self.send(self.asked(act, contest, **fields)[1]).text
+        """Request and confirm an act, and return the page that follows."""
+        return self.send(self.open_confirmation(act, contest, **fields)[1]).text
 
     def history(self) -> list[str]:
         with open_in(self.folder / "cup") as records:
@@ -70,9 +72,9 @@ class Page:
 @pytest.fixture
 def page(tmp_path: Path) -> Iterator[Page]:
     with serve_admin_pages(ContestManager(tmp_path), PASSWORD, 0) as url:
-        made = Page(url, tmp_path)
-        made.does("new", "", of="deadmansdraw", name="cup", **SWISS)
-        yield made
+        admin_page = Page(url, tmp_path)
+        admin_page.does("new", "", of="deadmansdraw", name="cup", **SWISS)
+        yield admin_page
 
 
 def test_a_password_cannot_be_guessed_at_length(tmp_path: Path) -> None:
@@ -93,8 +95,8 @@ def test_a_password_cannot_be_guessed_at_length(tmp_path: Path) -> None:
         assert guesser.get(url, timeout=HANG_SECONDS).status_code == 200
 
 
-def test_nobody_else_sees_or_does_anything(page: Page) -> None:
-    """Neither without the password nor by a page that the organiser's browser is led to."""
+def test_requests_without_the_password_or_from_another_site_are_refused(page: Page) -> None:
+    """Neither a request without the password nor a form of a foreign page has any effect."""
     for auth in (None, ("admin", "wrong"), ("cup", PASSWORD)):
         for path in ("/", "/contests/cup", "/ask?act=pause&contest=cup"):
             answer = requests.get(page.url + path, auth=auth, timeout=HANG_SECONDS)
@@ -104,7 +106,7 @@ def test_nobody_else_sees_or_does_anything(page: Page) -> None:
     )
     assert stranger.status_code == 400
     page.does("pause")
-    _, fields = page.asked("resume")
+    _, fields = page.open_confirmation("resume")
     for sent, headers in (
         (fields | {"act": "pause"}, {}),
         ({name: fields[name] for name in ("act", "contest")}, {}),
@@ -118,15 +120,17 @@ def test_nobody_else_sees_or_does_anything(page: Page) -> None:
     assert page.history() == ["paused"]
 
 
-def test_what_was_confirmed_is_done_once_and_only_if_nobody_acted_meanwhile(page: Page) -> None:
-    """Where it cannot be done the page says why, as the command does."""
+def test_a_confirmed_act_is_done_once_and_only_on_the_state_it_was_confirmed_for(
+    page: Page,
+) -> None:
+    """An act that cannot be done is explained on the page with the message of the command."""
     page.does("enter", teams="One\nTwo")
-    question, fields = page.asked("rename", name="One", new="Uno")
+    question, fields = page.open_confirmation("rename", name="One", new="Uno")
     assert question == "Give One the name Uno?"
     assert page.history()[-1] == "Two takes part"
     assert page.send(fields).url == f"{page.url}/contests/cup"
     assert "look again" in page.send(fields).text
-    _, late = page.asked("remove", name="Two")
+    _, late = page.open_confirmation("remove", name="Two")
     page.does("password", name="Two")
     assert "look again" in page.send(late).text
     assert page.history()[2:] == ["One is called Uno", "Two has a new password"]
@@ -142,14 +146,18 @@ def test_what_was_confirmed_is_done_once_and_only_if_nobody_acted_meanwhile(page
 
 def test_a_day_at_the_page(page: Page) -> None:
     sheets = page.does("enter", teams="<One> & Co\nTwo\nThree\nHouse, captain")
-    found = re.findall(
+    credentials = re.findall(
         r"<dd><code>([0-9a-f]{24})</code></dd>\s*<dt>Password</dt><dd><code>(\w+)", sheets
     )
     with open_in(page.folder / "cup") as records:
-        known = {team.id: team.ha1 for team in records.teams()}
-        assert {user: digest_ha1(user, word) for user, word in found}.items() <= known.items()
-        assert (len(found), "&lt;One&gt; &amp; Co" in sheets) == (3, True)
-        assert not [word for _, word in found if word in page.get("/contests/cup")]
+        digests = {team.id: team.ha1 for team in records.teams()}
+        assert {
+            user: digest_ha1(user, password) for user, password in credentials
+        }.items() <= digests.items()
+        assert (len(credentials), "&lt;One&gt; &amp; Co" in sheets) == (3, True)
+        assert not [
+            password for _, password in credentials if password in page.get("/contests/cup")
+        ]
         assert len(re.findall("<code>[0-9a-f]{32}</code>", page.does("passwords"))) == 3
         page.does("remove", name="Three")
         director = ContestDirector(records, FakeMatchHost())
@@ -172,9 +180,14 @@ def test_a_day_at_the_page(page: Page) -> None:
         assert records.results()[0] == first
         page.does("reveal-all")
         rows = list(csv.DictReader(io.StringIO(page.get("/contests/cup/results.csv"))))
-        assert {row["pairing"] for row in rows} == {one.pairing for one in records.results()}
+        assert {row["pairing"] for row in rows} == {result.pairing for result in records.results()}
     assert "Won by" in page.get("/contests/cup/page")
-    assert [what.split(" ")[-1] for what in page.history()[-4:]] == ["on", "on", "appeal", "over"]
+    assert [description.split(" ")[-1] for description in page.history()[-4:]] == [
+        "on",
+        "on",
+        "appeal",
+        "over",
+    ]
     assert "cup</a>" in page.get("/")
 
 
@@ -189,7 +202,7 @@ SECOND = (
 
 
 class Cup:
-    """A contest whose arena runs: teams submit, and another plays by itself."""
+    """A contest with a running arena, in which teams submit programs or play from outside."""
 
     def __init__(
         self, records: ContestRecords, folder: Path, url: str, organiser: ArenaClient
@@ -204,21 +217,21 @@ class Cup:
     def id(self, name: str) -> str:
         return self.records.find_team(name).id
 
-    def get(self, name: str, word: str = "") -> requests.Response:
-        auth = self.id(name), word or self._secrets[name]
+    def get(self, name: str, password: str = "") -> requests.Response:
+        auth = self.id(name), password or self._secrets[name]
         return requests.get(self._page, auth=auth, timeout=HANG_SECONDS)
 
     def post(self, name: str, file: tuple[str, bytes], **more: Any) -> requests.Response:  # noqa: ANN401
-        told = {"auth": (self.id(name), self._secrets[name]), "files": {"file": file}, **more}
-        return requests.post(self._page, **told, timeout=HANG_SECONDS, allow_redirects=False)
+        options = {"auth": (self.id(name), self._secrets[name]), "files": {"file": file}, **more}
+        return requests.post(self._page, **options, timeout=HANG_SECONDS, allow_redirects=False)
 
     def begun(self, first: str, second: str) -> str:
-        """A new match of two teams, whoever begins."""
+        """Begin a match of two teams, either of which may start, and return its id."""
         teams = (self.id(first), self.id(second))
         return self.organiser.create_match(MatchParams(player_ids=teams)).id
 
     def banked(self, match: str) -> int:
-        """How many turns the first team has ended by itself, when the match is over."""
+        """Wait for the end of the match, and count the turns that the first team ended itself."""
         until(lambda: self.organiser.get_match(match).finished)
         events = (event for move in self.organiser.get_match(match).moves for event in move.events)
         ends = (event for event in events if event.turn_ended_is_successful)
@@ -243,20 +256,22 @@ def bot(folder: Path, body: str) -> tuple[str, bytes]:
 
 
 def test_a_team_submits_for_itself_alone(cup: Cup, tmp_path: Path) -> None:
-    """No other team sees or replaces it, and no page of another site."""
+    """Neither another team nor a page of another site can see or replace a submission."""
     assert cup.get("One", "wrong").status_code == 401
     assert "Nothing has been submitted yet" in cup.get("One").text
     sent = cup.post("One", bot(tmp_path, FIRST))
     assert (sent.status_code, sent.headers["Location"]) == (303, "/submit")
     pages = [cup.get(name).text for name in ("One", "Two")]
     assert "1 (plays now)" in pages[0]
-    own, other = (re.findall('name="token" value="(\\w+)"', text)[0] for text in pages)
+    first_token, second_token = (
+        re.findall('name="token" value="(\\w+)"', text)[0] for text in pages
+    )
     cross = {"Sec-Fetch-Site": "cross-site"}
     assert cup.post("One", bot(tmp_path, SECOND), headers=cross).status_code == 403
     origin = {"Origin": "null"}  # as a browser has it, for our pages tell nobody where they are
-    for token, status in (("", 403), (other, 403), (own, 303)):
-        told = {"data": {"token": token}, "headers": origin}
-        assert cup.post("One", bot(tmp_path, SECOND), **told).status_code == status
+    for token, status in (("", 403), (second_token, 403), (first_token, 303)):
+        options = {"data": {"token": token}, "headers": origin}
+        assert cup.post("One", bot(tmp_path, SECOND), **options).status_code == status
     assert "2 (plays now)" in cup.get("One").text
     assert "Nothing has been submitted yet" in cup.get("Two").text
     refused = cup.post("Outside", bot(tmp_path, FIRST))
@@ -264,23 +279,23 @@ def test_a_team_submits_for_itself_alone(cup: Cup, tmp_path: Path) -> None:
     assert cup.get("One").headers["Cache-Control"] == "no-store"
 
 
-def test_what_is_sent_arrives_whole_or_is_refused(cup: Cup, tmp_path: Path) -> None:
+def test_a_submission_is_stored_completely_or_refused(cup: Cup, tmp_path: Path) -> None:
     every = bytes(range(256)) * 9 + b"\r\n--\r\n\n\r"
     archive = zip_files({"bot.py": bot(tmp_path, FIRST)[1], "weights.bin": every})
     assert cup.post("Three", ("my bot.zip", archive)).status_code == 303
-    kept = submissions_of(cup.folder, cup.id("Three"), SANDBOXED)
-    assert (kept.latest / "weights.bin").read_bytes() == every
-    for file, status, said in (
+    submissions = submissions_of(cup.folder, cup.id("Three"), SANDBOXED)
+    assert (submissions.latest / "weights.bin").read_bytes() == every
+    for file, status, message in (
         (("bot.py", b"import os; os._exit(3)"), 400, "line 1, in &lt;module&gt;"),
         (("../../bot.sh", b"id"), 400, "is no .py or .js file"),
         (("bot.zip", zip_files({"../bot.py": b""})), 400, "leads out of the archive"),
         (("bot.py", bytes(LARGEST + 20_000)), 413, "2 MB at most"),
     ):
         answer = cup.post("Three", file)
-        assert (answer.status_code, said in answer.text) == (status, True), answer.text
-    assert [one.name for one in kept.versions] == ["1"]
-    told = cup.records.faults()[cup.id("Three")].last
-    assert ["leads out" in one.what for one in told] == [True, False, False]
+        assert (answer.status_code, message in answer.text) == (status, True), answer.text
+    assert [version.name for version in submissions.versions] == ["1"]
+    faults = cup.records.faults()[cup.id("Three")].last
+    assert ["leads out" in fault.what for fault in faults] == [True, False, False]
 
 
 @pytest.mark.slow
@@ -297,7 +312,7 @@ def test_a_version_plays_from_the_next_match_on(cup: Cup, tmp_path: Path) -> Non
 
 
 def test_its_faults_are_read_by_the_team_and_the_organiser(cup: Cup, tmp_path: Path) -> None:
-    """In the sentence that the log has, and by nobody else."""
+    """The page shows the sentence of the log, and shows it to no other team."""
     fails = f"COUNT.append(1); 1 / (len(COUNT) < 2); {SECOND}"
     raw = Path(write_strategy_file(tmp_path, "bot", fails, "COUNT = []")).read_bytes()
     assert cup.post("Six", ("bot.py", raw)).status_code == 303
@@ -306,8 +321,8 @@ def test_its_faults_are_read_by_the_team_and_the_organiser(cup: Cup, tmp_path: P
     assert cup.post("Seven", bot(tmp_path, calls)).status_code == 303
     cup.begun("Six", "Seven")
     until(lambda: {cup.id("Six"), cup.id("Seven")} <= cup.records.faults().keys())
-    own, other = (cup.get(name).text for name in ("Six", "Seven"))
-    assert "ZeroDivisionError: division by zero (bot.py, line 13, in decide" in own
-    assert "it tried to use the network" in other
-    assert ("tried to use" in own, "ZeroDivisionError" in other) == (False, False)
+    page_six, page_seven = (cup.get(name).text for name in ("Six", "Seven"))
+    assert "ZeroDivisionError: division by zero (bot.py, line 13, in decide" in page_six
+    assert "it tried to use the network" in page_seven
+    assert ("tried to use" in page_six, "ZeroDivisionError" in page_seven) == (False, False)
     assert cup.records.faults().keys().isdisjoint(map(cup.id, ("One", "Two", "Outside")))

@@ -1,4 +1,4 @@
-"""What submissions try to break out of their sandbox, and what the organiser reads of each."""
+"""Attempts of submissions to break out of their sandbox, and the fault reported for each."""
 
 import os
 import re
@@ -88,7 +88,7 @@ SYSTEM_CALLS = {
 """With what they are called with."""
 
 ESCAPES = {
-    **{name: (f"{CALL}call({given})", FORBIDDEN) for name, given in SYSTEM_CALLS.items()},
+    **{name: (f"{CALL}call({arguments})", FORBIDDEN) for name, arguments in SYSTEM_CALLS.items()},
     "another team's file": ("open({other!r})", "FileNotFoundError"),
     "the contest's records": ("open({cup!r} + '/contest.db')", "FileNotFoundError"),
     "the organiser's home": ("open({home!r} + '/.profile')", "FileNotFoundError"),
@@ -132,7 +132,7 @@ ESCAPES = {
 NOTED = {"the arena's port", "a name's address"}
 """Those of which the organiser is told though the code swallows the refusal and plays on."""
 
-ENDED = {
+FATAL_ATTEMPTS = {
     *SYSTEM_CALLS,
     "typing on the terminal",
     "much memory in many processes",
@@ -167,9 +167,9 @@ def team(cup: Path, tmp_path_factory: pytest.TempPathFactory) -> TeamSubmissions
     """A team whose submission obeys."""
     file = Path(write_strategy_file(tmp_path_factory.mktemp("own"), "bot", OBEYS))
     file.with_name("bot.py.txt").write_text(GOOD)
-    own = submissions_of(cup, "own", SANDBOXED)
-    assert own.add_version(read_submission(file.parent), get_game(None)) == 1
-    return own
+    submissions = submissions_of(cup, "own", SANDBOXED)
+    assert submissions.add_version(read_submission(file.parent), get_game(None)) == 1
+    return submissions
 
 
 MARK = f"31337.{os.getpid()}"
@@ -179,61 +179,64 @@ Aimed = Callable[[str], str]
 
 @pytest.fixture
 def ask(team: TeamSubmissions) -> Ask:
-    """Has the submission do something: its fault, and the reason that it gives."""
+    """Return a function that runs code in the submission, and returns its fault and its reason."""
     simulation = DeadMansDraw()
     position = simulation.current_position(simulation.initial_state(Random(1)))
     strategy = build(load_strategy(team.name), Random(0))
 
-    def asked(code: str) -> tuple[str | None, str]:
+    def run_code(code: str) -> tuple[str | None, str]:
         (team.latest / "bot.py.txt").write_text(code)
-        made = DECISION_RUNNER.decide(
+        result = DECISION_RUNNER.decide(
             strategy, position, timedelta(seconds=HANG_SECONDS), monotonic
         )
-        return made.error, made.decision.reason
+        return result.error, result.decision.reason
 
-    return asked
+    return run_code
 
 
 @pytest.fixture(scope="module")
 def aimed(cup: Path) -> Iterator[Aimed]:
-    """Names in an attempt's code an open port, an abstract socket, and files to get at."""
+    """Return a function that fills an attempt's code with targets.
+
+    The targets are an open port, an abstract socket, and files of another team and of the host.
+    """
     with socket.create_server(("127.0.0.1", 0)) as open_, socket.socket(socket.AF_UNIX) as abstract:
         abstract.bind(f"\0{os.getpid()}-cardsharp")
         abstract.listen()
-        known = {"other": str(cup / "submissions/other/1/other.py"), "cup": str(cup)}
-        known |= {"home": str(Path.home()), "pid": str(os.getpid())}
-        known["port"] = str(open_.getsockname()[1])
-        yield lambda code: code.format(**known)
+        variables = {"other": str(cup / "submissions/other/1/other.py"), "cup": str(cup)}
+        variables |= {"home": str(Path.home()), "pid": str(os.getpid())}
+        variables["port"] = str(open_.getsockname()[1])
+        yield lambda code: code.format(**variables)
 
 
 @pytest.mark.parametrize("attempt", ESCAPES)
 def test_no_submission_gets_out_of_its_sandbox(
     attempt: str, ask: Ask, team: TeamSubmissions, aimed: Aimed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The organiser is told in a sentence, and the next decision is made.
+    """The organiser gets a sentence about the attempt, and the next decision is made.
 
-    Where the code swallows the refusal it gets nowhere either: that it was tried is known where it
-    ends the code, or is noted. What ends code that would swallow it ends any other, too.
+    Code that swallows the refusal gets nowhere either: the attempt is reported if it ends the
+    process, or is recorded as a violation. Attempts that end the process end it in any case.
     """
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    code, said = aimed(ESCAPES[attempt][0]), ESCAPES[attempt][1]
+    code, pattern = aimed(ESCAPES[attempt][0]), ESCAPES[attempt][1]
     if attempt == "a decision without an end":
         monkeypatch.setattr(line_process, "ANSWER_TIMEOUT", timedelta(seconds=2))
         ask(GOOD)
     plays_on = f"try: exec({code!r}, {{**globals()}})\nexcept BaseException: pass\n{GOOD}"
     goes_on = f"{code}\n{GOOD.replace('why', 'escaped')}"
-    fault, _ = ask(plays_on if attempt in ENDED else goes_on)
-    assert re.search(said, fault), fault
+    fault, _ = ask(plays_on if attempt in FATAL_ATTEMPTS else goes_on)
+    assert re.search(pattern, fault), fault
     assert fault.isprintable()
     expected = [NETWORK_VIOLATION] * (attempt in NOTED)
     until(lambda: team.take_violations() == expected)
-    if attempt not in ENDED:
+    if attempt not in FATAL_ATTEMPTS:
         assert ask(plays_on) == (None, "why")
         until(lambda: team.take_violations() == expected)
     assert ask(GOOD) == (None, "why")
 
 
-def test_what_is_noted_while_the_notes_are_asked_for_is_told_the_next_time(tmp_path: Path) -> None:
+def test_a_violation_written_during_a_read_is_returned_by_the_next_read(tmp_path: Path) -> None:
     team = TeamSubmissions(tmp_path, is_sandboxed=True)
     assert team.take_violations() == []
     with (tmp_path / VIOLATIONS_FILE).open("a") as file:
@@ -242,14 +245,14 @@ def test_what_is_noted_while_the_notes_are_asked_for_is_told_the_next_time(tmp_p
     assert [team.take_violations(), team.take_violations()] == [[NETWORK_VIOLATION], []]
 
 
-def test_what_it_has_started_ends_with_it(ask: Ask) -> None:
-    """However it has left it behind."""
+def test_processes_started_by_a_submission_end_with_it(ask: Ask) -> None:
+    """A child process that has detached itself is ended, too."""
     ask(f"import os, subprocess as s; s.Popen(['setsid', 'sleep', '{MARK}']); os._exit(0)")
     until(lambda: not _runs())
 
 
-def test_a_sandbox_ends_with_who_asked_it(cup: Path) -> None:
-    """However that has died."""
+def test_a_sandbox_ends_with_the_process_that_started_it(cup: Path) -> None:
+    """The sandbox ends even if that process is killed."""
     words = sandbox_command(cup / "submissions", ["sleep", MARK])
     code = f"import subprocess; subprocess.run({words!r}, stdin=subprocess.PIPE)"
     with subprocess.Popen([sys.executable, "-c", code]) as asks:  # noqa: S603 - our own
@@ -259,7 +262,7 @@ def test_a_sandbox_ends_with_who_asked_it(cup: Path) -> None:
 
 
 def _runs() -> bool:
-    """Whether a process has the mark, but for one that watches a sandbox or asks it."""
+    """Return True if a process with the mark runs, apart from the sandbox's own supervisors."""
     for command in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             if re.match(rf"(/usr/bin/)?sleep\x00{MARK}", command.read_text(errors="replace")):
@@ -278,20 +281,20 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("code", PROGRAMS)
-def test_a_program_that_cannot_play_is_not_kept(
+def test_a_program_that_cannot_play_is_not_stored(
     code: str, cup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its version is refused in a sentence, and the one before plays on."""
+    """The version is refused with a sentence, and the previous version plays on."""
     limit = timedelta(seconds=1 if code == "while True: pass" else 20)
     monkeypatch.setattr(line_process, "START_TIMEOUT", limit)
-    own = submissions_of(cup, "programs", SANDBOXED)
+    submissions = submissions_of(cup, "programs", SANDBOXED)
     (tmp_path / "main.py").write_text(code)
     (tmp_path / "run").write_text("python3 main.py\n")
     with pytest.raises(ConfigError) as refused:
-        own.add_version(read_submission(tmp_path), get_game(None))
+        submissions.add_version(read_submission(tmp_path), get_game(None))
     assert PROGRAMS[code] in str(refused.value)
     assert "\x1b" not in str(refused.value)
-    assert (own.versions, list(own.folder.iterdir())) == ([], [])
+    assert (submissions.versions, list(submissions.folder.iterdir())) == ([], [])
 
 
 ARCHIVES = (
@@ -309,16 +312,16 @@ ARCHIVES = (
 
 
 def test_an_archive_stays_in_its_folder(cup: Path, tmp_path: Path) -> None:
-    """What would lead out of it, or is too much, is refused before anything is written or run."""
-    own = submissions_of(cup, "archives", SANDBOXED)
-    for raw, said in ARCHIVES:
+    """An archive that leads out of it or is too large is refused before anything is written."""
+    submissions = submissions_of(cup, "archives", SANDBOXED)
+    for raw, message in ARCHIVES:
         (tmp_path / "bot.zip").write_bytes(raw)
-        with pytest.raises(ConfigError, match=said):
-            own.add_version(read_submission(tmp_path / "bot.zip"), get_game(None))
+        with pytest.raises(ConfigError, match=message):
+            submissions.add_version(read_submission(tmp_path / "bot.zip"), get_game(None))
     (tmp_path / "bot.py").symlink_to("/etc/passwd")
     with pytest.raises(ConfigError, match="no plain file"):
         read_submission(tmp_path)
-    assert own.versions == []
+    assert submissions.versions == []
 
 
 def test_without_a_sandbox_nothing_is_played(monkeypatch: pytest.MonkeyPatch) -> None:

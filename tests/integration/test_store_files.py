@@ -1,4 +1,4 @@
-"""The files that stores are: who may read them, and whose files they touch."""
+"""Files of the stores: their permissions, and foreign files that they must not touch."""
 
 import os
 import sqlite3
@@ -39,10 +39,10 @@ def make(request: pytest.FixtureRequest) -> Make:
 
 @pytest.fixture(autouse=True)
 def _generous() -> Iterator[None]:
-    """The usual umask, under which everybody may read what a careless program makes."""
-    before = os.umask(0o022)
+    """Set the usual umask, under which a careless program's files are readable by all users."""
+    previous_umask = os.umask(0o022)
     yield
-    os.umask(before)
+    os.umask(previous_umask)
 
 
 def modes(folder: Path) -> dict[str, int]:
@@ -54,17 +54,19 @@ def tables(path: Path) -> set[str]:
         return {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
 
 
-def test_a_store_and_all_files_beside_it_are_its_owners_alone(tmp_path: Path, make: Make) -> None:
-    """While it is open, which is when there are files beside it.
+def test_a_store_and_its_side_files_are_readable_by_the_owner_only(
+    tmp_path: Path, make: Make
+) -> None:
+    """Check the modes while the store is open, because only then side files exist.
 
-    A store of before is narrowed; a folder of somebody else's is not.
+    An existing store's mode is narrowed; the mode of an existing folder is not changed.
     """
     folder = tmp_path / "new"
     for mode in (0o700, 0o755):
         with closing(make(folder / "store.db")):
-            found = modes(folder)
-        assert len(found) >= 2
-        assert set(found.values()) == {0o600}
+            file_modes = modes(folder)
+        assert len(file_modes) >= 2
+        assert set(file_modes.values()) == {0o600}
         assert stat.S_IMODE(folder.stat().st_mode) == mode
         for file in folder.iterdir():
             file.chmod(0o644)
@@ -74,21 +76,21 @@ def test_a_store_and_all_files_beside_it_are_its_owners_alone(tmp_path: Path, ma
 FOREIGN = "CREATE TABLE bookmarks (url TEXT); INSERT INTO bookmarks VALUES ('https://example.org')"
 
 
-def test_a_foreign_file_is_refused_and_left_as_it_is(tmp_path: Path, make: Make) -> None:
+def test_a_foreign_file_is_refused_and_not_changed(tmp_path: Path, make: Make) -> None:
     path = tmp_path / ("store.db.vault" if make is MAKERS["vault"] else "store.db")
     with closing(sqlite3.connect(path)) as db:
         db.executescript(FOREIGN)
     for version in (0, 1, 2, 99):
         with closing(sqlite3.connect(path)) as db:
             db.execute(f"PRAGMA user_version = {version}")
-        before = path.read_bytes()
+        content = path.read_bytes()
         with pytest.raises((StoreError, ConfigError), match=r"store\.db.* is no "):
             make(tmp_path / "store.db")
-        assert path.read_bytes() == before
+        assert path.read_bytes() == content
 
 
-def test_who_reads_cannot_write_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    """Nor in a file that is no match log."""
+def test_a_read_only_log_cannot_write_and_leaves_no_files(tmp_path: Path) -> None:
+    """A file that is no match log is not changed either."""
     path = tmp_path / "log.db"
     with closing(sqlite3.connect(path)) as db:
         db.executescript(FOREIGN)
@@ -102,7 +104,7 @@ def test_who_reads_cannot_write_and_leaves_nothing_behind(tmp_path: Path) -> Non
     with closing(SqliteMatchLog(path, SystemClock())) as log:
         log.mark_queued("m", FakeClock().now() - FakeClock().now())
     with open_existing_log(f"sqlite:{path}") as log:
-        assert [one.match_id for one in log.matches()] == ["m"]
+        assert [match.match_id for match in log.matches()] == ["m"]
         with pytest.raises(StoreError, match="readonly"):
             log.add_note("m", "kind", {})
     assert modes(tmp_path) == {"log.db": 0o600}
@@ -129,18 +131,19 @@ def test_a_file_is_brought_from_version_to_version(tmp_path: Path) -> None:
 TABLE = FileSchema("match log", "CARDSHARP_STORE", ("CREATE TABLE told (word TEXT)",))
 
 
-def tell(file: SqliteFile, word: str) -> list[str]:
+def tell(file: SqliteFile, text: str) -> list[str]:
     with file.transaction() as db:
-        db.execute("INSERT INTO told VALUES (?)", (word,))
+        db.execute("INSERT INTO told VALUES (?)", (text,))
         return [row[0] for row in db.execute("SELECT word FROM told")]
 
 
-def test_a_store_deleted_while_it_is_used_is_made_anew_and_said(
+def test_a_store_deleted_while_in_use_is_recreated_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """SQLite would write on into the deleted file, and everything would be lost at the end.
+    """Without this check SQLite would go on writing into the deleted file, and lose everything.
 
-    An arena has in memory what a new file would lack: an answer would promise too much.
+    An exclusive store such as the arena's raises `StoreError` instead: its memory holds what a
+    new file would lack.
     """
     path = tmp_path / "log.db"
     with closing(SqliteFile(path, TABLE)) as file:
@@ -148,7 +151,7 @@ def test_a_store_deleted_while_it_is_used_is_made_anew_and_said(
         path.unlink()
         assert tell(file, "after") == ["after"]
         assert tell(file, "again") == ["after", "again"]
-    assert [one for one in caplog.messages if "log.db was deleted or replaced" in one]
+    assert [message for message in caplog.messages if "log.db was deleted or replaced" in message]
     with closing(SqliteFile(path, TABLE, read_only=True)) as file, file.reading() as db:
         assert db.execute("SELECT count(*) FROM told").fetchone()[0] == 2
     owned = FileSchema("match log", "CARDSHARP_STORE", TABLE.migrations, is_exclusive=True)

@@ -1,4 +1,4 @@
-"""A match log's rows: small, readable in every later version, and a broken one hides no other."""
+"""Rows of a match log: small, readable by every later version, broken one by one only."""
 
 import lzma
 import re
@@ -51,11 +51,17 @@ def read(path: Path, match_id: str) -> tuple[MatchRecord, list[MoveRecord]]:
         return record, log.moves(match_id)
 
 
-def test_every_decision_of_an_old_log_can_be_made_again(old: Path) -> None:
+def test_every_decision_of_an_old_log_can_be_replayed(old: Path) -> None:
     record, moves = read(old, OLD)
-    ours = [step for turn in group_into_turns(moves) for step in turn.decisions]
-    again = [one for one in decisions(record, moves) if one.step.seat in header_of(record).seats]
-    assert [one.step.sequence for one in again] == [step.sequence for step in ours]
+    logged_steps = [step for turn in group_into_turns(moves) for step in turn.decisions]
+    replayed = [
+        decision
+        for decision in decisions(record, moves)
+        if decision.step.seat in header_of(record).seats
+    ]
+    assert [decision.step.sequence for decision in replayed] == [
+        step.sequence for step in logged_steps
+    ]
 
 
 BROKEN = (
@@ -71,7 +77,7 @@ BROKEN = (
 )
 
 
-def test_a_broken_move_or_row_is_named_and_the_others_are_shown(
+def test_a_broken_move_or_row_is_reported_without_hiding_other_matches(
     cli: Cli, old: Path, tmp_path: Path
 ) -> None:
     record, moves = read(old, OLD)
@@ -80,21 +86,23 @@ def test_a_broken_move_or_row_is_named_and_the_others_are_shown(
         for name in ("first", "bad", "last"):
             clock.advance(TTL)
             import_match(replace(record, match_id=name), moves, log)
-    store, whole = ("--store", f"sqlite:{three}"), three.read_bytes()
+    store, content = ("--store", f"sqlite:{three}"), three.read_bytes()
     for broken in ("'{\"sequenceId\": 40, '", "x'1234'", "'{\"sequenceId\": 4}'"):
         change(three, f"UPDATE moves SET facts = {broken} WHERE match_id = 'bad' AND sequence = 40")  # noqa: S608 - our own texts
-        shown = cli("show", "bad", *store)
-        assert (shown.code, len(shown.err.splitlines())) == (0, 1)
-        assert "move 40 of match bad cannot be read" in shown.err.lower()
-        assert "won, 55 : 54, in 17 turns" in shown.out
-    for what, broken in BROKEN:
-        three.write_bytes(whole)
-        change(three, f"UPDATE matches SET {what} = {broken} WHERE id = 'bad'")  # noqa: S608 - our own texts
+        outcome = cli("show", "bad", *store)
+        assert (outcome.code, len(outcome.err.splitlines())) == (0, 1)
+        assert "move 40 of match bad cannot be read" in outcome.err.lower()
+        assert "won, 55 : 54, in 17 turns" in outcome.out
+    for column, broken in BROKEN:
+        three.write_bytes(content)
+        change(three, f"UPDATE matches SET {column} = {broken} WHERE id = 'bad'")  # noqa: S608 - our own texts
         listed = cli("matches", *store)
         assert (listed.code, listed.err) == (0, "")
         rows = {line.split()[0]: line for line in listed.out.splitlines()}
         assert {name for name, row in rows.items() if "cannot be read" in row} == {"bad"}, broken
-        document = {one["match"]: one["fault"] for one in cli("matches", *store, "--json").json()}
+        document = {
+            entry["match"]: entry["fault"] for entry in cli("matches", *store, "--json").json()
+        }
         assert [name for name, fault in document.items() if fault] == ["bad"]
         assert document.keys() == {"first", "bad", "last"} <= rows.keys()
         refused = cli("show", "bad", *store)
@@ -105,18 +113,18 @@ def test_a_broken_move_or_row_is_named_and_the_others_are_shown(
 
 
 def test_a_match_with_a_broken_header_is_played_on(tmp_path: Path) -> None:
-    """Its lease is as good as any, and its worker writes the header anew."""
-    path, whole = tmp_path / "log.db", {"names": ["a", "b"]}
+    """Its lease stays valid, and its worker writes a new header."""
+    path, header = tmp_path / "log.db", {"names": ["a", "b"]}
     with closing(SqliteMatchLog(path, FakeClock())) as log:
-        lease = log.acquire_lease("bad", "me", TTL, whole)
+        lease = log.acquire_lease("bad", "me", TTL, header)
         change(path, "UPDATE matches SET header = 'x' WHERE id = 'bad'")
         [record] = log.running_matches()
         assert (record.lease, record.header, record.status) == (lease, {}, MatchStatus.RUNNING)
         assert record.read_error
         log.renew_lease(lease, TTL)
-        log.update_header(lease, whole)
+        log.update_header(lease, header)
         mended = require_match(log, "bad")
-        assert (mended.header, mended.read_error) == (whole, None)
+        assert (mended.header, mended.read_error) == (header, None)
 
 
 def test_a_broken_game_or_deal_hides_no_other(tmp_path: Path, cli: Cli) -> None:
@@ -125,7 +133,7 @@ def test_a_broken_game_or_deal_hides_no_other(tmp_path: Path, cli: Cli) -> None:
         for name in ("a", "b", "c"):
             games.create(GameRecord(name, START, is_public=True))
         change(path, "UPDATE documents SET shown = '[' WHERE partition = 'game#b'")
-        assert [one.uuid for one in games.public_games()] == ["a", "c"]
+        assert [game.uuid for game in games.public_games()] == ["a", "c"]
     path = tmp_path / "deals.db"
     with closing(DEAL_STORE_FACTORY.open_file(path, SystemClock())) as deals:
         for number in (1, 2):
@@ -149,8 +157,8 @@ BROKEN_DEALS = (
 
 
 @pytest.mark.parametrize("broken", BROKEN_DEALS)
-def test_a_broken_deal_of_euchre_is_played_like_an_unknown_one(tmp_path: Path, broken: str) -> None:
-    """A refusal would end the client's tournament."""
+def test_a_broken_deal_of_euchre_is_played_with_safe_answers(tmp_path: Path, broken: str) -> None:
+    """An error response instead would end the client's whole tournament."""
     path = tmp_path / "deals.db"
     with closing(DEAL_STORE_FACTORY.open_file(path, SystemClock())) as deals:
         service = EuchreServiceHarness("rules", deals)
@@ -164,7 +172,7 @@ def test_a_broken_deal_of_euchre_is_played_like_an_unknown_one(tmp_path: Path, b
     assert service.log.strategy_failures == ["no stored deal leads to this question"] * 3
 
 
-def test_all_running_matches_are_told_however_many(tmp_path: Path) -> None:
+def test_all_running_matches_are_returned_without_a_limit(tmp_path: Path) -> None:
     with closing(SqliteMatchLog(tmp_path / "m.db", FakeClock())) as log:
         for number in range(101):
             log.acquire_lease(f"m{number}", "ann", timedelta(seconds=3))

@@ -1,4 +1,4 @@
-"""Tables and branches in browsers, through their real servers: forms, secrets, what is hidden."""
+"""Tables and branches through their real servers: forms, secrets and hidden information."""
 
 import re
 import signal
@@ -52,12 +52,12 @@ def data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @every_game
-def test_a_whole_match_is_played_by_forms(game: Game) -> None:
-    """To its result; what can be kept is kept, and is to be gone through at the seat."""
+def test_a_complete_match_is_played_with_forms(game: Game) -> None:
+    """The match ends with a result; if it is stored, its page can be opened from the seat."""
     room = GameRoom(match_config(game), "Ann")
     with serve_test_room(room) as (seat,):
-        asked = seat.play_to_end()
-        assert re.search(r"You have won!|has won\.|have won\.|A tie\.", asked)
+        html = seat.play_to_end()
+        assert re.search(r"You have won!|has won\.|have won\.|A tie\.", html)
         against = {"euchre": "you and partner v left and right"}
         page = requests.get(seat.link, timeout=HANG_SECONDS).text
         assert f"<h1>{against.get(game.name, 'you v ')}" in page
@@ -70,12 +70,12 @@ def test_a_whole_match_is_played_by_forms(game: Game) -> None:
                 == 200
             )
             with open_log(default_store()) as log:
-                kept = log.match(match)
-            assert kept.status is MatchStatus.FINISHED
-            assert "versus" in kept.header["tags"][0]
+                record = log.match(match)
+            assert record.status is MatchStatus.FINISHED
+            assert "versus" in record.header["tags"][0]
 
 
-def test_a_bot_that_fails_at_every_decision_of_a_match_is_told_of_once_and_named_at_the_end(
+def test_a_bot_that_always_fails_is_reported_once_and_listed_as_failing(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     bad = write_strategy_file(tmp_path, "bad", "return 1 / 0")
@@ -86,12 +86,12 @@ def test_a_bot_that_fails_at_every_decision_of_a_match_is_told_of_once_and_named
     assert capsys.readouterr().err.count("A safe action is played") == 1
 
 
-def test_a_table_goes_on_where_the_end_of_a_match_cannot_be_shown(
+def test_a_table_goes_on_if_the_end_of_a_match_cannot_be_printed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The match is kept, its page is there, and another one can be played."""
+    """The match is stored, its page exists, and another match can be played."""
 
-    def unread(_ended: FinishedRoomMatch, _names: list[str]) -> None:
+    def unread(_match: FinishedRoomMatch, _names: list[str]) -> None:
         raise BrokenPipeError
 
     room = GameRoom(match_config("nim"), "Ann", on_match_end=unread)
@@ -100,8 +100,8 @@ def test_a_table_goes_on_where_the_end_of_a_match_cannot_be_shown(
         assert seat.post_from_script("again", number=room.match_number) == ""
         seat.wait_for_text('id="moves"')
         assert (room.match_number, room.fault) == (2, None)
-    said = capsys.readouterr().err
-    assert said.count("The output cannot be written") == 1
+    error_output = capsys.readouterr().err
+    assert error_output.count("The output cannot be written") == 1
 
 
 def test_ctrl_c_leaves_no_lock_behind() -> None:
@@ -130,33 +130,33 @@ def test_ctrl_c_leaves_no_lock_behind() -> None:
 
 
 def test_a_form_that_is_sent_twice_or_was_not_offered_plays_nothing() -> None:
-    """By a double click, from a second window, or after the back button: it is said, too."""
+    """A double click, a second window or the back button sends one; a notice says so."""
     room = GameRoom(match_config("blef"), "Ann")
     with serve_test_room(room) as (seat,):
-        asked = seat.wait_for_text('id="moves"')
+        html = seat.wait_for_text('id="moves"')
         for key in ("88", "999", "", "<b>", "-1"):
             assert (
-                seat.post_from_script("move", number=question_number(asked), key=key)
+                seat.post_from_script("move", number=question_number(html), key=key)
                 == chairs.REFUSAL_MESSAGES["unknown"]
             )
         assert (
             seat.post_from_script("move", number="x" * 30, key="0")
             == chairs.REFUSAL_MESSAGES["late"]
         )
-        form = {"number": question_number(asked), "key": choice_keys(asked)[0]}
+        form = {"number": question_number(html), "key": choice_keys(html)[0]}
         assert seat.post_from_script("move", **form) == ""
         seat.wait_for_text('id="moves"')
-        before = list(room.chairs[0].history)
+        previous_history = list(room.chairs[0].history)
         late = seat.submit_form("move", **form)
         assert chairs.REFUSAL_MESSAGES["late"] in late.text
         assert seat.post_from_script("move", **form) == chairs.REFUSAL_MESSAGES["late"]
         assert (
             seat.post_from_script("hint", number=form["number"]) == chairs.REFUSAL_MESSAGES["late"]
         )
-        assert room.chairs[0].history == before
+        assert room.chairs[0].history == previous_history
 
 
-def test_nobody_gets_in_without_a_seats_secret_and_pages_run_only_what_is_ours() -> None:
+def test_a_seat_needs_its_secret_and_its_page_runs_only_local_scripts() -> None:
     with serve_test_room(GameRoom(match_config("nim"), HOSTILE)) as (seat,):
         headers = requests.get(seat.link, timeout=HANG_SECONDS).headers
         assert "script-src 'self'" in headers["Content-Security-Policy"]
@@ -185,8 +185,8 @@ def invited() -> GameRoom:
     return GameRoom(match_config("blef", human_count=2), "Ann", clock=lambda: 0.0)
 
 
-def test_who_is_invited_takes_a_seat_by_its_link_and_acts_and_sees_for_nobody_else() -> None:
-    """The match waits for them; each sees the own cards and the other's name."""
+def test_a_guest_joins_by_link_and_acts_and_sees_only_for_that_seat() -> None:
+    """The match waits for the guest; each seat sees only its cards, and the other's name."""
     room = invited()
     with serve_test_room(room) as seats:
         host, guest = seats
@@ -197,18 +197,22 @@ def test_who_is_invited_takes_a_seat_by_its_link_and_acts_and_sees_for_nobody_el
         assert room.state is RoomState.WAITING
         guest.submit_form("join", name=f"  {HOSTILE}\x00 ")
         assert HOSTILE[:10] not in host.wait_for_text('id="moves"', "plays") + host.page()
-        assert [one.name for one in room.chairs] == ["Ann", HOSTILE[:24]]
-        asked = next(place for place, one in enumerate(room.chairs) if one.question is not None)
-        other, number_of = seats[1 - asked], room.chairs[asked].question_number
+        assert [chair.name for chair in room.chairs] == ["Ann", HOSTILE[:24]]
+        active_place = next(
+            place for place, chair in enumerate(room.chairs) if chair.question is not None
+        )
+        other, number_of = seats[1 - active_place], room.chairs[active_place].question_number
         for key in ("0", "1", "88"):
             assert (
                 other.post_from_script("move", number=number_of, key=key)
                 == chairs.REFUSAL_MESSAGES["late"]
             )
         assert other.post_from_script("hint", number=number_of) == chairs.REFUSAL_MESSAGES["late"]
-        assert other.post_from_script("bot", place=asked) == ""  # who is there is not replaced
-        assert room.chairs[asked].question is not None
-        hands = [str(one.last_view["hands"]) for one in room.chairs]
+        assert (
+            other.post_from_script("bot", place=active_place) == ""
+        )  # who is there is not replaced
+        assert room.chairs[active_place].question is not None
+        hands = [str(chair.last_view["hands"]) for chair in room.chairs]
         assert hands[0] != hands[1]
         for place, seat in enumerate(seats):
             page = seat.page()
@@ -217,8 +221,8 @@ def test_who_is_invited_takes_a_seat_by_its_link_and_acts_and_sees_for_nobody_el
             assert seats[1 - place].path not in page
 
 
-def test_a_bot_may_play_for_who_does_not_come() -> None:
-    """And gives the seat back to whoever comes late."""
+def test_a_bot_can_replace_an_absent_guest() -> None:
+    """The guest gets the seat back when joining late."""
     room = invited()
     with serve_test_room(room) as (host, guest):
         assert host.path not in guest.page()
@@ -226,7 +230,7 @@ def test_a_bot_may_play_for_who_does_not_come() -> None:
             seat.post_from_script(
                 "bot", place=place
             )  # only who has not come is replaced, by the host alone
-        assert [one.replacement_bot for one in room.chairs] == [None, None]
+        assert [chair.replacement_bot for chair in room.chairs] == [None, None]
         host.post_from_script("bot", place=1)
         host.wait_for_text('id="moves"')
         assert "threshold" in host.page()
@@ -250,11 +254,11 @@ def test_no_page_knows_a_hidden_card(game: Game, seed: int) -> None:
         if seat is None or number_of % 5:
             continue
         hidden = simulation.resample_hidden(state, Random(seed))
-        assert shown(room, seat, state, game) == shown(room, seat, hidden, game)
+        assert render_seat(room, seat, state, game) == render_seat(room, seat, hidden, game)
 
 
-def shown(room: GameRoom, seat: int, state: Any, game: Game) -> tuple[str, object]:  # noqa: ANN401
-    """The page and the news of a seat that is asked in that state."""
+def render_seat(room: GameRoom, seat: int, state: Any, game: Game) -> tuple[str, object]:  # noqa: ANN401
+    """Return the page and the updates of a seat that has to decide in that state."""
     simulation, chair = game_simulation(game), room.chairs[0]
     fresh = BrowserSeat(
         Condition(), chair.advisor, chair.make_decision, lambda: 0.0, is_present=True, secret="s"
@@ -306,14 +310,14 @@ def text(url: str) -> str:
 
 
 def begun(url: str, **form: object) -> requests.Response:
-    """What comes of the form of a match's page."""
+    """Send the branch form of a match's page, and return the response."""
     token = re.findall(r'name="token" value="([^"]+)"', text(url))[0]
     sent = {"token": token, **form}
     return requests.post(f"{url}/branch", data=sent, timeout=HANG_SECONDS, allow_redirects=False)
 
 
-def test_a_step_is_decided_anew_on_the_page_and_listed_there(final: str) -> None:
-    """At a table like any other, whose page loads all that it needs from here."""
+def test_a_branch_can_be_played_from_the_match_page_and_is_listed_on_it(final: str) -> None:
+    """The table of the branch loads everything that its page needs from this server."""
     base = final.partition("/matches")[0]
     answer = begun(final, step=66, cards="same", opponent="draw-3")
     assert answer.status_code == 303
@@ -326,12 +330,12 @@ def test_a_step_is_decided_anew_on_the_page_and_listed_there(final: str) -> None
     assert "step 66: " in listed
     branch = re.search(r'href="(/matches/branch-[^"#]+)#66"', listed)
     assert f'This is a branch of <a href="{final.removeprefix(base)}#66">' in text(base + branch[1])
-    again = begun(base + branch[1], step=68)  # a branch of the branch
-    SeatClient(base + again.headers["location"]).play_to_end()
+    second_response = begun(base + branch[1], step=68)  # a branch of the branch
+    SeatClient(base + second_response.headers["location"]).play_to_end()
     assert re.search(r"<ul>.*step 66: .*<ul>.*step \d+: ", text(final), re.DOTALL)
 
 
-def test_what_is_no_form_of_a_page_begins_nothing(final: str) -> None:
+def test_an_invalid_branch_form_starts_no_match(final: str) -> None:
     for form in ({"token": "guessed"}, {"opponent": "nobody"}, {"step": 9999}):
         answer = begun(final, **{"step": 40, **form})
         assert answer.status_code in {400, 403, 503}
@@ -341,10 +345,10 @@ def test_what_is_no_form_of_a_page_begins_nothing(final: str) -> None:
 
 
 def test_at_the_end_of_a_match_at_the_table_it_is_gone_on_with_from_any_step() -> None:
-    """By who plays alone against bots: guests at a table see no other match and begin none."""
+    """Only a person alone against bots may branch: guests see no other match and begin none."""
     with serve_test_room(GameRoom(match_config("deadmansdraw"), "Ann")) as (seat,):
-        found = re.search(r'href="(/seat/[^"]+/matches/[^"]+)"', seat.play_to_end())
-        answer = begun(seat.base + found[1], step=3)
+        link = re.search(r'href="(/seat/[^"]+/matches/[^"]+)"', seat.play_to_end())
+        answer = begun(seat.base + link[1], step=3)
         other = SeatClient(seat.base + answer.headers["location"])
         assert "Step 3 of " in other.wait_for_text('id="moves"') + unescape(other.page())
     with serve_test_room(GameRoom(match_config("blef", human_count=2), "Ann")) as (host, _):
@@ -372,24 +376,24 @@ def test_a_choice_is_taken_back_at_the_seat() -> None:
 
 
 def test_small_files_hold_the_branches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """The match, and branches from many steps: one file, which the commands tell, too."""
+    """The HTML file and the commands have the match and the branches from many steps."""
     source, match = find_match_source(FINAL, None)
     record = source.match(match)
     with open_log(default_store()) as log:
         for step in range(1, 75, case_count(24, full=6)):
-            ((kept, moves),) = play_branch(
+            ((branch_record, moves),) = play_branch(
                 find_branch_point(record, source.moves(match), step)
             ).stored_parts()
-            import_match(kept, moves, log)
+            import_match(branch_record, moves, log)
     file, cli = tmp_path / "match.html", Cli(capsys)
     assert cli("watch", FINAL, "--html", str(file)).code == 0
     page = file.read_text()
     assert len(page.encode()) < 300_000
     branches = case_count(4, full=13)
     assert page.count('data-branch="branch-') == branches
-    told = cli("show", FINAL).out
-    assert told.count("other course from step ") == branches
+    output = cli("show", FINAL).out
+    assert output.count("other course from step ") == branches
     listed = cli("show", FINAL, "--json").json()["branches"]
     assert len(listed) == branches
-    assert {one["header"]["branch"]["of"] for one in listed} == {match}
+    assert {branch["header"]["branch"]["of"] for branch in listed} == {match}
     assert cli("stats").code == 2  # branches are results of nobody

@@ -1,4 +1,4 @@
-"""The viewer's function on a table: what it shows to whom, and that its role lets it ask so."""
+"""The viewer's function on a DynamoDB table: visible content, and its role's permissions."""
 
 import json
 import re
@@ -28,12 +28,12 @@ from cardsharp_tools.local_cloud.emulator import Emulator
 @pytest.fixture(params=["private", "public"], scope="module")
 def site(emulator: Emulator, request: pytest.FixtureRequest) -> Iterator[DeployedViewer]:
     public = request.param == "public"
-    with deployed_viewer(emulator, public=public) as found:
+    with deployed_viewer(emulator, public=public) as viewer:
         _, moves = sample_match("deadmansdraw")
-        found.end(found.play("over", moves[:20]))
-        found.play("live", moves[:9])
-        assert public or found.request("/matches", f"password={VIEWER_PASSWORD}").status == 303
-        yield found
+        viewer.end(viewer.play("over", moves[:20]))
+        viewer.play("live", moves[:9])
+        assert public or viewer.request("/matches", f"password={VIEWER_PASSWORD}").status == 303
+        yield viewer
 
 
 PATHS = ("/matches", "/matches?day=2026-01-01", "/matches?status=running", "/matches/over")
@@ -44,54 +44,58 @@ PATHS += ("/matches/live", "/matches/live/steps", "/matches/over/steps", "/match
 
 
 def rights() -> list[dict[str, Any]]:
-    """What the role of the pages allows, with the policy that is attached to it."""
+    """Return the statements of the viewer's role and of the policy attached to it."""
     attached = properties("ViewerPolicy")
     assert attached["Roles"] == [{"Ref": "viewerRole"}]
     return [*statements("viewerRole"), *attached["PolicyDocument"]["Statement"]]
 
 
 def condition(*, public: bool) -> dict[str, Any]:
-    """The conditions on reading the table, as CloudFormation fills them in."""
-    (found,) = [one["Condition"] for one in rights() if "Condition" in one]
-    told: dict[str, Any] = json.loads(json.dumps(found))
-    names = told["ForAllValues:StringEquals"]["dynamodb:Attributes"]
+    """Return the conditions on reading the table, as CloudFormation resolves them."""
+    (raw_condition,) = [
+        statement["Condition"] for statement in rights() if "Condition" in statement
+    ]
+    resolved: dict[str, Any] = json.loads(json.dumps(raw_condition))
+    names = resolved["ForAllValues:StringEquals"]["dynamodb:Attributes"]
     assert names.pop()["Fn::If"][:2] == ["PublicWeb", {"Ref": "AWS::NoValue"}]
     names += [] if public else [INTENT_ATTRIBUTE]
-    return told
+    return resolved
 
 
 def context_of(name: str, params: dict[str, Any]) -> dict[str, str | list[str]]:
-    """What DynamoDB tells IAM of a request (IAM's keys for DynamoDB): keys, attributes, Select."""
+    """Return the IAM condition keys that DynamoDB sets for a request: keys, attributes, Select."""
     tables = params.get("RequestItems", {"": params}).values()
     keys, attributes = set(), set()
-    for one in tables:
-        values = one.get("ExpressionAttributeValues", {})
-        for key in [one["Key"]] if "Key" in one else one.get("Keys", [{"pk": values.get(":pk")}]):
+    for table in tables:
+        values = table.get("ExpressionAttributeValues", {})
+        for key in (
+            [table["Key"]] if "Key" in table else table.get("Keys", [{"pk": values.get(":pk")}])
+        ):
             keys.add(key["pk"]["S"])
             attributes |= key.keys() if name != "Query" else set()
         for part in ("ProjectionExpression", "KeyConditionExpression", "FilterExpression"):
-            words = re.findall(r"(?<![:\w])[a-z]\w+(?!\w*\()", one.get(part, ""))
+            words = re.findall(r"(?<![:\w])[a-z]\w+(?!\w*\()", table.get(part, ""))
             attributes |= set(words) - {"begins_with", "attribute_exists", "and"}
-        if "ProjectionExpression" not in one:
+        if "ProjectionExpression" not in table:
             return {"dynamodb:LeadingKeys": sorted(keys), "dynamodb:Select": "ALL_ATTRIBUTES"}
-    found = {"dynamodb:LeadingKeys": sorted(keys), "dynamodb:Attributes": sorted(attributes)}
-    return found | ({"dynamodb:Select": params["Select"]} if "Select" in params else {})
+    keys_context = {"dynamodb:LeadingKeys": sorted(keys), "dynamodb:Attributes": sorted(attributes)}
+    return keys_context | ({"dynamodb:Select": params["Select"]} if "Select" in params else {})
 
 
 def allowed(name: str, params: dict[str, Any], rules: dict[str, Any]) -> bool:
-    """Whether the role of the viewer lets it send a request."""
+    """Return True if the viewer's role lets it send a request."""
     if "IndexName" in params:
         indexes = ("by-day", "by-status")
         return name == "Query" and params["IndexName"] in indexes and "Select" not in params
     statement = {"Effect": "Allow", "Action": "*", "Resource": "*", "Condition": rules}
-    told = context_of(name, params)
+    condition_keys = context_of(name, params)
     return iam_policies.is_allowed(
-        [{"Statement": [statement]}], f"dynamodb:{name}", condition_keys=told
+        [{"Statement": [statement]}], f"dynamodb:{name}", condition_keys=condition_keys
     )
 
 
-def test_s13_the_viewer_may_use_what_it_uses_and_change_nothing(site: DeployedViewer) -> None:
-    """Every request is one that its role allows; what is secret beside a match is on no page."""
+def test_s13_the_viewers_role_allows_exactly_its_read_operations(site: DeployedViewer) -> None:
+    """The role allows every request of the pages; the secrets stored beside a match are on none."""
     used, rules = set(), condition(public=not site.cookies)
     for path in PATHS:
         text = site.text(path)
@@ -101,17 +105,26 @@ def test_s13_the_viewer_may_use_what_it_uses_and_change_nothing(site: DeployedVi
             used.add(f"dynamodb:{name}")
         for secret in (SECRET, NOTE, "a worker"):  # who holds the lease
             assert secret not in text
-    may = {action for one in rights() for action in as_list(one["Action"]) if "dynamodb" in action}
-    assert used == may == {f"dynamodb:{one}" for one in ("BatchGetItem", "GetItem", "Query")}
+    may = {
+        action
+        for statement in rights()
+        for action in as_list(statement["Action"])
+        if "dynamodb" in action
+    }
+    assert (
+        used
+        == may
+        == {f"dynamodb:{operation}" for operation in ("BatchGetItem", "GetItem", "Query")}
+    )
 
 
 def test_s13_requests_for_more_are_refused_by_the_conditions() -> None:
-    """So that the tests above can fail: whole items, the vault, the switches, notes."""
+    """Show that the test above can fail: full items, vault, switches and notes are refused."""
 
     def may(pk: str, *attributes: str, public: bool = False) -> bool:
-        asked = {"ProjectionExpression": ", ".join(attributes)} if attributes else {}
+        projection = {"ProjectionExpression": ", ".join(attributes)} if attributes else {}
         key = {"pk": {"S": pk}, "sk": {"S": "x"}}
-        return allowed("GetItem", {"Key": key, **asked}, condition(public=public))
+        return allowed("GetItem", {"Key": key, **projection}, condition(public=public))
 
     assert may("match#m", *PROJECTED_ATTRIBUTES)
     assert not may("match#m"), "without naming attributes it asks for all"
@@ -125,25 +138,27 @@ def test_s13_requests_for_more_are_refused_by_the_conditions() -> None:
     )
 
 
-def test_s13_the_viewer_reads_one_table_one_parameter_and_writes_its_own_log() -> None:
-    found = {}
+def test_s13_the_viewers_role_covers_a_single_table_a_single_parameter_and_its_log_group() -> None:
+    resources = {}
     for statement in rights():
         for action in as_list(statement["Action"]):
-            found.setdefault(action.partition(":")[0], []).append(json.dumps(statement["Resource"]))
-    assert found.keys() == {"dynamodb", "ssm", "logs", "xray"}
-    assert all("Matches" in one for one in found["dynamodb"])
-    (parameter,) = found["ssm"]
-    text, told = json.loads(parameter)["Fn::Sub"]
+            resources.setdefault(action.partition(":")[0], []).append(
+                json.dumps(statement["Resource"])
+            )
+    assert resources.keys() == {"dynamodb", "ssm", "logs", "xray"}
+    assert all("Matches" in resource for resource in resources["dynamodb"])
+    (parameter,) = resources["ssm"]
+    text, substitutions = json.loads(parameter)["Fn::Sub"]
     assert text.endswith(":parameter${Secret}")
-    wanted = {"Fn::If": ["PublicWeb", "", {"Fn::Sub": "/${AWS::StackName}/viewer"}]}
-    assert told == {"Secret": wanted}
-    assert set(found["logs"]) == {'{"Fn::GetAtt": "viewerLogs.Arn"}'}
+    expected = {"Fn::If": ["PublicWeb", "", {"Fn::Sub": "/${AWS::StackName}/viewer"}]}
+    assert substitutions == {"Secret": expected}
+    assert set(resources["logs"]) == {'{"Fn::GetAtt": "viewerLogs.Arn"}'}
 
 
 # --- what is shown -------------------------------------------------------------------------------
 
 
-def test_public_pages_say_nothing_of_what_we_think_and_private_ones_all(
+def test_only_private_pages_show_the_bots_thoughts(
     site: DeployedViewer,
 ) -> None:
     for path in ("/matches/live/steps", "/matches/over/steps"):
@@ -164,32 +179,34 @@ def test_a_stranger_is_refused_and_asks_the_table_nothing(emulator: Emulator) ->
 
 
 def test_strangers_cannot_have_ten_thousand_matches_read(site: DeployedViewer) -> None:
-    """Each is a unit of the table; who knows the password may."""
+    """Each match costs a read unit; only visitors with the password may read so many."""
     site.text("/matches?limit=9999")
     (read,) = [params for name, params in site.aws_requests if name == "BatchGetItem"]
     assert "ProjectionExpression" in read["RequestItems"][site.table]
     for index in range(60):
         site.log.mark_queued(f"more-{index}", TTL)
-    shown = site.text("/matches?limit=9999").count('href="/matches/more-')
-    assert shown == (60 if site.cookies else 50)
+    match_count = site.text("/matches?limit=9999").count('href="/matches/more-')
+    assert match_count == (60 if site.cookies else 50)
     assert "Older matches" not in site.text("/matches?limit=9999")
 
 
-def test_what_cannot_change_any_more_is_kept_by_browsers(site: DeployedViewer) -> None:
-    """And what runs is not: its next step is asked for a second later."""
-    who = "private" if site.cookies else "public"
+def test_browsers_cache_only_pages_that_cannot_change(site: DeployedViewer) -> None:
+    """A running match is not cached: its next step is requested a second later."""
+    visibility = "private" if site.cookies else "public"
     for path in ("/matches/over", "/matches/over/steps"):
         over = dict(site.request(path).headers)
-        assert over["cache-control"] == f"{who}, max-age=86400, immutable"
+        assert over["cache-control"] == f"{visibility}, max-age=86400, immutable"
     for path in ("/matches", "/matches/live", "/matches/live/steps"):
         assert dict(site.request(path).headers)["cache-control"] == "no-cache"
     (style,) = re.findall(r'href="(/page/\w+/look.css)"', site.text("/matches"))
-    kept = dict(site.request(style).headers)
-    assert kept["cache-control"] == "public, max-age=31536000, immutable"
+    style_headers = dict(site.request(style).headers)
+    assert style_headers["cache-control"] == "public, max-age=31536000, immutable"
 
 
-def test_a_step_is_shown_at_once_and_a_lease_is_nothing_new(site: DeployedViewer) -> None:
-    """Asked for something new, the function answers at once: a wait would be paid."""
+def test_a_new_step_is_returned_at_once_and_a_renewed_lease_is_no_change(
+    site: DeployedViewer,
+) -> None:
+    """The function never waits for a change, because waiting time in Lambda is billed."""
     _, moves = sample_match("deadmansdraw")
     lease = site.play("m", moves[:4])
 
@@ -200,8 +217,10 @@ def test_a_step_is_shown_at_once_and_a_lease_is_nothing_new(site: DeployedViewer
     site.log.renew_lease(lease, TTL)
     assert total() == 4
     # It has the moves, and nothing was played.
-    whole = [one for _, one in site.aws_requests if "Limit" not in one]
-    assert not any("begins_with" in one.get("KeyConditionExpression", "") for one in whole)
+    full_queries = [params for _, params in site.aws_requests if "Limit" not in params]
+    assert not any(
+        "begins_with" in params.get("KeyConditionExpression", "") for params in full_queries
+    )
     site.play("m", [replace(moves[4], intent=None)], lease)
     assert total() == 5
     site.log.retract_moves(lease, 3)

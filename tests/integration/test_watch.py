@@ -1,4 +1,4 @@
-"""`cardsharp watch`: the pages over a match log, a recorded file and an arena, and live matches."""
+"""`cardsharp watch`: pages over a match log, a recorded file, an arena, and live matches."""
 
 import gzip
 import re
@@ -28,11 +28,11 @@ TTL = timedelta(minutes=1)
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[tuple[SqliteMatchLog, str]]:
     """A match log with a match of each game, and the address of its pages."""
-    with serve_matches(tmp_path, {name: sample_match(name) for name in PLAYERS}) as found:
-        yield found
+    with serve_matches(tmp_path, {name: sample_match(name) for name in PLAYERS}) as log_and_url:
+        yield log_and_url
 
 
-def test_every_page_comes_under_a_strict_policy_and_to_nobody_elses_page(
+def test_every_page_has_a_strict_policy_and_foreign_host_names_are_refused(
     served: tuple[SqliteMatchLog, str],
 ) -> None:
     _, url = served
@@ -49,8 +49,8 @@ def test_every_page_comes_under_a_strict_policy_and_to_nobody_elses_page(
     assert answer.status_code == 400
 
 
-def test_a_move_reaches_who_waits_for_it(served: tuple[SqliteMatchLog, str]) -> None:
-    """And the end does: nobody asks again for what has ended."""
+def test_a_waiting_request_is_answered_by_the_next_move(served: tuple[SqliteMatchLog, str]) -> None:
+    """The end is sent, too; then a request that waits returns at once."""
     (log, url), (record, moves) = served, sample_match("deadmansdraw")
     lease, steps = (
         log.acquire_lease("live", "test", TTL, record.header),
@@ -61,8 +61,8 @@ def test_a_move_reaches_who_waits_for_it(served: tuple[SqliteMatchLog, str]) -> 
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(requests.get, f"{steps}?from=3&wait=1", timeout=HANG_SECONDS)
         log.write_facts(lease, {move.sequence: move.facts for move in moves[3:4] if move.facts})
-        found = waiting.result(HANG_SECONDS).json()
-    assert [found[name] for name in ("from", "total", "over")] == [3, 4, False]
+        document = waiting.result(HANG_SECONDS).json()
+    assert [document[name] for name in ("from", "total", "over")] == [3, 4, False]
     log.finish(lease, record.outcome or {})
     assert requests.get(f"{steps}?from=4&wait=1", timeout=HANG_SECONDS).json()["over"] is True
 
@@ -88,7 +88,7 @@ def test_all_sources_tell_alike(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mo
     cup = tmp_path / "cup"
     create_in(cup, ContestSettings("cup")).close()
     files = {"one.json": b"", "all.jsonl": b"", "all.jsonl.gz": b""}
-    told = {}
+    summaries = {}
     with running_arena(tmp_path, data_file=cup / "arena.db", is_public=True) as (arena, client):
         for tag in ("cup", "other", "cup"):
             match = arena.create_match([ALICE, BOB], tags=[tag], seed="norandom")
@@ -97,46 +97,52 @@ def test_all_sources_tell_alike(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mo
             body = client.get(f"/api/matches/{match}?showevents=true", ADMIN).text.encode()
             files["all.jsonl"] += body + b"\n"
             files["one.json"] = body
-        said = cli("matches", f"sqlite:{cup / 'arena.db'}")
-        assert (said.code, "An arena is running on it: name its address" in said.err) == (2, True)
+        outcome = cli("matches", f"sqlite:{cup / 'arena.db'}")
+        assert (outcome.code, "An arena is running on it: name its address" in outcome.err) == (
+            2,
+            True,
+        )
         assert re.search("Alice v Bob +both seats +0 : 0", cli("matches", arena.url).out)
         for address in (arena.url, f"{arena.url}/matches/statistics?tag=cup"):
-            told[address] = _told(cli, address)
+            summaries[address] = _source_summary(cli, address)
         assert cli("show", match[-5:], "--store", arena.url, "--json").json()["match"] == match
         assert "No match 'zz'" in cli("show", "zz", "--store", arena.url).err
     files["all.jsonl.gz"] = gzip.compress(files["all.jsonl"])
     for name, text in files.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / name).write_bytes(text)
-        told[name] = _told(cli, str(tmp_path / name / name))
-        told[f"{name} in a folder"] = _told(cli, str(tmp_path / name))
+        summaries[name] = _source_summary(cli, str(tmp_path / name / name))
+        summaries[f"{name} in a folder"] = _source_summary(cli, str(tmp_path / name))
     for place in (str(cup), str(cup / "arena.db"), f"sqlite:{cup / 'arena.db'}"):
-        told[place] = _told(cli, place)
+        summaries[place] = _source_summary(cli, place)
     pasted = BytesIO(files["all.jsonl"])
     monkeypatch.setattr("sys.stdin", TextIOWrapper(pasted))
-    told["-"] = [one["match"] for one in cli("matches", "-", "--json").json()], told["one.json"][1]
-    whole = told.pop(arena.url)
-    assert len(whole[0]) == 3
-    assert {len(found[0]) for found in told.values()} == {1, 2, 3}
-    for name, (ids, last) in told.items():
-        assert ids in (whole[0], whole[0][:1], whole[0][::2]), name
-        assert last == whole[1], name
+    summaries["-"] = (
+        [row["match"] for row in cli("matches", "-", "--json").json()],
+        summaries["one.json"][1],
+    )
+    arena_summary = summaries.pop(arena.url)
+    assert len(arena_summary[0]) == 3
+    assert {len(summary[0]) for summary in summaries.values()} == {1, 2, 3}
+    for name, (ids, last) in summaries.items():
+        assert ids in (arena_summary[0], arena_summary[0][:1], arena_summary[0][::2]), name
+        assert last == arena_summary[1], name
     (tmp_path / "none").mkdir()
-    said = cli("show", str(tmp_path / "none"))
-    assert (said.code, "no recorded match" in said.err) == (2, True)
+    outcome = cli("show", str(tmp_path / "none"))
+    assert (outcome.code, "no recorded match" in outcome.err) == (2, True)
 
 
-def _told(cli: Cli, source: str) -> tuple[list[str], object]:
-    """The ids of a source's matches, and the steps of the last one."""
-    ids = [one["match"] for one in cli("matches", source, "--json").json()]
+def _source_summary(cli: Cli, source: str) -> tuple[list[str], object]:
+    """Return the ids of a source's matches, and the tags and turns of its first one."""
+    ids = [row["match"] for row in cli("matches", source, "--json").json()]
     assert cli("watch", source, "--json").json()["match"] == ids[0]
-    shown = cli("show", source, "--json").json()
-    assert shown["match"] == ids[0]
-    return ids, (shown["header"]["tags"], shown["turns"])
+    document = cli("show", source, "--json").json()
+    assert document["match"] == ids[0]
+    return ids, (document["header"]["tags"], document["turns"])
 
 
 @pytest.mark.usefixtures("served")
-def test_the_command_writes_one_file_and_json(cli: Cli, tmp_path: Path) -> None:
+def test_watch_writes_a_single_file_and_json(cli: Cli, tmp_path: Path) -> None:
     store = ("--store", f"sqlite:{tmp_path / 'matches.db'}")
     file = tmp_path / "match.html"
     assert cli("watch", "blef", "--html", str(file), *store).code == 0
@@ -145,12 +151,12 @@ def test_the_command_writes_one_file_and_json(cli: Cli, tmp_path: Path) -> None:
     cli("watch", "blef", "--html", str(public), "--public", *store)
     assert len(public.read_text()) < len(file.read_text())
     picture = tmp_path / "match.svg"
-    said = cli("watch", "deadmansdraw", "--svg", str(picture), "--json", *store).json()
-    assert said == {"match": "deadmansdraw", "file": str(picture)}
+    result = cli("watch", "deadmansdraw", "--svg", str(picture), "--json", *store).json()
+    assert result == {"match": "deadmansdraw", "file": str(picture)}
     assert picture.read_text().startswith("<svg")
     assert "cannot be written" in cli("watch", "blef", "--html", str(tmp_path), *store).err
-    told = cli("watch", "euchre", "--json", *store).json()
-    assert told["match"] == "euchre"
-    assert len(told["steps"]) == told["total"]
+    document = cli("watch", "euchre", "--json", *store).json()
+    assert document["match"] == "euchre"
+    assert len(document["steps"]) == document["total"]
     assert "No match 'none'" in cli("watch", "none", *store).err
     assert cli("watch", str(tmp_path / "no.json")).code == 2

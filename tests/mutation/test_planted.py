@@ -31,11 +31,11 @@ class Fault(NamedTuple):
 
     @property
     def tests(self) -> list[str]:
-        return [f"tests/{test}" for group in self.by for test in TOLD["tests"][group]]
+        return [f"tests/{test}" for group in self.by for test in PLANTED["tests"][group]]
 
 
-TOLD = tomllib.loads(Path(__file__).with_name("planted.toml").read_text(encoding="utf-8"))
-FAULTS = [Fault(**fault) for fault in TOLD["fault"]]
+PLANTED = tomllib.loads(Path(__file__).with_name("planted.toml").read_text(encoding="utf-8"))
+FAULTS = [Fault(**fault) for fault in PLANTED["fault"]]
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_every_fault_can_be_planted() -> None:
 
 @pytest.mark.slow
 def test_a_clone_without_a_fault_passes(clone: Path) -> None:
-    """What is caught below is caught for the fault's sake."""
+    """Without a fault all tests pass, so a failure below is due to the planted fault."""
     done = run(clone, list(dict.fromkeys(test for fault in FAULTS for test in fault.tests)))
     assert done.returncode == 0, done.stdout[-3000:]
 

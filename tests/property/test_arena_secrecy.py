@@ -1,4 +1,4 @@
-"""Whatever is sent, the arena answers by its protocol, and no player learns of hidden cards."""
+"""Any request gets an answer of the protocol, and no player learns of hidden cards."""
 
 import json
 from collections.abc import Iterator
@@ -36,14 +36,16 @@ DISCARDS = [Card(Suit.KEY, 2), Card(Suit.HOOK, 2)]
 PICKS_BY_CHANCE = (Suit.MAP, Suit.CHEST)
 """Suits that make the seed show: kept out of the cards that are drawn."""
 
-KNOWN = [card for card in SERVER_DECK if card not in DISCARDS and card.suit not in PICKS_BY_CHANCE]
+PREDICTABLE_CARDS = [
+    card for card in SERVER_DECK if card not in DISCARDS and card.suit not in PICKS_BY_CHANCE
+]
 
 
 @dataclass(frozen=True)
 class Twins:
-    """Two matches that differ only in what no player has seen: seed and the pile's rest."""
+    """Two matches that differ only in the seed and in cards of the pile that no player has seen."""
 
-    drawn: list[Card]
+    common_cards: list[Card]
     rests: tuple[list[Card], list[Card]]
     seeds: tuple[str, str]
     verbs: list[str]
@@ -51,33 +53,37 @@ class Twins:
 
 @st.composite
 def twins(draw: st.DrawFn) -> Twins:
-    drawn = draw(st.lists(st.sampled_from(KNOWN), unique=True, min_size=2, max_size=9))
-    others = [card for card in SERVER_DECK if card not in drawn and card not in DISCARDS]
+    common_cards = draw(
+        st.lists(st.sampled_from(PREDICTABLE_CARDS), unique=True, min_size=2, max_size=9)
+    )
+    other_cards = [
+        card for card in SERVER_DECK if card not in common_cards and card not in DISCARDS
+    ]
     size = draw(st.integers(1, 12))
-    rests = draw(st.permutations(others))[:size], draw(st.permutations(others))[:size]
+    rests = draw(st.permutations(other_cards))[:size], draw(st.permutations(other_cards))[:size]
     seeds = draw(st.text("0123456789", min_size=3)), draw(st.text("0123456789", min_size=3))
     # One card less than is known: an Oracle shows the card after the one that was drawn.
     verbs = draw(st.lists(st.sampled_from(["Draw", "EndTurn"]), max_size=16))
-    return Twins(drawn, rests, seeds, verbs)
+    return Twins(common_cards, rests, seeds, verbs)
 
 
 @pytest.fixture(scope="module", params=Randomness)
 def client(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ArenaHttpClient]:
-    """It is asked so much that a socket would cost more than the answers."""
+    """Client of an arena in this process: over a socket so many requests would be slow."""
     short, folder = timedelta(milliseconds=1), tmp_path_factory.mktemp("arena")
-    told = arena_config(
+    config = arena_config(
         folder, clock=CLOCK, randomness=request.param, long_poll_timeout=short, is_public=True
     )
-    with closing(InProcessClient(told)) as client:
+    with closing(InProcessClient(config)) as client:
         yield client
 
 
 def create(
     client: ArenaHttpClient, twin: Twins, which: int, creator: str, players: list[str]
 ) -> str:
-    pile = [[card.suit, card.value] for card in [*twin.drawn, *twin.rests[which]]]
+    pile = [[card.suit, card.value] for card in [*twin.common_cards, *twin.rests[which]]]
     body = {
         "playerids": players,
         "drawPile": pile,
@@ -94,10 +100,8 @@ def look(client: ArenaHttpClient, creator: str, match: str) -> Any:  # noqa: ANN
     return client.get(f"/api/matches/{match}?showdebug=1", creator).json()
 
 
-def everything_said(
-    client: ArenaHttpClient, match: str, player: str | None
-) -> list[tuple[int, str]]:
-    """All answers that a player can get about a match, its id made the same for all."""
+def all_responses(client: ArenaHttpClient, match: str, player: str | None) -> list[tuple[int, str]]:
+    """Return all responses that a player can get about a match, with its id masked."""
     path = f"/api/matches/{match}"
     answers = [
         client.get(path, player),
@@ -117,13 +121,13 @@ def everything_said(
         *client.get("/matches/statistics?tag=twin", player).text.split("<span>"),
     ]
     # What follows the last row is another match's, or the end of the page.
-    ended = [part.split("</tr>")[0].split("</small>")[0] for part in parts]
-    rows = [part.replace(match, "ID") for part in ended if match in part]
+    row_texts = [part.split("</tr>")[0].split("</small>")[0] for part in parts]
+    rows = [part.replace(match, "ID") for part in row_texts if match in part]
     assert rows, "in the list"
-    return [*(said(answer, match) for answer in answers), (0, "".join(rows))]
+    return [*(comparable_response(answer, match) for answer in answers), (0, "".join(rows))]
 
 
-def said(answer: HttpResponse, match: str) -> tuple[int, str]:
+def comparable_response(answer: HttpResponse, match: str) -> tuple[int, str]:
     return answer.status, answer.text.replace(match, "ID")
 
 
@@ -133,39 +137,39 @@ def said(answer: HttpResponse, match: str) -> tuple[int, str]:
 )
 @settings(max_examples=case_count(6, full=40))
 @given(twin=twins())
-def test_matches_that_differ_in_what_is_hidden_look_the_same(
+def test_matches_that_differ_only_in_hidden_cards_have_equal_responses(
     client: ArenaHttpClient,
     creator: str,
     players: list[str],
     blind: tuple[str | None, ...],
     twin: Twins,
 ) -> None:
-    """To those who did not create them: every answer is equal, byte for byte."""
-    one, two = (create(client, twin, which, creator, players) for which in (0, 1))
-    starters = [look(client, creator, match)["activePlayerIndex"] for match in (one, two)]
+    """Every response to a player who did not create the matches is equal, byte for byte."""
+    first, second = (create(client, twin, which, creator, players) for which in (0, 1))
+    starters = [look(client, creator, match)["activePlayerIndex"] for match in (first, second)]
     assume(starters[0] == starters[1])
     for verb in twin.verbs:
-        state = look(client, creator, one)
-        drawn = len(twin.drawn) + len(twin.rests[0]) - state["drawPileSize"]
+        state = look(client, creator, first)
+        taken_count = len(twin.common_cards) + len(twin.rests[0]) - state["drawPileSize"]
         pending = state["state"].get("pendingEffect", {}).get("effectType")
         # A Kraken may draw two at once; all that is drawn or shown stays among the known cards.
-        if drawn + (3 if pending == "Kraken" else 2) > len(twin.drawn):
+        if taken_count + (3 if pending == "Kraken" else 2) > len(twin.common_cards):
             break
         mover = players[state["activePlayerIndex"]]
         body = {"etype": verb, "autopick": pending not in (None, "Kraken", "Oracle")}
-        answers = [client.post(f"/api/matches/{match}", mover, body) for match in (one, two)]
-        assert said(answers[0], one) == said(answers[1], two)
+        answers = [client.post(f"/api/matches/{match}", mover, body) for match in (first, second)]
+        assert comparable_response(answers[0], first) == comparable_response(answers[1], second)
     CLOCK.advance(timedelta(minutes=1))  # a spectator may ask so much a minute
     for player in blind:
-        assert everything_said(client, one, player) == everything_said(client, two, player)
+        assert all_responses(client, first, player) == all_responses(client, second, player)
 
 
 def test_the_creator_does_see_the_difference(client: ArenaHttpClient) -> None:
-    """So the test above compares what would differ if it were shown."""
+    """Show that the test above compares something that differs when it is visible."""
     rests = [Card(Suit.KRAKEN, 5)], [Card(Suit.KRAKEN, 6)]
     twin = Twins([Card(Suit.MERMAID, 9)], rests, ("1", "2"), [])
-    one, two = (create(client, twin, which, ALICE, [ALICE, DUMMY]) for which in (0, 1))
-    assert everything_said(client, one, ALICE) != everything_said(client, two, ALICE)
+    first, second = (create(client, twin, which, ALICE, [ALICE, DUMMY]) for which in (0, 1))
+    assert all_responses(client, first, ALICE) != all_responses(client, second, ALICE)
 
 
 STATUSES = {200, 302, 303, 400, 401, 403, 404, 409, 410}
@@ -195,9 +199,9 @@ cards = (
 
 
 def bodies_with(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Objects that look like a request, with anything where something is expected."""
-    known = {name: strategy | values for name, strategy in fields.items()}
-    return st.fixed_dictionaries({}, optional=known)
+    """Return a strategy for request-like objects with any value where a certain one is expected."""
+    strategies = {name: strategy | values for name, strategy in fields.items()}
+    return st.fixed_dictionaries({}, optional=strategies)
 
 
 actions = bodies_with(
@@ -233,8 +237,8 @@ fuzzing = settings(max_examples=case_count(50, full=150))
 @pytest.fixture(scope="module")
 def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ArenaHttpClient]:
     folder, short = tmp_path_factory.mktemp("arena"), timedelta(milliseconds=1)
-    told = {"long_poll_timeout": short, "watchdog_interval": short}
-    with running_arena(folder, data_file=folder / "arena.db", **told) as (_, client):
+    settings_overrides = {"long_poll_timeout": short, "watchdog_interval": short}
+    with running_arena(folder, data_file=folder / "arena.db", **settings_overrides) as (_, client):
         yield client
 
 
@@ -256,9 +260,9 @@ def check(answer: HttpResponse) -> HttpResponse:
 def test_no_action_breaks_a_match(
     fuzzed: ArenaHttpClient, requests: list[tuple[str | None, Any]], seed: int
 ) -> None:
-    """No 5xx for any action; afterwards all 60 cards are there, each once, and counted right."""
-    made = fuzzed.post("/api/matches", ALICE, {"randomSeed": seed}).json()["id"]
-    path = f"/api/matches/{made}"
+    """No action gets a 5xx; then all 60 cards are present, each once, with correct counts."""
+    match_id = fuzzed.post("/api/matches", ALICE, {"randomSeed": seed}).json()["id"]
+    path = f"/api/matches/{match_id}"
     for user, body in requests:
         check(fuzzed.post(path, user, body))
         check(fuzzed.post(path, ALICE, body))

@@ -1,4 +1,4 @@
-"""When an arena may be asked: the budget of requests, and its clock by ours (R31)."""
+"""Limits on the requests to an arena: the request budget, and its clock against ours (R31)."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,12 +18,12 @@ LIMITS = st.integers(1, 500)
 SECONDS = st.floats(1, 600)
 
 
-def budget_of(limit: int, left: int, seconds: float) -> RequestBudget:
-    """One that was told a moment ago, at second 0, how many are left for so long."""
+def budget_of(limit: int, remaining: int, seconds: float) -> RequestBudget:
+    """Return a budget that received these limits a moment ago, at second 0."""
     budget = RequestBudget()
     budget.update(
         RateLimitStatus(
-            limit, left, reset_at=1, window_ends_at=seconds, sent_count=budget.record_sent(0)
+            limit, remaining, reset_at=1, window_ends_at=seconds, sent_count=budget.record_sent(0)
         ),
         0,
     )
@@ -31,17 +31,17 @@ def budget_of(limit: int, left: int, seconds: float) -> RequestBudget:
 
 
 def wait_of(
-    budget: RequestBudget, purpose: RequestPriority, latest: float, now: float = 0
+    budget: RequestBudget, purpose: RequestPriority, latest: float, current_time: float = 0
 ) -> float:
     ticket = budget.enqueue(purpose, latest)
     try:
-        return budget.delay_for(ticket, now)
+        return budget.delay_for(ticket, current_time)
     finally:
         budget.dequeue(ticket)
 
 
 @given(LIMITS, SECONDS, st.floats(0, 600), st.sampled_from(RequestPriority))
-def test_nobody_waits_too_long(
+def test_no_request_waits_beyond_its_latest_time(
     limit: int, seconds: float, latest: float, purpose: RequestPriority
 ) -> None:
     budget = budget_of(limit, 0, seconds)
@@ -49,19 +49,23 @@ def test_nobody_waits_too_long(
 
 
 @given(LIMITS, SECONDS, st.lists(st.floats(0, 2), min_size=1, max_size=300))
-def test_who_keeps_to_it_is_never_slowed(limit: int, seconds: float, pauses: list[float]) -> None:
-    """Whenever requests are wanted: of any window no more is spent than its limit."""
-    budget, now, reset, spent = budget_of(limit, limit - 1, seconds), 0.0, 1, 1
+def test_requests_within_the_delays_never_exceed_the_limit(
+    limit: int, seconds: float, pauses: list[float]
+) -> None:
+    """At any rhythm of requests, no window's limit is exceeded."""
+    budget, current_time, reset, spent = budget_of(limit, limit - 1, seconds), 0.0, 1, 1
     ends = seconds
     for pause in pauses:
-        now += pause
-        now += wait_of(budget, RequestPriority.ACT, now + 10_000, now) + 1e-6
-        number = budget.record_sent(now)
-        if now >= ends:
-            reset, ends, spent = reset + 1, now + seconds, 0
+        current_time += pause
+        current_time += (
+            wait_of(budget, RequestPriority.ACT, current_time + 10_000, current_time) + 1e-6
+        )
+        number = budget.record_sent(current_time)
+        if current_time >= ends:
+            reset, ends, spent = reset + 1, current_time + seconds, 0
         spent += 1
         assert spent <= limit
-        budget.update(RateLimitStatus(limit, limit - spent, reset, ends, number), now)
+        budget.update(RateLimitStatus(limit, limit - spent, reset, ends, number), current_time)
 
 
 @given(st.integers(10, 500), SECONDS)
@@ -77,7 +81,7 @@ def test_a_part_of_a_window_goes_at_once_and_the_rest_is_spread(limit: int, seco
 
 
 @given(st.permutations(list(RequestPriority)))
-def test_actions_go_before_looks_looks_before_waits_the_list_last(
+def test_actions_have_priority_over_reads_reads_over_waits_and_lists_come_last(
     order: list[RequestPriority],
 ) -> None:
     budget = budget_of(100, 20, 60)
@@ -87,8 +91,8 @@ def test_actions_go_before_looks_looks_before_waits_the_list_last(
     assert len(set(waits)) == len(waits)
 
 
-def test_the_more_urgent_goes_first_and_what_others_spend_is_not_ours() -> None:
-    """Workers of a cloud know of each other by the arena's headers alone."""
+def test_the_earlier_deadline_goes_first_and_requests_of_other_workers_count() -> None:
+    """Workers in a cloud learn of each other only from the arena's rate-limit headers."""
     budget = budget_of(100, 20, 60)
     later, sooner = (
         budget.enqueue(RequestPriority.ACT, 500),
@@ -102,7 +106,7 @@ def test_the_more_urgent_goes_first_and_what_others_spend_is_not_ours() -> None:
     assert wait_of(budget, RequestPriority.ACT, 1000) > 20
 
 
-def test_answers_that_come_in_another_order_than_their_requests_mislead_nobody() -> None:
+def test_responses_out_of_order_do_not_change_the_remaining_count() -> None:
     budget = budget_of(100, 50, 60)
     first, second = budget.record_sent(0), budget.record_sent(0)
     budget.update(RateLimitStatus(100, 48, reset_at=1, window_ends_at=60, sent_count=second), 0)
@@ -119,11 +123,11 @@ def test_answers_that_come_in_another_order_than_their_requests_mislead_nobody()
 
 
 @given(st.integers(-5, 5), st.integers(-5, 10**30), st.one_of(st.floats(), st.just(float("inf"))))
-def test_a_count_that_cannot_be_is_not_believed(limit: int, left: int, ends: float) -> None:
+def test_a_count_that_cannot_be_is_not_believed(limit: int, remaining: int, ends: float) -> None:
     budget = RequestBudget()
     budget.update(
         RateLimitStatus(
-            limit, left, reset_at=1, window_ends_at=ends, sent_count=budget.record_sent(0)
+            limit, remaining, reset_at=1, window_ends_at=ends, sent_count=budget.record_sent(0)
         ),
         0,
     )
@@ -131,7 +135,7 @@ def test_a_count_that_cannot_be_is_not_believed(limit: int, left: int, ends: flo
 
 
 def test_a_limit_feeds_so_many_matches_that_each_may_act_within_its_turn() -> None:
-    """Who comes in the middle of a window does not take its rest for the whole."""
+    """A worker that starts in the middle of a window does not take its rest for the full limit."""
     budget = budget_of(100, 99, 60)
     assert [budget.max_matches(timedelta(seconds=s)) for s in (1, 7, 20)] == [1, 6, 18]
     assert budget.max_matches(None) is None
@@ -144,23 +148,23 @@ def test_a_limit_feeds_so_many_matches_that_each_may_act_within_its_turn() -> No
     assert budget.max_matches(turn) == 38
 
 
-def test_where_no_limit_is_told_answers_that_come_later_and_later_make_us_wait() -> None:
-    """And answers as usual let us go faster again; noise does neither."""
-    budget, now = RequestBudget(), 0.0
+def test_without_a_limit_growing_latency_delays_requests() -> None:
+    """Normal latency lets requests speed up again; noise has no effect."""
+    budget, current_time = RequestBudget(), 0.0
     for seconds in (0.02, 0.9, 0.03, 0.5, 0.4, 0.02) * 20:
         budget.record_latency(seconds)
-        now = now + wait_of(budget, RequestPriority.ACT, 1e9, now)
-        budget.record_sent(now)
-    assert now == 0
+        current_time = current_time + wait_of(budget, RequestPriority.ACT, 1e9, current_time)
+        budget.record_sent(current_time)
+    assert current_time == 0
     for step in range(20):
         budget.record_latency(0.1 * step)
-        budget.record_sent(now)
-    slowed = wait_of(budget, RequestPriority.ACT, 1e9, now)
+        budget.record_sent(current_time)
+    slowed = wait_of(budget, RequestPriority.ACT, 1e9, current_time)
     assert slowed > 0.5
     for _ in range(200):
         budget.record_latency(0.02)
-    budget.record_sent(now)
-    assert wait_of(budget, RequestPriority.ACT, 1e9, now + 60) == 0
+    budget.record_sent(current_time)
+    assert wait_of(budget, RequestPriority.ACT, 1e9, current_time + 60) == 0
 
 
 EPOCH = datetime(2026, 11, 20, tzinfo=UTC)
@@ -173,30 +177,32 @@ SKEWS = st.floats(-DAY, DAY)
 
 @dataclass
 class Far:
-    """The truth: a clock that is ahead of our monotonic seconds, and told by answers."""
+    """A remote clock that is ahead of our monotonic seconds, and the answers that reveal it."""
 
     ahead: float
-    known: RemoteClock
+    remote_clock: RemoteClock
 
     def shows(self, second: float) -> datetime:
         return EPOCH + timedelta(seconds=second + self.ahead)
 
-    def tell(self, kind: str, asked: float, there: float, back: float) -> float:
-        """Have a request answered; when its answer came."""
-        at = asked + there
-        answered = at + back
+    def tell(self, kind: str, sent_at: float, outbound_delay: float, return_delay: float) -> float:
+        """Answer a request sent at `sent_at`, and return the second at which the answer arrived."""
+        at = sent_at + outbound_delay
+        answered = at + return_delay
         if kind == "dated":
             date = self.shows(at)
-            self.known.update_from_date_header(date.replace(microsecond=0), asked, answered)
+            self.remote_clock.update_from_date_header(
+                date.replace(microsecond=0), sent_at, answered
+            )
         elif kind == "written":
-            self.known.update_from_write(self.shows(at), asked, answered)
+            self.remote_clock.update_from_write(self.shows(at), sent_at, answered)
         else:
-            self.known.update_from_timestamp(self.shows(at), answered)
+            self.remote_clock.update_from_timestamp(self.shows(at), answered)
         return answered
 
-    def check(self, now: float) -> None:
-        second = now + 3
-        when = self.known.to_local(self.shows(second), now)
+    def check(self, current_time: float) -> None:
+        second = current_time + 3
+        when = self.remote_clock.to_local(self.shows(second), current_time)
         if when != NEVER:
             assert when.earliest - 1e-3 <= second <= when.latest + 1e-3
 
@@ -207,38 +213,40 @@ class Far:
     st.lists(st.tuples(KINDS, DELAYS, DELAYS), max_size=12),
     st.tuples(st.sampled_from(["dated", "written"]), DELAYS, DELAYS),
 )
-def test_bounds_hold_whatever_the_skew_and_again_after_a_jump_with_the_next_short_answer(
+def test_clock_bounds_hold_for_any_skew_and_recover_from_a_jump(
     ahead: float,
     jump: float,
-    before: list[tuple[str, float, float]],
+    answers: list[tuple[str, float, float]],
     last: tuple[str, float, float],
 ) -> None:
-    """Where it is longer than the answers' own delays; a shorter one is as if they were."""
-    far, now = Far(ahead, RemoteClock()), 1000.0
-    for kind, there, back in before:
-        now = far.tell(kind, now, there, back)
-        far.check(now)
+    """The jump is longer than the answers' delays; a shorter one looks like a delay."""
+    far, current_time = Far(ahead, RemoteClock()), 1000.0
+    for kind, outbound_delay, return_delay in answers:
+        current_time = far.tell(kind, current_time, outbound_delay, return_delay)
+        far.check(current_time)
     far.ahead += jump
-    now = far.tell(last[0], now, last[1], last[2])
-    far.check(now)
+    current_time = far.tell(last[0], current_time, last[1], last[2])
+    far.check(current_time)
 
 
 @given(SKEWS, st.floats(10, DAY), st.sampled_from([-1, 1]))
-def test_dates_of_another_clock_are_given_up(ahead: float, wrong: float, way: int) -> None:
-    far, now = Far(ahead, RemoteClock()), 1000.0
-    gateway = Far(ahead + way * wrong, far.known)
+def test_date_headers_of_another_clock_are_discarded(
+    ahead: float, wrong: float, direction: int
+) -> None:
+    far, current_time = Far(ahead, RemoteClock()), 1000.0
+    gateway = Far(ahead + direction * wrong, far.remote_clock)
     for step in ("dated", "shown", "written", "dated", "dated"):
-        now = (gateway if step == "dated" else far).tell(step, now, 0.1, 0.1)
-    far.check(now)
-    when = far.known.to_local(far.shows(now), now)
+        current_time = (gateway if step == "dated" else far).tell(step, current_time, 0.1, 0.1)
+    far.check(current_time)
+    when = far.remote_clock.to_local(far.shows(current_time), current_time)
     assert when.latest - when.earliest < 1
 
 
-def test_our_own_moves_say_more_than_dates() -> None:
+def test_timestamps_of_our_writes_are_more_precise_than_date_headers() -> None:
     far = Far(5, RemoteClock())
-    now = far.tell("dated", 0, 0.05, 0.05)
-    coarse = far.known.to_local(far.shows(10), now)
-    far.tell("written", now, 0.05, 0.05)
-    fine = far.known.to_local(far.shows(10), now)
+    current_time = far.tell("dated", 0, 0.05, 0.05)
+    coarse = far.remote_clock.to_local(far.shows(10), current_time)
+    far.tell("written", current_time, 0.05, 0.05)
+    fine = far.remote_clock.to_local(far.shows(10), current_time)
     assert coarse.latest - coarse.earliest > 1
     assert fine.latest - fine.earliest < 0.2

@@ -1,4 +1,4 @@
-"""The arena answers requests that were recorded with the original's answers as that did."""
+"""The arena answers requests recorded on the original as the original did."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ from support.arena_server import (
     ArenaHttpClient,
     HttpResponse,
     ManualClock,
-    as_shown_to,
+    body_visible_to,
     canonical_json,
 )
 from support.cloud_arena import Opened
@@ -49,31 +49,31 @@ _VOLATILE = (
 )
 
 
-def user_of(who: str | None) -> tuple[str, str] | None:
-    """Id and password of somebody in the recording."""
-    if who is None:
+def user_of(recorded_user: str | None) -> tuple[str, str] | None:
+    """Return id and password of a user of the recording, None for no user."""
+    if recorded_user is None:
         return None
-    name = who.removeprefix("digest:").removesuffix("!wrong")
-    known = {
+    name = recorded_user.removeprefix("digest:").removesuffix("!wrong")
+    credentials = {
         "admin": (ADMIN, ADMIN_PASSWORD),
         "dummy": (DUMMY, "dummypass"),
         "ghost": ("f" * 24, "x"),
     }
-    user, password = known.get(name) or (
+    user, password = credentials.get(name) or (
         f"6364383800000000000000{int(name[1:]):02x}",
         f"pw{name[1:]}",
     )
-    return user, "wrong" if who.endswith("!wrong") else password
+    return user, "wrong" if recorded_user.endswith("!wrong") else password
 
 
 def write_players(folder: Path) -> Path:
-    """The players' file of the recording."""
+    """Write the players' file of the recording, and return its path."""
     path = folder / "players.json"
     names = {"dummy": "Dummy"} | {f"p{number}": f"P{number}" for number in range(24)}
     records = []
-    for who, name in names.items():
-        user, password = user_of(who) or ("", "")
-        email = f"{'d' if who == 'dummy' else who}@x"
+    for recorded_user, name in names.items():
+        user, password = user_of(recorded_user) or ("", "")
+        email = f"{'d' if recorded_user == 'dummy' else recorded_user}@x"
         record = {"_id": user, "name": name, "password": password}
         records.append({**record, "email": email, "country": "hu"})
     path.write_text(json.dumps(records))
@@ -82,7 +82,7 @@ def write_players(folder: Path) -> Path:
 
 @dataclass
 class Sequence:
-    """Pairs that depend on one another, with the ids, seeds and the tag that came so far."""
+    """Pairs that depend on one another, with the ids, seeds and the ETag received so far."""
 
     arena: ArenaServer
     clock: ManualClock
@@ -91,15 +91,15 @@ class Sequence:
     etag: str = ""
 
     def ask(self, pair: Json) -> HttpResponse:
-        """Our answer to a pair's request, the last one where it is repeated."""
+        """Send a pair's request, and return our answer, the last one if it is repeated."""
         self.clock.advance(timedelta(seconds=pair.get("sleep", 0)))
         path, headers, body = self._filled(pair["path"]), self._headers(pair), self._body(pair)
-        who = pair.get("as")
+        recorded_user = pair.get("as")
         client = ArenaHttpClient(self.arena.url)
         try:
             for _ in range(pair.get("repeat", 1)):
-                if who is not None and who.startswith("digest:"):
-                    answer = self._with_digest(pair["method"], path, who)
+                if recorded_user is not None and recorded_user.startswith("digest:"):
+                    answer = self._with_digest(pair["method"], path, recorded_user)
                 else:
                     answer = client.request(pair["method"], path, None, body, headers)
         finally:
@@ -108,28 +108,34 @@ class Sequence:
         self._learn(pair, answer)
         return answer
 
-    def ours(self, pair: Json, answer: HttpResponse) -> Json:
-        """An answer as the recording writes one."""
+    def actual_answer(self, pair: Json, answer: HttpResponse) -> Json:
+        """Return our answer in the format of the recording."""
         headers = {name: ", ".join(values) for name, values in answer.headers.items()}
         exact = (*BY_VALUE, *(name.lower() for name in pair.get("exact_headers", ())))
-        shown = {name: self._normal(headers[name]) for name in exact if name in headers}
+        compared_headers = {name: self._normal(headers[name]) for name in exact if name in headers}
         for name in BY_PRESENCE:
             if name in headers:
-                shown.setdefault(name, "present")
+                compared_headers.setdefault(name, "present")
         if "www-authenticate" in headers:
-            shown["www-authenticate"] = re.findall("Digest|Basic", headers["www-authenticate"])
-        return {"status": answer.status, "headers": shown, "body": self._shown_body(pair, answer)}
+            compared_headers["www-authenticate"] = re.findall(
+                "Digest|Basic", headers["www-authenticate"]
+            )
+        return {
+            "status": answer.status,
+            "headers": compared_headers,
+            "body": self._comparable_body(pair, answer),
+        }
 
-    def theirs(self, pair: Json) -> Json:
-        """The recorded answer, without what ours hides from this player."""
+    def expected_answer(self, pair: Json) -> Json:
+        """Return the recorded answer, without what our arena hides from this player."""
         recorded = pair["answer"]
         body, user = recorded["body"], user_of(pair.get("as"))
         if body and body.startswith(("[", "{")):
-            body = canonical_json(as_shown_to(user and user[0], json.loads(body)))
+            body = canonical_json(body_visible_to(user and user[0], json.loads(body)))
         headers = {name.lower(): value for name, value in recorded["headers"].items()}
         return {"status": recorded["status"], "headers": headers, "body": body}
 
-    def _shown_body(self, pair: Json, answer: HttpResponse) -> str | None:
+    def _comparable_body(self, pair: Json, answer: HttpResponse) -> str | None:
         match pair.get("compare"):
             case "status and headers":
                 return None
@@ -157,9 +163,9 @@ class Sequence:
         text = json.dumps(pair["body"])
         return self._filled(text.replace('"@"', f'"{letters}"')).encode()
 
-    def _with_digest(self, method: str, path: str, who: str) -> HttpResponse:
+    def _with_digest(self, method: str, path: str, recorded_user: str) -> HttpResponse:
         with Session() as session:
-            user, password = user_of(who) or ("", "")
+            user, password = user_of(recorded_user) or ("", "")
             request = Request(method, self.arena.url + path, auth=HTTPDigestAuth(user, password))
             response = session.send(session.prepare_request(request), timeout=HANG_SECONDS)
         headers = {name.lower(): [value] for name, value in response.headers.items()}
@@ -168,30 +174,32 @@ class Sequence:
     def _learn(self, pair: Json, answer: HttpResponse) -> None:
         name = pair.get("save")
         if name and answer.status == 200:
-            made = answer.json()
-            self.ids[made["id"]] = name
+            created = answer.json()
+            self.ids[created["id"]] = name
             if pair.get("body", {}).get("randomSeed") is None:
-                self.seeds[made["randomSeed"]] = name
+                self.seeds[created["randomSeed"]] = name
 
     def _filled(self, text: str) -> str:
-        for ours, name in self.ids.items():
-            text = text.replace(f"{{{name}}}", ours).replace(f"{{{name}|upper}}", ours.upper())
+        for match_id, name in self.ids.items():
+            text = text.replace(f"{{{name}}}", match_id).replace(
+                f"{{{name}|upper}}", match_id.upper()
+            )
         return text.replace("{etag}", self.etag)
 
     def _normal(self, text: str) -> str:
-        for ours, name in self.ids.items():
-            text = text.replace(ours, f"{{{name}}}").replace(ours.upper(), f"{{{name}|upper}}")
-        for ours, name in self.seeds.items():
-            text = text.replace(f'"{ours}"', f'"<seed of {name}>"')
-        for pattern, shown in _VOLATILE:
-            text = pattern.sub(shown, text)
+        for value, name in self.ids.items():
+            text = text.replace(value, f"{{{name}}}").replace(value.upper(), f"{{{name}|upper}}")
+        for value, name in self.seeds.items():
+            text = text.replace(f'"{value}"', f'"<seed of {name}>"')
+        for pattern, replacement in _VOLATILE:
+            text = pattern.sub(replacement, text)
         return text
 
 
 def replayed(
     pairs: Iterable[Json], arena: ArenaServer, clock: ManualClock
 ) -> Iterator[tuple[Json, Json, Json]]:
-    """Each pair with the recorded answer and ours."""
+    """Yield each pair with the recorded answer and ours."""
     with ThreadPoolExecutor() as threads:
         for _, group in groupby(pairs, key=lambda pair: pair["seq"]):
             clock.advance(timedelta(seconds=61))  # a new minute of the slow-down
@@ -202,18 +210,22 @@ def replayed(
                     waiting.append((pair, _begin(threads, sequence, pair)))
                     continue
                 answer = sequence.ask(pair)
-                yield pair, sequence.theirs(pair), sequence.ours(pair, answer)
-                for earlier, asked in waiting:
-                    yield earlier, sequence.theirs(earlier), sequence.ours(earlier, asked.result())
+                yield pair, sequence.expected_answer(pair), sequence.actual_answer(pair, answer)
+                for earlier, future in waiting:
+                    yield (
+                        earlier,
+                        sequence.expected_answer(earlier),
+                        sequence.actual_answer(earlier, future.result()),
+                    )
                 waiting.clear()
 
 
 def _begin(threads: ThreadPoolExecutor, sequence: Sequence, pair: Json) -> Future[HttpResponse]:
-    """A request that waits in a thread of its own."""
-    before = sequence.arena.long_poll_count
-    asked = threads.submit(sequence.ask, pair)
-    until(lambda: sequence.arena.long_poll_count > before or asked.done())
-    return asked
+    """Send a request that waits, in a separate thread, and return its future."""
+    previous_count = sequence.arena.long_poll_count
+    future = threads.submit(sequence.ask, pair)
+    until(lambda: sequence.arena.long_poll_count > previous_count or future.done())
+    return future
 
 
 OTHER_BODY = {
@@ -230,7 +242,7 @@ OTHER_BODY = {
 def test_every_pair_is_answered_as_recorded(
     opened: Opened, tmp_path: Path, matches: RecordedMatches
 ) -> None:
-    """Equal status, headers and body, but for what is hidden here and the named bodies."""
+    """Status, headers and body are equal, except for hidden values and the listed bodies."""
     pairs = [line for line in matches.all() if "seq" in line]
     differences, answered = [], 0
     clock = ManualClock()
@@ -243,11 +255,11 @@ def test_every_pair_is_answered_as_recorded(
         long_poll_timeout=timedelta(milliseconds=100),
         watchdog_interval=timedelta(milliseconds=1),
     ) as (arena, _):
-        for pair, theirs, ours in replayed(pairs, arena, clock):
+        for pair, expected, actual in replayed(pairs, arena, clock):
             answered += 1
             if OTHER_BODY.keys() & {pair["title"], f"{pair['seq']}: {pair['title']}"}:
-                ours["body"] = theirs["body"]
-            if ours != theirs:
-                differences.append(f"{pair['seq']} {pair['title']}:\n {ours}\n {theirs}")
+                actual["body"] = expected["body"]
+            if actual != expected:
+                differences.append(f"{pair['seq']} {pair['title']}:\n {actual}\n {expected}")
     assert answered == len(pairs) >= matches.min_step_count
     assert not differences, f"{len(differences)}\n" + "\n".join(differences)[:4000]

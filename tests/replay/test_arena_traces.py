@@ -37,14 +37,14 @@ Setting = tuple[ArenaHttpClient, ManualClock]
 
 @pytest.fixture
 def setting(matches: RecordedMatches, tmp_path: Path) -> Iterator[Setting]:
-    """An arena, which is asked for the whole recording by a socket, and for the sample without."""
+    """Client and clock of an arena: over a socket for the full recording, else in process."""
     clock = ManualClock()
-    told = arena_config(tmp_path, randomness=Randomness.ORIGINAL, clock=clock)
+    config = arena_config(tmp_path, randomness=Randomness.ORIGINAL, clock=clock)
     with ExitStack() as stack:
         if matches is ALL_RECORDED:
-            client = ArenaHttpClient(stack.enter_context(ArenaServer(told)).url)
+            client = ArenaHttpClient(stack.enter_context(ArenaServer(config)).url)
         else:
-            client = InProcessClient(told)
+            client = InProcessClient(config)
         stack.callback(client.close)
         yield client, clock
 
@@ -63,7 +63,7 @@ class Replay:
         self.view: dict[str, Any] = {}
 
     def play(self) -> int:
-        """Play and compare everything; the number of steps."""
+        """Play and compare everything, and return the number of steps."""
         create = self.trace["create"]
         # Where the server made the seed itself, the replay asks for that seed.
         seed = create["response"].get("randomSeed")
@@ -85,7 +85,7 @@ class Replay:
         return self.client.get(self.path + query, user)
 
     def same(self, answer: HttpResponse, recorded: dict[str, Any]) -> None:
-        """Equal status and body; of errors in the engine's words only the status."""
+        """Assert equal status and body; for errors in the engine's words only the status."""
         body = recorded["response"] if "response" in recorded else recorded["body"]
         text = mask_ids_and_times(answer.text, self.match_id)
         engine = isinstance(body, dict) and str(body.get("error")).startswith(ENGINE_TEXTS)
@@ -93,11 +93,11 @@ class Replay:
         assert engine or text == canonical_json(body)
 
     def same_view(self, view: object, recorded: dict[str, Any], viewer: str) -> None:
-        shown = recorded if viewer in (self.creator, ADMIN) else without_secrets(recorded)
-        assert mask_ids_and_times(canonical_json(view), self.match_id) == canonical_json(shown)
+        expected = recorded if viewer in (self.creator, ADMIN) else without_secrets(recorded)
+        assert mask_ids_and_times(canonical_json(view), self.match_id) == canonical_json(expected)
 
     def step(self, step: dict[str, Any]) -> None:
-        """The table before a step, and the step."""
+        """Compare the table before a step, then the answer to the step."""
         if "wait_s" in step:
             self.clock.advance(timedelta(seconds=step["wait_s"]))
             return
@@ -106,10 +106,10 @@ class Replay:
         if step.get("watchdog"):
             tag = self.trace["create"]["body"]["tags"][-1]
             answer = self.client.post(f"/api/matches/watchdog?tags={tag}", ADMIN)
-            ours = [match for match in answer.json() if match["_id"] == self.match_id]
+            listed_matches = [match for match in answer.json() if match["_id"] == self.match_id]
             # Not as text: here alone the original has timeoutCount and winnerIdx in turned order.
             assert (
-                json.loads(mask_ids_and_times(canonical_json(ours), self.match_id))
+                json.loads(mask_ids_and_times(canonical_json(listed_matches), self.match_id))
                 == step["response"]
             )
             return
@@ -118,15 +118,19 @@ class Replay:
         self.same(self.client.post(self.path, step["as"], body), step)
 
     def compare_look(self, look: dict[str, Any]) -> None:
-        """The table for its creator, with the piles, and for the player to move."""
+        """Compare the creator's view of the table, with the piles, and the active player's view."""
         if look["view"] != "same":
             self.view = look["view"]
         self.moves += look["new_moves"]
         debug = self.get("?showdebug=1", self.creator).json()
         pile = [f"{card['suit']}{card['value']}" for card in debug["state"].pop("discardPile")]
         assert pile == look["discardPile"]
-        left = [f"{card['suit']}{card['value']}" for card in debug["state"].pop("drawPile")]
-        assert left == self.trace["deck"][len(self.trace["deck"]) - look["drawPileLeft"] :]
+        remaining_pile = [
+            f"{card['suit']}{card['value']}" for card in debug["state"].pop("drawPile")
+        ]
+        assert (
+            remaining_pile == self.trace["deck"][len(self.trace["deck"]) - look["drawPileLeft"] :]
+        )
         del debug["moves"]
         self.same_view(debug, self.view, self.creator)
         active = look["active"]

@@ -1,4 +1,4 @@
-"""All that today's generation of the original was recorded to answer, but for what is listed."""
+"""All recorded answers of the original's present generation, apart from listed differences."""
 
 import json
 from collections import Counter, defaultdict
@@ -46,7 +46,7 @@ def game_of(row: Row) -> str:
 
 
 class NextRecording:
-    """The service as the recording finds it, row after row."""
+    """The service, set up before each row as the recording requires."""
 
     def __init__(self) -> None:
         self.chance, self.sockets = RecordedRandomness(), RecordingSockets()
@@ -60,18 +60,18 @@ class NextRecording:
         self._dealt = defaultdict[str, list[Row]](list)
 
     def ask(self, row: Row) -> HttpResponse:
-        """Send a recorded request; what only we carry out does not disturb what follows."""
+        """Send a recorded request; undo effects that only our service has."""
         self.clock.advance(timedelta(seconds=0.25))
         self._game = game_of(row)
         self.sockets.sent.clear()
         self._prepare(row)
         saved = self.store.read(self._game)
-        reply, ours = self._send(row), RENAMED.get(row["query"].get("nickname", ""))
-        if ours is not None and reply.status == 400:
-            assert self._send({**row, "query": {"nickname": ours}}).status == 200
-        now = self.store.read(self._game)
-        if DECIDED.listed.get(row["case"], {}).get("undo") and saved and now:
-            self.store.write(now, saved.game)
+        reply, new_name = self._send(row), RENAMED.get(row["query"].get("nickname", ""))
+        if new_name is not None and reply.status == 400:
+            assert self._send({**row, "query": {"nickname": new_name}}).status == 200
+        current = self.store.read(self._game)
+        if DECIDED.listed.get(row["case"], {}).get("undo") and saved and current:
+            self.store.write(current, saved.game)
         return reply
 
     def _send(self, row: Row) -> HttpResponse:
@@ -79,7 +79,7 @@ class NextRecording:
         return self.client.send(HttpRequest(row["method"], quote(row["path"], safe="/") + query))
 
     def shake(self, row: Row) -> HttpResponse:
-        """Let a client in that watches, or out, as it was recorded."""
+        """Connect or disconnect a watching client, as it was recorded."""
         leaving = row["method"] == "DISCONNECT"
         connection = row["query"]["connection"] if leaving else row["connection"]
         about = {"routeKey": f"${row['method'].lower()}", "connectionId": connection}
@@ -93,18 +93,18 @@ class NextRecording:
         )
         return HttpResponse(answer.status, answer.body.decode(), dict(answer.headers))
 
-    def told(self) -> Counter[tuple[str, str]]:
-        """What the last change told to which connection, and how often."""
+    def delivered_messages(self) -> Counter[tuple[str, str]]:
+        """Count the messages that the last change sent, by connection and text."""
         sent = self.sockets.sent.items()
         return Counter((to, written(plain(body))) for to, all_ in sent for body in all_)
 
     def _prepare(self, row: Row) -> None:
-        """Have chance as it was."""
+        """Prepare the random values that the recording had: uuids, hands and seating order."""
         body = row["body"] if isinstance(row["body"], dict) else {}
         self.chance.uuids = [body[key] for key in ("game_uuid", "player_uuid") if key in body]
         if row["case"] == "invite.ok":
             # The bot has the secret by which it moves in the recording, else some new one.
-            moves = (one for one in ROWS if one["case"] == "bot.invoke")
+            moves = (invocation for invocation in ROWS if invocation["case"] == "bot.invoke")
             secrets = {game_of(move): str(move["query"]["player_uuid"]) for move in moves}
             self.chance.uuids = [secrets.get(self._game) or SecureRandomness().uuid()]
         self.chance.hands = []
@@ -116,33 +116,33 @@ class NextRecording:
         saved = self.store.read(self._game)
         if saved is not None and saved.game.round is None:
             self.chance.orders = orders(
-                [(one.nickname, one.bot_name is not None) for one in saved.game.players],
+                [(player.nickname, player.bot_name is not None) for player in saved.game.players],
                 [RENAMED.get(name, name) for name in deal["seats"]],
             )
 
     def expected(self, row: Row) -> Any:  # noqa: ANN401 - whatever JSON it was
-        """The recorded body in our rooms and nicknames, without moments, hands the highest first.
+        """Return the recorded body with our rooms and nicknames, without times, hands sorted.
 
         The winner of a finished game keeps the last hand, where the original deals a new one.
         """
         text = json.dumps(row["body"])
-        for name, ours in RENAMED.items():
-            text = text.replace(json.dumps(name), json.dumps(ours))
+        for name, new_name in RENAMED.items():
+            text = text.replace(json.dumps(name), json.dumps(new_name))
         body = json.loads(text)
         if isinstance(body, dict) and body.get("status") == "Finished":
             last = self._dealt[self._game][-2]["hands"]
-            (shown,) = body["hands"]
-            body["hands"] = [hand for hand in last if hand["nickname"] == shown["nickname"]]
+            (winning_hand,) = body["hands"]
+            body["hands"] = [hand for hand in last if hand["nickname"] == winning_hand["nickname"]]
         if isinstance(body, dict) and "last_modified" in body:
             body["room"] = room_number(self._game)
         return plain(body)
 
 
 def orders(players: list[tuple[str, bool]], seats: list[str]) -> dict[int, tuple[int, ...]]:
-    """What chance is to say, by the number it is asked about, so that they sit like that."""
+    """Return the seating orders that put the players on these seats, by the number of players."""
     people = [name for name, is_bot in players if not is_bot]
     bots = len(players) - len(people)
-    found = {len(people): tuple(people.index(name) for name in seats if name in people)}
+    order_by_count = {len(people): tuple(people.index(name) for name in seats if name in people)}
     if bots:
         number, taken = len(seats), {at for at, name in enumerate(seats) if name not in people}
         first = next(
@@ -150,25 +150,25 @@ def orders(players: list[tuple[str, bool]], seats: list[str]) -> dict[int, tuple
             for first in range(number)
             if {(first + i * number // bots) % number for i in range(bots)} == taken
         )
-        found[number] = (first, *(one for one in range(number) if one != first))
-    return found
+        order_by_count[number] = (first, *(seat for seat in range(number) if seat != first))
+    return order_by_count
 
 
 def plain(body: Any) -> Any:  # noqa: ANN401 - JSON
-    """A body without its moment, which must be a number, with sorted hands; a list by the uuids."""
+    """Return a body without its time, which must be a number, hands sorted, lists by uuid."""
     if isinstance(body, list):
-        return sorted(map(plain, body), key=lambda one: str(one["game_uuid"]))
+        return sorted(map(plain, body), key=lambda game: str(game["game_uuid"]))
     if not isinstance(body, dict) or "last_modified" not in body:
         return body
     assert isinstance(body["last_modified"], float | int)
-    told = {name: value for name, value in body.items() if name != "last_modified"}
-    if "game_uuid" in told:
-        told["room"] = room_number(told["game_uuid"])
-    if "hands" in told:
-        told["hands"] = [
-            {**one, "hand": sort_hand(parse_cards(one["hand"]))} for one in told["hands"]
+    result = {name: value for name, value in body.items() if name != "last_modified"}
+    if "game_uuid" in result:
+        result["room"] = room_number(result["game_uuid"])
+    if "hands" in result:
+        result["hands"] = [
+            {**hand, "hand": sort_hand(parse_cards(hand["hand"]))} for hand in result["hands"]
         ]
-    return told
+    return result
 
 
 def written(body: Any) -> str:  # noqa: ANN401 - JSON
@@ -176,15 +176,15 @@ def written(body: Any) -> str:  # noqa: ANN401 - JSON
 
 
 def agrees(row: Row, reply: HttpResponse, recorded: NextRecording) -> bool:
-    """Whether status and whole body are as recorded, but for moments and rooms."""
+    """Return True if status and body are as recorded, apart from times and rooms."""
     nickname = row["query"].get("nickname")
     if nickname in REFUSED_NAMES:
-        told = f"Bad input value in 'nickname': {nickname}\n{REFUSED_NAMES[nickname]}"
-        return (reply.status, reply.json) == (400, {"error": told})
+        message = f"Bad input value in 'nickname': {nickname}\n{REFUSED_NAMES[nickname]}"
+        return (reply.status, reply.json) == (400, {"error": message})
     if reply.status != row["status"] or reply.headers["Content-Type"] != "application/json":
         return False
     if isinstance(reply.json, list):
-        moments = [one["last_modified"] for one in reply.json]
+        moments = [game["last_modified"] for game in reply.json]
         assert moments == sorted(moments, reverse=True), "newest first"
     # What is ours to choose is the uuid of a new game or player, and so it is the recorded one.
     return bool(plain(reply.json) == recorded.expected(row))
@@ -207,26 +207,30 @@ def wrong(row: Row, recorded: NextRecording) -> HttpResponse | None:
 
 
 def test_every_recorded_answer_and_watcher_agrees_or_is_a_listed_decision() -> None:
-    """Whoever watches is told all that was recorded of a change, and nothing else."""
+    """Watching clients receive exactly the recorded messages about each change."""
     recorded, faults = NextRecording(), list[object]()
     for row, following in pairwise((*ROWS, {"method": "GET", "case": ""})):
         match row["method"]:
             case "CONTROL":
                 recorded.clock.advance(timedelta(seconds=row["query"].get("advance", 0)))
             case "GET":
-                change, wanted = row["case"], Counter[tuple[str, str]]()
+                change, expected = row["case"], Counter[tuple[str, str]]()
                 faults += filter(None, [wrong(row, recorded)])
             case "WS":
-                wanted[row["query"]["connection"], written(recorded.expected(row))] += 1
-                told = recorded.told()
-                more = told - wanted if change != PARTLY else Counter()
-                if following["method"] != "WS" and (more or wanted - told):
-                    faults.append((change, more, wanted - told))
+                expected[row["query"]["connection"], written(recorded.expected(row))] += 1
+                delivered = recorded.delivered_messages()
+                more = delivered - expected if change != PARTLY else Counter()
+                if following["method"] != "WS" and (more or expected - delivered):
+                    faults.append((change, more, expected - delivered))
             case _:
                 reply = recorded.shake(row)
                 if (reply.status, reply.json) != (row["status"], row["body"]):
                     faults.append((row["case"], reply))
     assert faults == []
     assert DECIDED.needed == set(DECIDED.listed), "a decision that nothing needs is none"
-    asked = Counter(row["method"] for row in ROWS)
-    assert (asked["GET"], asked["WS"], asked["CONNECT"] + asked["DISCONNECT"]) == (550, 23, 11)
+    method_counts = Counter(row["method"] for row in ROWS)
+    assert (
+        method_counts["GET"],
+        method_counts["WS"],
+        method_counts["CONNECT"] + method_counts["DISCONNECT"],
+    ) == (550, 23, 11)

@@ -1,4 +1,4 @@
-"""All that was recorded of the original agrees, but for the decisions that are listed.
+"""All recorded answers of the original agree, apart from the listed differences.
 
 Conversations, every verdict on the sets, and every recorded game.
 """
@@ -25,7 +25,7 @@ from support.store_fixtures import START
 
 from cardsharp.games.blef import rules
 from cardsharp.games.blef.actions import BETS
-from cardsharp.games.blef.cards import DECK, Card
+from cardsharp.games.blef.cards import DECK, BlefCard
 from cardsharp.games.blef.position import position_of
 from cardsharp.games.blef.rules import Round
 from cardsharp.games.blef.service import service
@@ -44,10 +44,10 @@ TWICE = "0ebffd3e-4da0-48d4-bd66-28ad15a57b9f"  # the game in which a parameter 
 
 @dataclass
 class Recording:
-    """The service, and the recording that it is held against.
+    """The service, and the recording with which it is compared.
 
-    The recording left out some requests that it made: they are made up for from the answers that
-    came later. What is ours to choose (uuids, seats, hands) is taken from the recording.
+    The recording lacks some requests that were made: their effects are rebuilt from later
+    answers. Values that we may choose (uuids, seats, hands) are taken from the recording.
     """
 
     pairs: Sequence[dict[str, Any]]
@@ -67,7 +67,7 @@ class Recording:
         return self.client.send(HttpRequest(request["method"], request["target"]))
 
     def full_house(self) -> None:
-        """Give the game of the odd nicknames eight players, as it had with all of them."""
+        """Fill the game of the odd nicknames up to eight players, as in the recording."""
         number, status = 0, 200
         while status == 200:
             number += 1
@@ -79,7 +79,7 @@ class Recording:
         assert self.client.create() == uuid
 
     def _prepare(self, pair: dict[str, Any]) -> None:
-        """Make sure that what the request is about is as it was for the original."""
+        """Bring the game of the request into the state that it had for the original."""
         case, body = pair["case"], pair["body"]
         if case in {"join.oknick.one", "join.double.param"}:
             self.create(ODD if case == "join.oknick.one" else TWICE)
@@ -127,7 +127,7 @@ class Recording:
             self._replace(uuid, seen, [self._body("state.3p.elimround")])
         elif case == "state.3p.finished":
             closed = ("state.3p.finished.afterelim", "state.3p.finished.last")
-            self._replace(uuid, pair["body"], [self._body(one) for one in closed])
+            self._replace(uuid, pair["body"], [self._body(closed_case) for closed_case in closed])
         elif case == "join.full":
             players = self._players(uuid, self._body("state.started.8p"))
             self.store.create(GameRecord(uuid, START, admin_digest="p0", players=players))
@@ -146,14 +146,16 @@ class Recording:
 
     def _players(self, uuid: str, state: dict[str, Any]) -> tuple[GamePlayer, ...]:
         """The players, with the uuids of those who asked about their own game."""
-        known = {"state.3p.eliminated.auth": "p2"}
+        names_by_case = {"state.3p.eliminated.auth": "p2"}
         keys: dict[str, str] = {}
         for pair in self.pairs:
-            asked = re.search(rf"{uuid}.*player_uuid=([0-9a-f-]+)", pair["request"]["target"])
+            uuid_match = re.search(rf"{uuid}.*player_uuid=([0-9a-f-]+)", pair["request"]["target"])
             hands = pair["body"].get("hands", []) if isinstance(pair["body"], dict) else []
-            name = known.get(pair["case"]) or (hands[0]["nickname"] if len(hands) == 1 else None)
-            if asked and name:
-                keys[name] = asked[1]
+            name = names_by_case.get(pair["case"]) or (
+                hands[0]["nickname"] if len(hands) == 1 else None
+            )
+            if uuid_match and name:
+                keys[name] = uuid_match[1]
         names = [player["nickname"] for player in state["players"]]
         return tuple(GamePlayer(name, uuid_digest(keys.get(name, name))) for name in names)
 
@@ -188,9 +190,9 @@ def expected(pair: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON it wa
 
 
 def agrees(pair: dict[str, Any], reply: HttpResponse) -> bool:
-    """Whether status, type and body are as recorded, the order of keys too.
+    """Return True if status, type and body are as recorded, including the order of keys.
 
-    Of Allow only that it is there: the original sends it empty, ours names the methods.
+    Of Allow only its presence is compared: the original sends it empty, ours lists the methods.
     """
     headers = {name.lower() for name in reply.headers}
     if reply.status != pair["status"] or ("allow" in headers) is not ("allow" in pair["headers"]):
@@ -229,8 +231,8 @@ def test_every_recorded_pair_agrees_or_is_a_listed_decision(
         if not right:
             wrong.append((pair["n"], case, pair["status"], pair["body"], reply.status, reply.text))
         if case == "state.oddnicks":
-            kept = [p["nickname"] for p in reply.json["players"]]
-            assert kept == ["a", "A", "a_1", "aé", "NULL", "a\u0661"]
+            nicknames = [p["nickname"] for p in reply.json["players"]]
+            assert nicknames == ["a", "A", "a_1", "aé", "NULL", "a\u0661"]
             served.full_house()
     assert wrong == []
     assert decided.needed == set(decided.listed), "a decision that nothing needs is none"
@@ -244,13 +246,13 @@ GAMES = recording("blef_games")
 def test_every_verdict_on_the_88_sets_is_that_of_the_original() -> None:
     assert (len(recording("blef_sets")), len(GAMES)) == (710, 9)
     for line in recording("blef_sets"):
-        pool = [Card(*card) for card in line["cards"]]
+        pool = [BlefCard(*card) for card in line["cards"]]
         verdicts = "".join("1" if bet.holds(pool) else "0" for bet in BETS)
         assert verdicts == line["sets"], line["tag"]
 
 
-def shown(game: GameRecord, seen: Round) -> dict[str, Any]:
-    """A round as anybody may see it, in the JSON of the API."""
+def public_state(game: GameRecord, seen: Round) -> dict[str, Any]:
+    """Return a round in the JSON of the API, as any visitor may see it."""
     return state_body(game, position_of(seen, None)).model_dump(mode="json")
 
 
@@ -268,7 +270,7 @@ def test_a_recorded_game_replays(trace: dict[str, Any]) -> None:
     chance.hands = [tuple(card for hand in hands for card in hand) for hands in rounds]
     deal = chance.deal
     live = rules.start(len(names), deal)
-    assert shown(game, live) == empty_objects_as_none(trace["started"])
+    assert public_state(game, live) == empty_objects_as_none(trace["started"])
 
     closed: list[Round] = []
     for step in trace["steps"]:
@@ -276,13 +278,13 @@ def test_a_recorded_game_replays(trace: dict[str, Any]) -> None:
         outcome = rules.apply(live, step["action_id"], deal)
         live = outcome.current_round
         closed += [outcome.closed_round] if outcome.closed_round else []
-        state = shown(game, live)
-        after = empty_objects_as_none(step["after"])
-        assert after == {
-            **{name: state[name] for name in after if name != "history_len"},
+        state = public_state(game, live)
+        expected_state = empty_objects_as_none(step["after"])
+        assert expected_state == {
+            **{name: state[name] for name in expected_state if name != "history_len"},
             "history_len": len(state["history"]),
         }
-    assert shown(game, live) == empty_objects_as_none(trace["final"])
-    assert [shown(game, one) for one in closed] == [
+    assert public_state(game, live) == empty_objects_as_none(trace["final"])
+    assert [public_state(game, closed_round) for closed_round in closed] == [
         empty_objects_as_none(snapshot) for snapshot in trace["round_snapshots"]
     ]

@@ -1,6 +1,6 @@
 """The bracket of the contest's last day, 3 February 2023: 20 teams, 39 games, 11 rounds.
 
-As it was drawn by hand: which games a winner and a loser came from, and what was played together.
+It was drawn by hand: the games from which each game's winner and loser came, and the rounds.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ ROUNDS = [
 ]  # fmt: skip
 """The games of each round, by their numbers in the drawing."""
 
-DRAWN = {
+SOURCES_BY_GAME = {
     9: "+ W1", 10: "+ W2", 11: "+ W3", 12: "+ W4",
     13: "L1 L11", 14: "L2 L12", 15: "L3 L9", 16: "L4 L10",
     17: "W13 L7", 18: "W14 L8", 19: "W15 L5", 20: "W16 L6",
@@ -46,17 +46,17 @@ CUP = DoubleElimination(PLACES, loser_orders=(swapped_halves, in_order, swapped_
 
 
 def drawing(games: Iterable[tuple[int, int, str]]) -> "nx.MultiDiGraph[int]":
-    """The games as points, each with its round, and the ways that teams took between them."""
-    found = nx.MultiDiGraph()
+    """Return a graph of the games, each with its round, and of the teams' paths between them."""
+    graph = nx.MultiDiGraph()
     for game, number, came in games:
-        found.add_node(game, round=number)
+        graph.add_node(game, round=number)
         for source in came.replace("+", "").split():
-            found.add_edge(int(source[1:]), game, way=source[0])
-    return found
+            graph.add_edge(int(source[1:]), game, way=source[0])
+    return graph
 
 
 def came(game: BracketGame) -> str:
-    """Where its teams came from, as `DRAWN` says it."""
+    """Return the sources of a game's teams in the notation of `SOURCES_BY_GAME`."""
     return " ".join(
         f"{'W' if isinstance(source, WinnerOf) else 'L'}{source.game}"
         for source in game.sources
@@ -64,12 +64,14 @@ def came(game: BracketGame) -> str:
     )
 
 
-def test_the_bracket_is_the_one_that_was_drawn() -> None:
-    """Every game with the same sources, and in the same round."""
-    ours = drawing((game.number, game.round, came(game)) for game in CUP.bracket_games(20))
-    theirs = drawing(
-        (game, number, DRAWN[game]) for number, games in enumerate(ROUNDS, 1) for game in games
+def test_the_bracket_equals_that_of_the_2023_contest() -> None:
+    """Every game has the same sources, and is in the same round."""
+    actual = drawing((game.number, game.round, came(game)) for game in CUP.bracket_games(20))
+    expected = drawing(
+        (game, number, SOURCES_BY_GAME[game])
+        for number, games in enumerate(ROUNDS, 1)
+        for game in games
     )
-    same_round = isomorphism.categorical_node_match("round", None)
-    same_way = isomorphism.categorical_multiedge_match("way", None)
-    assert nx.is_isomorphic(ours, theirs, same_round, same_way)
+    node_match = isomorphism.categorical_node_match("round", None)
+    edge_match = isomorphism.categorical_multiedge_match("way", None)
+    assert nx.is_isomorphic(actual, expected, node_match, edge_match)

@@ -1,7 +1,7 @@
 """The recorded traffic of the real client, replayed against rules and service.
 
-All 4,029 requests take about a second a time, so nothing is left out. And our player behind HTTP is
-sent what the real client sent (docs/spec/euchre.md section 4).
+All 4,029 requests take about a second per run, so none is left out. Our HTTP player is also
+compared with it: it must send what the real client sent (docs/spec/euchre.md section 4).
 """
 
 import json
@@ -27,18 +27,22 @@ from cardsharp.games.euchre.actions import (
     Play,
 )
 from cardsharp.games.euchre.cards import SUITS
-from cardsharp.games.euchre.position import Position, current_position
+from cardsharp.games.euchre.position import EuchrePosition, current_position
 from cardsharp.games.euchre.public_state import pending_decision
 from cardsharp.games.euchre.rules import Deal, apply, score, start
-from cardsharp.games.euchre.simulation import EuchreSimulation, SeatedDeal, SimulatedMatch
+from cardsharp.games.euchre.simulation import EuchreSimulation, SeatedDeal, SimulatedEuchreMatch
 
-ASKED = {"/bid": DecisionType.BID, "/swap": DecisionType.DISCARD, "/play": DecisionType.PLAY}
+DECISION_TYPE_BY_PATH = {
+    "/bid": DecisionType.BID,
+    "/swap": DecisionType.DISCARD,
+    "/play": DecisionType.PLAY,
+}
 DECISIONS = {"suit", "alone", "card", "info"}  # the fields of an answer that are no echo
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A request, and how the recorded server answered it."""
+    """A request, and the recorded server's answer to it."""
 
     method: str
     target: str
@@ -51,7 +55,7 @@ class Recorded:
 
     @property
     def action(self) -> Action:
-        """What was answered."""
+        """The action in the answer."""
         if self.path == "/bid":
             suit = self.answer["suit"]
             return Bid(suit, self.answer["alone"]) if suit in SUITS else Bid()
@@ -61,27 +65,27 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Truth:
-    """What really happened in a deal."""
+    """The real course of a deal: all cards and all actions."""
 
     cards: tuple[int, ...]
     raw: Json
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """All decisions in order; the discard and the defences are put where they were."""
+        """All decisions in order, with the discard and the defences at their places."""
         raw = self.raw
         # The suit of a pass is -1, that of a seat that was not asked less.
         bids = [Bid(suit, alone) if suit >= 0 else PASS for suit, alone in raw["bids"] if suit > -2]
         laid = [] if raw["discard"] is None else [Discard(raw["discard"])]
-        asked = [(raw["caller_pos"] + n) % 4 for n in (1, 3)] if raw["go_alone"] else []
-        answers = [Defend(goes_alone=seat == raw["def_pos"]) for seat in asked]
+        defender_seats = [(raw["caller_pos"] + n) % 4 for n in (1, 3)] if raw["go_alone"] else []
+        answers = [Defend(goes_alone=seat == raw["def_pos"]) for seat in defender_seats]
         defences = answers[:1] if answers and answers[0].goes_alone else answers
         plays = [card for trick in raw["tricks"] for _, card in trick["plays"] if card is not None]
         return (*bids, *laid, *defences, *map(Play, plays))
 
     @cached_property
     def states(self) -> list[Deal]:
-        """The deal before each of them, and when it is over."""
+        """The deal before each action, and the deal when it is over."""
         return list(accumulate(self.actions, apply, initial=start(self.cards)))
 
 
@@ -97,13 +101,13 @@ def requests() -> tuple[Recorded, ...]:
 
 @cache
 def truths() -> dict[tuple[int, ...], Truth]:
-    """The deals by their cards."""
-    found = (
+    """Return the recorded deals by their cards."""
+    recorded_deals = (
         Truth((*(card for hand in raw["hands"] for card in hand), raw["turn"], *raw["buries"]), raw)
         for raw in recording("euchre_traffic")
         if raw["kind"] == "truth"
     )
-    return {truth.cards: truth for truth in found}
+    return {truth.cards: truth for truth in recorded_deals}
 
 
 def truth_of(begun: Recorded) -> Truth:
@@ -126,11 +130,11 @@ def test_the_rules_tell_every_deal_as_it_was() -> None:
             assert result.points == (0, 0)
 
 
-def test_the_service_follows_every_deal_from_what_it_is_told() -> None:
-    """With the recorded answers, every question leads to a view that fits what happened.
+def test_the_service_reconstructs_every_recorded_deal_from_its_requests() -> None:
+    """Every question leads to a view that fits the real deal, given the recorded answers.
 
-    It is started anew before each request: nothing outlives but the store. What was sent comes
-    back with value and type.
+    The service is started again before each request: only the store survives. What was sent
+    comes back with value and type.
     """
     player = RecordingStrategy()
     service = EuchreServiceHarness(player)
@@ -138,36 +142,43 @@ def test_the_service_follows_every_deal_from_what_it_is_told() -> None:
     assert len(requests()) == 4029
     for recorded in requests():
         service.restart()
-        method, path, told = recorded.method, recorded.path, recorded.answer
+        method, path, recorded_answer = recorded.method, recorded.path, recorded.answer
         if (method, path) == ("POST", "/deal"):
-            deals[told["token"]] = truth_of(recorded)
+            deals[recorded_answer["token"]] = truth_of(recorded)
         if method == "GET":
             player.answer = lambda _, action=recorded.action: action  # type: ignore[misc]
         answer = service.call_ok(method, recorded.target, recorded.body)
-        echo = [(name, value) for name, value in told.items() if name not in DECISIONS]
+        echo = [(name, value) for name, value in recorded_answer.items() if name not in DECISIONS]
         assert [(name, answer.get(name), type(answer.get(name))) for name, _ in echo] == [
             (name, value, type(value)) for name, value in echo
         ], recorded
         if method == "GET":
-            assert answer.get("card") == told.get("card")
-            check_view(player.positions.pop(), deals[told["token"]], recorded)
+            assert answer.get("card") == recorded_answer.get("card")
+            check_view(player.positions.pop(), deals[recorded_answer["token"]], recorded)
     assert service.log.strategy_failures == []
     assert service.log.other_errors == []
 
 
-def check_view(view: Position, truth: Truth, recorded: Recorded) -> None:
-    """The view is what that seat had seen; nobody is told of a lone defence, but may find out."""
+def check_view(view: EuchrePosition, truth: Truth, recorded: Recorded) -> None:
+    """Assert that the view has what that seat had seen.
+
+    A lone defence is announced to no seat, but a seat may infer it.
+    """
     query = parse_qs(recorded.target.partition("?")[2])
-    seat, question = int(query["pos"][0]), ASKED[recorded.path]
-    asked = [
+    seat, question = int(query["pos"][0]), DECISION_TYPE_BY_PATH[recorded.path]
+    decision_deals = [
         deal for deal in truth.states if pending_decision(deal.public_state) == (seat, question)
     ]
     if question is DecisionType.DISCARD:  # the call was not told yet
-        assert (view.seat, view.decision_type, view.hand) == (seat, question, asked[0].hand(seat))
+        assert (view.seat, view.decision_type, view.hand) == (
+            seat,
+            question,
+            decision_deals[0].hand(seat),
+        )
         return
     is_bid = question is DecisionType.BID
     true = current_position(
-        asked[int(query["round"][0]) - 1 if is_bid else int(query["trickNum"][0])]
+        decision_deals[int(query["round"][0]) - 1 if is_bid else int(query["trickNum"][0])]
     )
     assert view == replace(
         true,
@@ -185,27 +196,27 @@ SHARED = ("A ", "B ", "E ")
 
 
 def deals() -> Iterator[tuple[Truth, list[Recorded]]]:
-    """Each deal of those scenarios with its requests."""
-    found: list[Recorded] = []
-    for one in requests():
-        if one.path == "/deal" and one.method == "POST":
-            found = []
-        found.append(one)
-        if one.path == "/deal" and one.method == "PATCH":
-            truth = truth_of(found[0])
+    """Yield each deal of the scenarios with a shared token, with its requests."""
+    deal_requests: list[Recorded] = []
+    for request in requests():
+        if request.path == "/deal" and request.method == "POST":
+            deal_requests = []
+        deal_requests.append(request)
+        if request.path == "/deal" and request.method == "PATCH":
+            truth = truth_of(deal_requests[0])
             if truth.raw["scenario"].startswith(SHARED):
-                yield truth, found
+                yield truth, deal_requests
 
 
 def comparable(method: str, target: str, body: str | bytes | None) -> tuple[object, ...]:
-    """A request without what is free: the order of keys and of offered cards."""
+    """Return a request without its free parts: the order of keys and of offered cards."""
     path, _, query = target.partition("?")
-    values = {name: sorted(given) for name, given in parse_qs(query).items()}
+    values = {name: sorted(items) for name, items in parse_qs(query).items()}
     return method, path, values, json.loads(body) if body else None
 
 
 def test_every_deal_of_a_shared_token_is_sent_as_the_client_sent_it() -> None:
-    """In the sample every third."""
+    """In the sample every third deal is compared."""
     count, euchre = 0, EuchreSimulation()
     for truth, recorded in islice(deals(), 0, None, case_count(3, full=1)):
         sent: list[tuple[object, ...]] = []
@@ -218,13 +229,18 @@ def test_every_deal_of_a_shared_token_is_sent_as_the_client_sent_it() -> None:
         remote, adapter = in_process_player(EuchreServiceHarness(answering), token)
         remote._has_session, remote._deal_number = True, number - 1
         adapter.watch = watch
-        ours = tuple(int(seat) for seat in truth.raw["tokens"])
-        team, match = remote.for_match(ours), SimulatedMatch(SeatedDeal(start(truth.cards), 0))
+        team_seats = tuple(int(seat) for seat in truth.raw["tokens"])
+        team, match = (
+            remote.for_match(team_seats),
+            SimulatedEuchreMatch(SeatedDeal(start(truth.cards), 0)),
+        )
         for action in truth.actions:
             answering.answer = lambda _, action=action: action  # type: ignore[misc]
-            done = team.decide(match) if euchre.current_seat(match) in ours else action
+            done = team.decide(match) if euchre.current_seat(match) in team_seats else action
             match = euchre.apply_action(match, done, Random(0))
         team.end_match(match)
-        assert sent == [comparable(one.method, one.target, one.body) for one in recorded]
+        assert sent == [
+            comparable(request.method, request.target, request.body) for request in recorded
+        ]
         count += 1
     assert count > case_count(10, full=30)

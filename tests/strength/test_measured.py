@@ -38,7 +38,7 @@ def test_champion_and_third_bust_as_often_and_take_as_long_as_the_real_programs(
     played = run_duel(
         DuelPlan(first="champion", second="third", pairs=150, seed=7, pure_python=True)
     )
-    busts, turns = ([played.total(name, one) for one in (0, 1)] for name in ("busts", "turns"))
+    busts, turns = ([played.total(name, side) for side in (0, 1)] for name in ("busts", "turns"))
     assert busts[0] / turns[0] == pytest.approx(0.20, abs=0.02)
     assert busts[1] / turns[1] == pytest.approx(0.42, abs=0.03)
     assert turns[0] / len(played.matches) == pytest.approx(9, abs=0.5)

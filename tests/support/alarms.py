@@ -1,9 +1,9 @@
-"""The alarms of template.yaml, and what CloudWatch would make of samples.
+"""The alarms of template.yaml, and CloudWatch's evaluation of them on samples.
 
-When an alarm is on, by the rules of "Using Amazon CloudWatch alarms": values are gathered into
-periods on the clock's grid, the last N periods are compared, M of them must breach, and a period
-without values is treated as the alarm says. What an alarm uses that is not known here is a KeyError
-or a ConfigError.
+The rules are those of "Using Amazon CloudWatch alarms": values are gathered into periods on the
+clock's grid, the last N periods are compared, M of them must breach, and a period without
+values is treated as the alarm says. An alarm that uses a feature not implemented here raises a
+KeyError or a ConfigError.
 """
 
 import math
@@ -44,16 +44,23 @@ class Series:
 
     def __init__(self, properties: Mapping[str, Any]) -> None:
         metric = properties["Metric"]
-        named = {(one["Name"], _plain(one["Value"])) for one in metric.get("Dimensions", [])}
+        named = {
+            (dimension["Name"], _plain(dimension["Value"]))
+            for dimension in metric.get("Dimensions", [])
+        }
         space = _plain(metric["Namespace"])
         self.metric = MetricKey(space, metric["MetricName"], frozenset(named))
         self.statistic = properties["Stat"]
         self.period = timedelta(seconds=int(properties["Period"]))
 
     def value(self, samples: Samples, start: datetime) -> float | None:
-        """That of the period which begins then."""
+        """Return the value of the period that begins at `start`, None without samples."""
         end = start + self.period
-        its = [one.value for one in samples.get(self.metric, ()) if start <= one.timestamp < end]
+        its = [
+            sample.value
+            for sample in samples.get(self.metric, ())
+            if start <= sample.timestamp < end
+        ]
         return _STATISTICS[self.statistic](its) if its else None
 
 
@@ -62,23 +69,23 @@ class Alarm:
 
     def __init__(self, name: str, properties: Mapping[str, Any]) -> None:
         statistic = properties.get("ExtendedStatistic") or properties.get("Statistic")
-        own = {"Metric": properties, "Stat": statistic, "Period": properties.get("Period")}
-        queries = properties.get("Metrics", [{"Id": "m", "MetricStat": own}])
-        (shown,) = [one for one in queries if one.get("ReturnData", True)]
-        known = [one for one in queries if "MetricStat" in one]
+        metric_stat = {"Metric": properties, "Stat": statistic, "Period": properties.get("Period")}
+        queries = properties.get("Metrics", [{"Id": "m", "MetricStat": metric_stat}])
+        (returned_query,) = [query for query in queries if query.get("ReturnData", True)]
+        metric_queries = [query for query in queries if "MetricStat" in query]
         self.name = name
-        self.series = {one["Id"]: Series(one["MetricStat"]) for one in known}
+        self.series = {query["Id"]: Series(query["MetricStat"]) for query in metric_queries}
         self.period = next(iter(self.series.values())).period  # the same for all of them
         self.periods = int(properties["EvaluationPeriods"])
         self.threshold = float(properties["Threshold"])
-        self._expression = shown.get("Expression", shown["Id"])
+        self._expression = returned_query.get("Expression", returned_query["Id"])
         self._compare = _COMPARISONS[properties["ComparisonOperator"]]
         self._breaching = int(properties.get("DatapointsToAlarm", self.periods))
         self._silence = _SILENCE[properties["TreatMissingData"]]
 
-    def is_on(self, samples: Samples, now: datetime) -> bool:
-        """Whether it is on at a moment, looking at the periods that are over by then."""
-        last = now - (now - _EPOCH) % self.period
+    def is_on(self, samples: Samples, timestamp: datetime) -> bool:
+        """Return True if the alarm is on at a moment, judged by the periods complete by then."""
+        last = timestamp - (timestamp - _EPOCH) % self.period
         starts = [last - self.period * (number + 1) for number in range(self.periods)]
         return sum(self._breaches(samples, start) for start in starts) >= self._breaching
 
@@ -90,55 +97,57 @@ class Alarm:
 
 @cache
 def template_alarms() -> list[Alarm]:
-    """The stack's alarms; physical names are the logical ones."""
-    return [Alarm(name, told) for name, told in of_kind("AWS::CloudWatch::Alarm").items()]
+    """Return the stack's alarms; physical names are the logical ones."""
+    return [
+        Alarm(name, definition) for name, definition in of_kind("AWS::CloudWatch::Alarm").items()
+    ]
 
 
 def composite_alarm_rules() -> dict[str, str]:
-    """The rules of those on other alarms, by their names."""
-    told = of_kind("AWS::CloudWatch::CompositeAlarm").items()
-    return {name: _plain(one["AlarmRule"]) for name, one in told}
+    """Return the rules of the composite alarms by name."""
+    definitions = of_kind("AWS::CloudWatch::CompositeAlarm").items()
+    return {name: _plain(definition["AlarmRule"]) for name, definition in definitions}
 
 
 def _plain(value: object) -> str:
-    """A value with its references replaced: by the stack's name, or by logical names."""
+    """Return a value with its references replaced by the stack's name or by logical names."""
     match value:
         case str():
             return value
         case {"Ref": name}:
             return STACK if name == "AWS::StackName" else str(name)
-        case {"Fn::GetAtt": str(told) | [told, *_]}:
-            return str(told).partition(".")[0]
-        case {"Fn::Sub": told}:
-            return str(told).replace("${", "").replace("}", "")
+        case {"Fn::GetAtt": str(target) | [target, *_]}:
+            return str(target).partition(".")[0]
+        case {"Fn::Sub": target}:
+            return str(target).replace("${", "").replace("}", "")
     raise ConfigError(f"An alarm uses {value!r}, which cannot be resolved here.")
 
 
 def alarms_fired(samples: Sequence[Sample], tail: timedelta = MINUTE) -> set[str]:
     """The alarms that are on at any full minute from the first sample to `tail` after the last."""
     of = defaultdict(list)
-    for one in samples:
-        of[one.metric].append(one)
-    moments = [one.timestamp for one in samples]
+    for sample in samples:
+        of[sample.metric].append(sample)
+    moments = [sample.timestamp for sample in samples]
     start = min(moments) - (min(moments) - _EPOCH) % MINUTE + MINUTE
     full = [start + MINUTE * n for n in range((max(moments) + tail - start) // MINUTE + 1)]
     return {alarm.name for alarm in template_alarms() if any(alarm.is_on(of, at) for at in full)}
 
 
 def composite_is_on(rule: str, states: Mapping[str, bool]) -> bool:
-    """Whether an alarm on others is on while these are on or off."""
+    """Return True if a composite alarm is on, given the states of its alarms."""
     return bool(_computed(rule, {"ALARM": lambda name: states[name]}))
 
 
-def _computed(expression: str, known: Mapping[str, object]) -> float | None:
-    """What metric math or an alarm's rule of our template comes to.
+def _computed(expression: str, variables: Mapping[str, object]) -> float | None:
+    """Evaluate metric math or a composite alarm's rule of our template.
 
-    Read as Python, with what is known; a missing value makes a result missing, unless FILL
-    replaces it.
+    The expression is evaluated as Python with these variables. The result is None if a value is
+    missing, unless FILL replaces it.
     """
-    spoken = re.sub(r"\b(AND|OR|NOT)\b", lambda word: word[0].lower(), expression)
+    spoken = re.sub(r"\b(AND|OR|NOT)\b", lambda match: match[0].lower(), expression)
     try:
-        found: float | None = eval(spoken.strip(), {"__builtins__": {}}, dict(known))  # noqa: S307 - our own template's
+        result: float | None = eval(spoken.strip(), {"__builtins__": {}}, dict(variables))  # noqa: S307 - our own template's
     except TypeError:  # None is no number
         return None
-    return found
+    return result

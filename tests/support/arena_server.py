@@ -1,4 +1,4 @@
-"""A real arena on a free port, a clock to turn by hand, and a lean client to ask it with."""
+"""A real arena on a free port, a manual clock, and a small HTTP client for it."""
 
 import asyncio
 import base64
@@ -45,16 +45,16 @@ PASSWORDS = {player: f"{name.lower()}pass" for player, name in NAMES.items()} | 
 
 
 class ManualClock:
-    """A clock that stands still until it is turned."""
+    """A clock that only moves when `advance` is called."""
 
     def __init__(self) -> None:
-        self.now = datetime(2026, 11, 20, 12, tzinfo=UTC)
+        self.current_time = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
     def __call__(self) -> datetime:
-        return self.now
+        return self.current_time
 
     def advance(self, duration: timedelta) -> None:
-        self.now += duration
+        self.current_time += duration
 
 
 def write_players(folder: Path) -> Path:
@@ -96,7 +96,7 @@ def basic_auth(user: str, passwords: Mapping[str, str] = PASSWORDS) -> str:
 
 
 class ArenaHttpClient:
-    """One kept-alive connection that speaks for whichever user is named."""
+    """HTTP client with one persistent connection, on which requests may be for different users."""
 
     def __init__(self, url: str, timeout: float = HANG_SECONDS) -> None:
         self.url, parts = url, urlsplit(url)
@@ -111,18 +111,18 @@ class ArenaHttpClient:
         body: object = None,
         headers: Mapping[str, str] | None = None,
     ) -> HttpResponse:
-        """The answer to a request; `body` is sent as JSON, bytes as they are."""
+        """Send a request, and return the response; `body` is sent as JSON, bytes as they are."""
         sent = dict(headers or {})
         if user is not None:
             sent.setdefault("Authorization", self._credentials[user])
         if body is not None:
             sent.setdefault("Content-Type", "application/json")
         raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        status, headers_told, told = self._send(method, path, raw, sent)
-        found: dict[str, list[str]] = {}
-        for name, value in headers_told:
-            found.setdefault(name.lower(), []).append(value)
-        return HttpResponse(status, told, found)
+        status, response_headers, content = self._send(method, path, raw, sent)
+        headers_by_name: dict[str, list[str]] = {}
+        for name, value in response_headers:
+            headers_by_name.setdefault(name.lower(), []).append(value)
+        return HttpResponse(status, content, headers_by_name)
 
     def _send(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
@@ -141,7 +141,7 @@ class ArenaHttpClient:
         self._connection.close()
 
     def disconnect(self) -> None:
-        """Cut the line, also while another thread waits for an answer on it."""
+        """Close the socket, even while another thread waits for an answer on it."""
         self._connection.sock.shutdown(socket.SHUT_RDWR)
         self._connection.close()
 
@@ -149,18 +149,18 @@ class ArenaHttpClient:
 async def call_asgi(
     app: Starlette, method: str, target: str, body: bytes | None, headers: Mapping[str, str]
 ) -> tuple[int, Sequence[tuple[str, str]], bytes]:
-    """Status, headers and body of what an application answers, asked without a socket."""
+    """Call an ASGI application without a socket; return status, headers and body."""
     parts, pending = urlsplit(target), [{"type": "http.request", "body": body or b""}]
-    told: dict[str, Any] = {"body": b""}
+    response: dict[str, Any] = {"body": b""}
 
     async def receive() -> dict[str, Any]:
         return pending.pop() if pending else await asyncio.Future()
 
     async def send(message: Any) -> None:  # noqa: ANN401 - ASGI's own
         if message["type"] == "http.response.start":
-            told.update(message)
+            response.update(message)
         else:
-            told["body"] += message.get("body", b"")
+            response["body"] += message.get("body", b"")
 
     scope = {
         "type": "http",
@@ -171,12 +171,14 @@ async def call_asgi(
         "client": ("127.0.0.1", 1),
     }
     await app(scope, receive, send)
-    found = [(name.decode(), value.decode()) for name, value in told.get("headers", ())]
-    return told["status"], found, told["body"]
+    response_headers = [
+        (name.decode(), value.decode()) for name, value in response.get("headers", ())
+    ]
+    return response["status"], response_headers, response["body"]
 
 
 class InProcessClient(ArenaHttpClient):
-    """A client of an arena in this process, whose requests need no socket; closed with it."""
+    """Client of an arena in this process, without a socket; closing it closes the arena."""
 
     def __init__(self, config: ArenaConfig) -> None:
         super().__init__("http://127.0.0.1:9")
@@ -185,8 +187,8 @@ class InProcessClient(ArenaHttpClient):
     def _send(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> tuple[int, Sequence[tuple[str, str]], bytes]:
-        asked = call_asgi(self._arena.app, method, path, body, headers)
-        return self._loop.run_until_complete(asked)
+        response = call_asgi(self._arena.app, method, path, body, headers)
+        return self._loop.run_until_complete(response)
 
     def close(self) -> None:
         self._arena.close()
@@ -252,43 +254,46 @@ def canonical_json(body: object) -> str:
 
 
 def without_secrets(view: Any) -> Any:  # noqa: ANN401 - any JSON view
-    """A recorded view as our arena shows it to a player who did not create the match."""
-    shown = json.loads(json.dumps(view))
+    """Return a recorded view without what our arena hides from players who did not create it."""
+    redacted = json.loads(json.dumps(view))
     for secret in ("randomSeed", "drawPile"):
-        shown.get("creationParams", {}).pop(secret, None)
-    for move in shown.get("moves", ()):
+        redacted.get("creationParams", {}).pop(secret, None)
+    for move in redacted.get("moves", ()):
         for event in move["events"]:
             event.pop("matchStartedSeed", None)
-    return shown
+    return redacted
 
 
-def as_shown_to(viewer: str | None, body: Any) -> Any:  # noqa: ANN401 - any JSON body
-    """A recorded body as our arena shows it: seed and draw pile for creator and admin alone."""
+def body_visible_to(viewer: str | None, body: Any) -> Any:  # noqa: ANN401 - any JSON body
+    """Return a recorded body as our arena sends it to `viewer`.
+
+    Only the creator and the admin see the seed and the draw pile.
+    """
     if isinstance(body, list):
-        return [as_shown_to(viewer, item) for item in body]
+        return [body_visible_to(viewer, item) for item in body]
     is_view = isinstance(body, dict) and "createdByPlayerId" in body
     hidden = is_view and viewer not in (ADMIN, body["createdByPlayerId"])
     return without_secrets(body) if hidden else body
 
 
 class BackgroundRequest:
-    """A request that waits in a thread of its own, on a connection of its own."""
+    """A request that waits in a separate thread, on a separate connection."""
 
     def __init__(self, arena: ArenaServer, method: str, path: str, user: str | None) -> None:
         self._client = ArenaHttpClient(arena.url)
         body = {"etype": "Draw"} if method == "POST" else None
-        before, thread = arena.long_poll_count, ThreadPoolExecutor(1)
-        self._asked = thread.submit(self._client.request, method, path, user, body)
+        previous_count, thread = arena.long_poll_count, ThreadPoolExecutor(1)
+        self._future = thread.submit(self._client.request, method, path, user, body)
         thread.shutdown(wait=False)
-        until(lambda: arena.long_poll_count > before)
+        until(lambda: arena.long_poll_count > previous_count)
 
     def response(self) -> HttpResponse:
-        """The answer; it must come soon."""
-        answer = self._asked.result(timeout=HANG_SECONDS)
+        """Wait for the response and return it; it must come soon."""
+        answer = self._future.result(timeout=HANG_SECONDS)
         self._client.close()
         return answer
 
     def disconnect(self) -> None:
         """Close the connection without waiting for the answer."""
         self._client.disconnect()
-        assert isinstance(self._asked.exception(timeout=HANG_SECONDS), OSError | HTTPException)
+        assert isinstance(self._future.exception(timeout=HANG_SECONDS), OSError | HTTPException)

@@ -1,4 +1,4 @@
-"""One build of functions and layers for this machine, shared by all tests and their processes."""
+"""One build of functions and layers for this machine, shared by all test processes."""
 
 import fcntl
 from pathlib import Path
@@ -53,7 +53,7 @@ def _build_layers_once(folder: Path, target: BuildTarget) -> None:
         "--build-dir",
         str(folder / BUILD_FOLDERS[ARENA_TEMPLATE]),
     )
-    less = [word for layer in LAYERS for word in ("--exclude", layer)]
+    less = [option for layer in LAYERS for option in ("--exclude", layer)]
     sam_build.run_sam(
         ["build", *place, *less], {**target.environment(), **sam_build.QUIET_ENVIRONMENT}
     )

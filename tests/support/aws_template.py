@@ -1,4 +1,4 @@
-"""The translated template, and questions that several tests ask of it."""
+"""The translated template, and queries on it that several tests use."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -32,7 +32,7 @@ def properties(name: str) -> dict[str, Any]:
 
 
 def statements(role: str) -> Iterator[dict[str, Any]]:
-    """What a role may do, also by the policies of a service's table and password."""
+    """Yield the statements of a role, including the policies of a service's table and secret."""
     service = role.removesuffix("Role")
     for name in ("TablePolicy", "SecretPolicy"):
         if f"{service}{name}" in template()["Resources"]:
@@ -42,7 +42,7 @@ def statements(role: str) -> Iterator[dict[str, Any]]:
 
 
 def allowed_actions(name: str, service: str) -> set[str]:
-    """What a role or a policy allows in a service, without the service's name."""
+    """Return the actions of a service that a role or policy allows, without the service's name."""
     policy = properties(name).get("PolicyDocument")
     return {
         action.partition(":")[2]

@@ -1,4 +1,4 @@
-"""The Blef service in this process, and how recorded cards are read."""
+"""The Blef service in this process, and parsers for recorded cards."""
 
 import io
 import json
@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 
 from cardsharp.aws import telemetry
 from cardsharp.core.clock import Clock
-from cardsharp.games.blef.cards import Card, Hand
+from cardsharp.games.blef.cards import BlefCard, Hand
 from cardsharp.games.blef.game import GAME
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import DealHand, Round, RoundMove, max_cards
 from cardsharp.games.blef.service import routes_v2022
 from cardsharp.games.blef.service.bootstrap import publish_change
@@ -52,7 +52,7 @@ class HttpResponse:
 
 @dataclass
 class BlefHandlerClient:
-    """Asks the handler in this process, with the events that API Gateway would send."""
+    """Client that calls the handler in this process with the events of API Gateway."""
 
     store: GameStore
     clock: Clock = field(default_factory=FakeClock)
@@ -66,7 +66,7 @@ class BlefHandlerClient:
         self.api = lambda_handler.build_combined_handler((API, routes_v2022.API), self.blef)
 
     def with_feed(self, sockets: WebSocketConnections) -> Feed:
-        """Have what changes told to those who watch; who may watch is still to be said."""
+        """Connect a feed that publishes changes to subscribers; there are none at first."""
         feed = Feed(SUBSCRIBER_STORE.open(f"sqlite:{MEMORY_PATH}", self.clock), sockets, self.clock)
         self.blef.on_change = partial(publish_change, feed)
         return feed
@@ -81,8 +81,8 @@ class BlefHandlerClient:
         return self.request("GET", path, **query)
 
     def request(self, method: str, path: str, **query: object) -> HttpResponse:
-        given = {name: str(value) for name, value in query.items()}
-        target = f"{self.base}{path}" + (f"?{urlencode(given)}" if given else "")
+        params = {name: str(value) for name, value in query.items()}
+        target = f"{self.base}{path}" + (f"?{urlencode(params)}" if params else "")
         return self.send(HttpRequest(method, target))
 
     def post(self, path: str, body: object) -> HttpResponse:
@@ -98,16 +98,16 @@ class BlefHandlerClient:
         return self.get(f"/games/{game}/join", nickname=nickname).json["player_uuid"]
 
     def create_with_players(self, players: int = 2) -> "StartedBlefGame":
-        """Return a game that can be started, by nickname the uuids of its players."""
+        """Create a game that can be started; its players' uuids are given by nickname."""
         game = self.create()
         names = [f"p{number}" for number in range(players)]
         return StartedBlefGame(self, game, {name: self.join(game, name) for name in names})
 
     def create_and_start(self, players: int = 2) -> "StartedBlefGame":
-        """The same once it has just been started."""
-        made = self.create_with_players(players)
-        assert self.get(f"/games/{made.game}/start", admin_uuid=made.uuids["p0"]).status == 202
-        return made
+        """Create such a game and start it."""
+        game = self.create_with_players(players)
+        assert self.get(f"/games/{game.game}/start", admin_uuid=game.uuids["p0"]).status == 202
+        return game
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def memory_client(base: str = API.base_path, **overrides: Any) -> BlefHandlerCli
 
 
 class RecordedRandomness(SecureRandomness):
-    """Chance as a recording had it; what that does not tell is real, or dealt by `rest`."""
+    """Recorded random values; others are really random, or dealt by `fallback`."""
 
     def __init__(self, fallback: DealHand | None = None) -> None:
         self._rest = fallback or super().deal
@@ -176,18 +176,18 @@ class RecordedRandomness(SecureRandomness):
         return self.orders.get(players) or super().seating_order(players)
 
     def deal(self, deal_index: int) -> Hand:
-        told = self.hands and len(self.hands[0]) == deal_index
-        return self.hands.pop(0) if told else self._rest(deal_index)
+        is_recorded = self.hands and len(self.hands[0]) == deal_index
+        return self.hands.pop(0) if is_recorded else self._rest(deal_index)
 
 
-def parse_cards(items: Iterable[dict[str, int]]) -> list[Card]:
+def parse_cards(items: Iterable[dict[str, int]]) -> list[BlefCard]:
     """The cards of a hand in the API's JSON."""
-    return [Card(item["value"], item["colour"]) for item in items]
+    return [BlefCard(item["value"], item["colour"]) for item in items]
 
 
-def parse_hands(state: dict[str, Any]) -> list[list[Card]]:
-    """The hands that a state shows, in seating order."""
-    return [parse_cards(shown["hand"]) for shown in state["hands"]]
+def parse_hands(state: dict[str, Any]) -> list[list[BlefCard]]:
+    """Return the visible hands of a state, in seating order."""
+    return [parse_cards(hand["hand"]) for hand in state["hands"]]
 
 
 def empty_objects_as_none(body: Any) -> Any:  # noqa: ANN401 - whatever JSON came
@@ -199,22 +199,26 @@ def empty_objects_as_none(body: Any) -> Any:  # noqa: ANN401 - whatever JSON cam
 
 
 def random_round(random: Random, players: int, eliminated: int = 0) -> Round:
-    """Some round of a game with so many players, some of them out, with a few bets made."""
-    most = max_cards(players)
+    """Return a random round of that many players, some of them eliminated, with a few bets."""
+    max_hand_size = max_cards(players)
     gone = random.sample(range(players), eliminated)
-    n_cards = tuple(0 if seat in gone else random.randint(1, most) for seat in range(players))
-    left = [seat for seat in range(players) if seat not in gone]
+    n_cards = tuple(
+        0 if seat in gone else random.randint(1, max_hand_size) for seat in range(players)
+    )
+    active_seats = [seat for seat in range(players) if seat not in gone]
     bets = sorted(random.sample(range(88), random.randint(0, 4)))
-    history = tuple(RoundMove(left[turn % len(left)], bet) for turn, bet in enumerate(bets))
-    turn, number = left[len(bets) % len(left)], random.randint(1, 9)
-    bare = Round(number, most, n_cards, ((),) * players, turn, history)
+    history = tuple(
+        RoundMove(active_seats[turn % len(active_seats)], bet) for turn, bet in enumerate(bets)
+    )
+    turn, number = active_seats[len(bets) % len(active_seats)], random.randint(1, 9)
+    bare = Round(number, max_hand_size, n_cards, ((),) * players, turn, history)
     return resample_hidden_hands(bare, None, random)
 
 
 def positions_of_first_seat(
     first: str, second: str, seed: int, seats: int | None = None
-) -> Iterator[Position]:
-    """What whoever sits first sees where it is to act, in a game between those strategies."""
+) -> Iterator[BlefPosition]:
+    """Yield the positions in which the first seat acts, in a game between these strategies."""
     players = [StrategyPlayer(GAME, name, seed, seats) for name in (first, second)]
     simulation = players[0].simulation
     for note in play_on(simulation.initial_state(Random(seed)), players, Random(seed))[:-1]:
@@ -223,17 +227,21 @@ def positions_of_first_seat(
 
 
 class IntendedDifferences:
-    """Where we answer otherwise than the original on purpose: which cases, with what, and why.
+    """Intended differences from the original: their cases, our answers, and the reasons.
 
-    A table of `tests/samples` lists them; noted is which of them are `needed`.
+    A table of `tests/samples` lists them; `needed` collects the cases that were used.
     """
 
     def __init__(self, name: str) -> None:
-        self.listed = {case: one for one in sample_table(name)["decision"] for case in one["cases"]}
+        self.listed = {
+            case: decision
+            for decision in sample_table(name)["decision"]
+            for case in decision["cases"]
+        }
         self.needed: set[str] = set()
 
     def accepts(self, case: str, reply: HttpResponse, variables: Mapping[str, object]) -> bool:
-        """Whether this is what is listed; its error may have words in braces, which are `told`."""
+        """Return True if the reply is the listed one; `variables` fill the braces of its error."""
         listed = self.listed.get(case)
         if listed is None:
             return False

@@ -1,4 +1,4 @@
-"""Today's generation of Blef's API: clients, those who watch, and what was recorded of it."""
+"""The present generation of Blef's API: clients, watching clients, and its recording."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from support.waiting import HANG_SECONDS
 
 @dataclass(frozen=True)
 class BlefV2Client:
-    """A service at an address, and requests to it as a client of today's generation makes them."""
+    """Client of a service at an address, which uses the present generation of the API."""
 
     url: str
 
@@ -36,12 +36,12 @@ class BlefV2Client:
 
     def watch(self, *, headers: dict[str, str] | None = None, **query: str) -> ClientConnection:
         """Open a socket, with parameters in the query string or as headers."""
-        asked = "&".join(f"{name}={value}" for name, value in query.items())
-        address = f"{self.url.replace('http', 'ws', 1)}/?{asked}"
+        query_string = "&".join(f"{name}={value}" for name, value in query.items())
+        address = f"{self.url.replace('http', 'ws', 1)}/?{query_string}"
         return connect(address, additional_headers=headers, open_timeout=HANG_SECONDS, proxy=None)
 
     def create_with_players(self, *names: str) -> tuple[str, list[str]]:
-        """A new game with these players, and their secrets."""
+        """Create a game with these players, and return its id and their secrets."""
         game = self.get("/games/create")["game_uuid"]
         secrets = [self.get(f"/games/{game}/join", nickname=n)["player_uuid"] for n in names]
         return game, secrets
@@ -67,7 +67,7 @@ def receive_body(socket: ClientConnection) -> Any:  # noqa: ANN401 - whatever JS
 
 
 class RecordingSockets:
-    """Sockets that note what each is sent; those that are `dead` take nothing."""
+    """WebSocket connections that record their messages; the `failing` ones reject them."""
 
     def __init__(self, failing: Sequence[str] = ()) -> None:
         self.failing = set(failing)
@@ -83,7 +83,7 @@ class RecordingSockets:
         self.closed.append(connection)
 
     def take_messages(self, connection: str) -> list[Any]:
-        """What a connection was sent since the last look."""
+        """Return and remove the messages recorded for a connection."""
         return self.sent.pop(connection, [])
 
 

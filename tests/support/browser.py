@@ -1,6 +1,6 @@
-"""A headless Chromium for the tests of pages, and what holds of every page that it opens.
+"""A headless Chromium for the tests of pages, and checks on every page that it opens.
 
-How it lies on a screen, too: what is wrong with it, and a sketch of it that no font changes.
+Also checks of the layout on a screen, and a sketch of it that does not depend on fonts.
 """
 
 import os
@@ -23,7 +23,7 @@ MISSING = (
     "install chromium; macOS: brew install --cask chromium; anywhere: .venv/bin/playwright install "
     "chromium), or set CHROMIUM to the program."
 )
-MOST_MILLISECONDS = HANG_SECONDS * 1000
+MAX_WAIT_MILLISECONDS = HANG_SECONDS * 1000
 """How long a page is waited for; one that shows what is expected is not waited for any longer."""
 
 PICTURES = os.environ.get("PICTURES")
@@ -31,23 +31,25 @@ PICTURES = os.environ.get("PICTURES")
 
 
 def chromium_path(playwright: Playwright) -> str | None:
-    """The program: that of $CHROMIUM, the installed one, or the one that Playwright fetched."""
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    own = playwright.chromium.executable_path
-    return found or (own if Path(own).is_file() else None)
+    """Return the path of $CHROMIUM, an installed Chromium, or Playwright's; None without any."""
+    installed_path = os.environ.get("CHROMIUM") or next(
+        filter(None, map(shutil.which, NAMES)), None
+    )
+    bundled_path = playwright.chromium.executable_path
+    return installed_path or (bundled_path if Path(bundled_path).is_file() else None)
 
 
 @contextmanager
 def open_page(
     browser: Browser, *, expected_errors: bool = False, **context: object
 ) -> Iterator[Page]:
-    """A page in a browser that knows nothing yet; `context` is its screen, scheme or user.
+    """Open a page in a fresh browser context; `context` sets its screen, scheme or user.
 
-    A script's error, what the page's policy forbids, an error on the console, and a request to a
-    second host fail the test; that the page itself is refused does not where it is to be.
+    A script error, a violation of the page's policy, an error on the console, or a request to a
+    second host fails the test. A refused page does not, if `expected_errors` is True.
     """
     opened = browser.new_context(**context)
-    opened.set_default_timeout(MOST_MILLISECONDS)
+    opened.set_default_timeout(MAX_WAIT_MILLISECONDS)
     page = opened.new_page()
     trouble: list[str] = []
     hosts: set[str] = set()
@@ -56,9 +58,9 @@ def open_page(
         if host := urlsplit(request.url).netloc:
             hosts.add(host)
 
-    def logged(said: ConsoleMessage) -> None:
-        if said.type == "error" and not (expected_errors and "status of 4" in said.text):
-            trouble.append(f"console: {said.text}")
+    def logged(message: ConsoleMessage) -> None:
+        if message.type == "error" and not (expected_errors and "status of 4" in message.text):
+            trouble.append(f"console: {message.text}")
 
     page.on("request", requested)
     page.on("pageerror", lambda error: trouble.append(f"script: {error}"))
@@ -72,16 +74,19 @@ def open_page(
 
 
 def serious_axe_violations(page: Page) -> list[str]:
-    """What axe calls serious or critical of the page as it stands: rule, and where it is broken."""
+    """Return axe's serious and critical violations on the page: rule, elements, and advice."""
     page.evaluate(
         "document.getAnimations().forEach(one => one.finish())"
     )  # half faded in is no fault
     page.evaluate(_AXE)
-    found = page.evaluate("axe.run({resultTypes: ['violations']})")
+    report = page.evaluate("axe.run({resultTypes: ['violations']})")
     return [
-        f"{one['id']} at {', '.join(str(node['target']) for node in one['nodes'])}: {one['help']}"
-        for one in found["violations"]
-        if one["impact"] in {"serious", "critical"}
+        (
+            f"{violation['id']} at "
+            f"{', '.join(str(node['target']) for node in violation['nodes'])}: {violation['help']}"
+        )
+        for violation in report["violations"]
+        if violation["impact"] in {"serious", "critical"}
     ]
 
 
@@ -97,12 +102,12 @@ def scroll_to_end(region: Locator) -> None:
             return
 
 
-def next_question_number(page: Page, after: str = "") -> str:
-    """The number of the next question after that one; nothing when the match is over."""
-    fresh = page.locator(f'#moves input[name=number]:not([value="{after}"]), .over')
+def next_question_number(page: Page, previous_number: str = "") -> str:
+    """Wait for the next question, and return its number; "" when the match is over."""
+    fresh = page.locator(f'#moves input[name=number]:not([value="{previous_number}"]), .over')
     fresh.first.wait_for(state="attached")
-    found = page.locator("#moves input[name=number]")
-    return found.get_attribute("value") or "" if found.count() else ""
+    inputs = page.locator("#moves input[name=number]")
+    return inputs.get_attribute("value") or "" if inputs.count() else ""
 
 
 def play_first_choice(page: Page) -> None:
@@ -134,9 +139,9 @@ MIN_TOUCH_TARGET = 44  # pixels that a finger needs (WCAG 2.5.5)
 
 
 def layout_violations(page: Page, *, check_touch_targets: bool) -> list[str]:
-    """What nobody would want to look at: wider than the screen, texts over each other, cut off.
+    """Return layout faults: too wide for the screen, overlapping texts, texts cut off.
 
-    With `touched` also what is too small for a finger.
+    With `check_touch_targets` also elements that are too small for a finger.
     """
     return page.evaluate(f"{_SCRIPT}; faults({MIN_TOUCH_TARGET if check_touch_targets else 0})")
 
@@ -146,15 +151,15 @@ SCREEN_WIDTHS = (360, 390, 768, 1024, 1280, 1440, 1600, 1920)
 
 
 def overflowing_elements(page: Page) -> dict[int, list[str]]:
-    """What of a page is wider than its place, by the width of the screen."""
-    found: dict[int, list[str]] = {}
-    before = page.viewport_size
+    """Return the elements that are wider than their place, by the width of the screen."""
+    overflow_by_width: dict[int, list[str]] = {}
+    previous_size = page.viewport_size
     for width in SCREEN_WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        found[width] = page.evaluate(f"{_SCRIPT}; wide()")
-    if before:
-        page.set_viewport_size(before)
-    return {width: wrong for width, wrong in found.items() if wrong}
+        overflow_by_width[width] = page.evaluate(f"{_SCRIPT}; wide()")
+    if previous_size:
+        page.set_viewport_size(previous_size)
+    return {width: wrong for width, wrong in overflow_by_width.items() if wrong}
 
 
 def check_page(page: Page, name: str) -> None:

@@ -1,4 +1,4 @@
-"""How much a test tries: a sample in `make test`, all of it in `make test-all`."""
+"""Number of cases that a test tries: a sample in `make test`, all in `make test-all`."""
 
 import os
 
@@ -6,5 +6,5 @@ ALL = os.environ.get("TESTS") == "all"
 
 
 def case_count(sample: int, full: int) -> int:
-    """How many cases to make up; `TESTS=all pytest ...` asks for every one by hand."""
+    """Return the number of cases to generate; `TESTS=all pytest ...` selects `full` by hand."""
     return full if ALL else sample

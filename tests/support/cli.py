@@ -17,12 +17,12 @@ import pytest
 import cardsharp.aws.telemetry  # noqa: F401
 from cardsharp_tools.cli import main
 
-ONE, TWO = "1" * 24, "2" * 24
-TEAM_ONE_PASSWORD = "teamonepass"
+TEAM_1_ID, TEAM_2_ID = "1" * 24, "2" * 24
+TEAM_1_PASSWORD = "teamonepass"
 
 STRATEGY = """{before}
 from cardsharp.games.deadmansdraw.actions import END_TURN
-from cardsharp.games.deadmansdraw.strategies import Decision, PointsOption, strategy
+from cardsharp.games.deadmansdraw import Decision, PointsOption, strategy
 
 @strategy("{name}")
 class Mine:
@@ -36,10 +36,13 @@ class Mine:
 """
 
 
-def write_strategy_file(folder: Path, name: str, body: str, before: str = "") -> str:
-    """The path of a strategy file that decides so: `body` is its line 13, `before` its first."""
+def write_strategy_file(folder: Path, name: str, body: str, preamble: str = "") -> str:
+    """Write a strategy file and return its path.
+
+    `body` is its line 13, the decision; `preamble` is its first line.
+    """
     path = folder / f"{name}.py"
-    path.write_text(STRATEGY.format(before=before, name=name, body=body))
+    path.write_text(STRATEGY.format(before=preamble, name=name, body=body))
     return str(path)
 
 
@@ -56,7 +59,7 @@ class Outcome:
 
 
 class Cli:
-    """Runs commands in this process, with a data folder of its own and no settings."""
+    """Runs commands in this process, with a separate data folder and without settings."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
@@ -64,8 +67,8 @@ class Cli:
     def __call__(self, *arguments: str) -> Outcome:
         self._capsys.readouterr()
         code = main(arguments)
-        said = self._capsys.readouterr()
-        return Outcome(code, said.out, said.err)
+        output = self._capsys.readouterr()
+        return Outcome(code, output.out, output.err)
 
 
 def isolate_environment(patch: pytest.MonkeyPatch, data_home: Path) -> None:

@@ -1,4 +1,4 @@
-"""What opens an arena in the cloud's home, as `running_arena` does in the other."""
+"""Factory of arenas on DynamoDB in an emulator, as `running_arena` is for a file."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -23,7 +23,7 @@ Opened = Callable[..., AbstractContextManager[tuple[ArenaServer, ArenaHttpClient
 
 
 def cloud_arena_factory(emulator: Emulator) -> Opened:
-    """What opens arenas in this emulator; `table` may be another arena's."""
+    """Return a factory of arenas in this emulator; `table` may be another arena's table."""
 
     @contextmanager
     def opened(

@@ -1,4 +1,4 @@
-"""Contests that were held as far as a test wants, without an arena, and what keeps them."""
+"""Contests played up to a certain point without an arena, and their repositories."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -79,9 +79,13 @@ def team_names(count: int) -> list[str]:
 
 
 def new_contest(teams: int | Sequence[str], **settings: Any) -> ContestRecords:  # noqa: ANN401 - of `Settings`
-    """A contest of so many teams, or of those names, which forgets itself."""
-    told = ContestSettings(**{"name": "cup", "matches": 3, "most": 9, "seed": "secret", **settings})
-    records = ContestRepository(SqliteDocumentStore(MEMORY_PATH, FakeClock())).create(told)
+    """Create a contest in memory with that many teams, or with teams of these names."""
+    contest_settings = ContestSettings(
+        **{"name": "cup", "matches": 3, "most": 9, "seed": "secret", **settings}
+    )
+    records = ContestRepository(SqliteDocumentStore(MEMORY_PATH, FakeClock())).create(
+        contest_settings
+    )
     names = [f"Team {number}" for number in range(teams)] if isinstance(teams, int) else teams
     for number, name in enumerate(names):
         records.append_team(TeamEntry(f"{number:024x}", name, token_hex(16)))
@@ -94,9 +98,9 @@ def played_contest(
     upsets: Iterable[str] = (),
     **overrides: Any,  # noqa: ANN401 - of `Settings`
 ) -> tuple[ContestRecords, dict[str, ArenaMatch]]:
-    """A contest of which so many pairings are decided, all without a number; and what runs.
+    """Create a contest with that many decided pairings, all if None; also return running matches.
 
-    The better seed wins as a rule, but the other one in the pairings `upset`.
+    The better seed usually wins, except in the pairings in `upsets`.
     """
     records = new_contest(names, **{"matches": 7, "most": 21, **overrides})
     settings = records.settings
@@ -104,11 +108,13 @@ def played_contest(
     chance, ids = Random(len(names)), [team.id for team in records.teams()]
     ends: dict[str, PairingOutcome] = {}
     facts: dict[str, list[MatchFacts]] = {}
-    most = 10**6 if decided_pairings is None else decided_pairings
+    max_decided = 10**6 if decided_pairings is None else decided_pairings
 
     def waiting() -> list[Pairing]:
-        known = settings.base_format.pairings(ids, ends)
-        return [one for one in known if one.key not in ends][: most - len(ends)]
+        pairings = settings.base_format.pairings(ids, ends)
+        return [candidate for candidate in pairings if candidate.key not in ends][
+            : max_decided - len(ends)
+        ]
 
     while together := waiting():
         for pairing in together:
@@ -133,7 +139,7 @@ def played_contest(
 def table(match_id: str, pairing: Pairing) -> ArenaMatch:
     """A match in which a card was drawn."""
     params = parse_create_request({"timeout": 7}, match_id)
-    origin = RequestOrigin(ManualClock().now)
+    origin = RequestOrigin(ManualClock().current_time)
     match, _ = begin_match(
         match_id, at_arena.MatchPlayers(pairing.teams, None), params, Randomness.FAIR, origin
     )
@@ -152,12 +158,14 @@ def _facts(chance: Random, odds: float) -> MatchFacts:
 
 
 def play_practice(records: ContestRecords, matches: int) -> None:
-    """Practice of so many matches, in which the better seed wins more often."""
+    """Play that many practice matches, in which the better seed wins more often."""
     chance, ids = Random(matches), [team.id for team in records.teams()]
     meetings: list[PracticeMatch] = []
     start = datetime(2026, 11, 20, 12, tzinfo=UTC)
     while len(meetings) < matches:
-        for pairing in next_pairings(ids, [one.pairing for one in meetings], (), {}):
+        for pairing in next_pairings(
+            ids, [practice_match.pairing for practice_match in meetings], (), {}
+        ):
             number = len(meetings) + 1
             seeds = [ids.index(team) for team in pairing.teams]
             facts = _facts(chance, 0.5 + 0.45 * (seeds[1] - seeds[0]) / len(ids))
@@ -192,7 +200,7 @@ def contests_in(table: DynamoTable, client: "DynamoDBClient") -> ContestReposito
 
 @dataclass(frozen=True)
 class SpectatedContest:
-    """An arena that shows a contest, one match of which runs unless it is over."""
+    """A contest shown by an arena, with one running match unless the contest is over."""
 
     arena: ArenaServer
     records: ContestRecords
@@ -204,14 +212,14 @@ class SpectatedContest:
         return f"{self.arena.url}/contest"
 
     def time_out_turn(self) -> None:
-        """The turn of the match runs out of time, and spectators are answered anew."""
+        """Let the match's turn run out of time, and the spectators' cache expire."""
         self.clock.advance(timedelta(seconds=9))
         self.arena._call(self.arena._arena.referee.end_overdue_turns)
 
     def finish_pairing(self) -> None:
-        """The pairing of the match is won by its first team, and nothing runs any more."""
+        """Let the first team win the match's pairing; no match runs afterwards."""
         results = self.records.results()
-        (at,) = (at for at, one in enumerate(results) if self.match in one.matches)
+        (at,) = (at for at, result in enumerate(results) if self.match in result.matches)
         won = MatchFacts((40, 30), 0, 61.0, 20, (1, 2), (0, 0))
         winner = results[at].teams[0]
         results[at] = replace(
@@ -224,23 +232,25 @@ class SpectatedContest:
 def spectated_contest(
     folder: Path, names: Sequence[str], decided_pairings: int | None, practice: int = 0
 ) -> Iterator[SpectatedContest]:
-    """A contest of which so many pairings are decided, None for all, in rounds of one match."""
+    """Serve a contest of one-match pairings, that many of them decided, all if None."""
     records, _ = played_contest(names, decided_pairings)
     if practice:
         play_practice(records, practice)
-    players = [{"_id": one.id, "name": one.name, "ha1": one.ha1} for one in records.teams()]
+    players = [{"_id": team.id, "name": team.name, "ha1": team.ha1} for team in records.teams()]
     (folder / "players.json").write_text(json.dumps(players))
     clock = ManualClock()
     pages = ContestPages(lambda: ContestRepository(records.documents))
-    told = {"players": folder / "players.json", "clock": clock, "is_public": True}
-    with running_arena(folder, extra_pages=pages, **told) as (arena, _):
+    arena_options = {"players": folder / "players.json", "clock": clock, "is_public": True}
+    with running_arena(folder, extra_pages=pages, **arena_options) as (arena, _):
         yield SpectatedContest(arena, records, clock, _begun(arena, records))
 
 
 def _begun(arena: ArenaServer, records: ContestRecords) -> str:
-    """The id of a match of the first pairing that is not decided, which begins; else nothing."""
-    results = [replace(one, matches=one.matches[: len(one.facts)]) for one in records.results()]
-    at = next((at for at, one in enumerate(results) if not one.decided), None)
+    """Begin a match of the first undecided pairing, and return its id; "" if all are decided."""
+    results = [
+        replace(result, matches=result.matches[: len(result.facts)]) for result in records.results()
+    ]
+    at = next((at for at, result in enumerate(results) if not result.decided), None)
     if at is None:
         return ""
     tags = (f"cup_Round{results[at].round}", "cup")

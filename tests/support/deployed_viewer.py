@@ -1,4 +1,4 @@
-"""The viewer's function on a table of an emulator's cloud, and what it asks for there."""
+"""The viewer's function on a DynamoDB table in an emulator, and the requests that it sends."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ Request = tuple[str, dict[str, Any]]
 
 @dataclass
 class DeployedViewer:
-    """The function on a table of its own, and the requests that it has sent there."""
+    """The viewer's function with a separate table, and the AWS requests of its last invocation."""
 
     log: DynamoMatchLog
     table: str
@@ -47,10 +47,10 @@ class DeployedViewer:
     cookies: dict[str, str] = field(default_factory=dict)
 
     def request(self, target: str, body: str = "") -> HttpResponse:
-        held = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        headers = (("Cookie", held),) if held else ()
-        asked = HttpRequest("POST" if body else "GET", target, headers, body.encode())
-        read = self.invoke(to_event(asked, datetime.now(UTC)))
+        cookie_header = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        headers = (("Cookie", cookie_header),) if cookie_header else ()
+        http_request = HttpRequest("POST" if body else "GET", target, headers, body.encode())
+        read = self.invoke(to_event(http_request, datetime.now(UTC)))
         for name, value in read.headers:
             if name == "Set-Cookie":
                 key, _, rest = value.partition("=")
@@ -67,7 +67,7 @@ class DeployedViewer:
         return answer.body.decode()
 
     def play(self, name: str, moves: Sequence[MoveRecord], lease: Lease | None = None) -> Lease:
-        """Have our intents and the arena's facts in the log, as a worker writes them."""
+        """Write the bot's intents and the arena's facts into the log, as a worker does."""
         record, _ = sample_match("deadmansdraw")
         lease = lease or self.log.acquire_lease(name, "a worker", TTL, record.header)
         for move in moves:
@@ -91,7 +91,7 @@ def deployed_viewer(emulator: Emulator, *, public: bool) -> Iterator[DeployedVie
 
     handler: tuple[str, Any] = ("before-parameter-build", note)
     table = create_table(emulator.client("dynamodb"), "Matches")
-    told = {
+    variables = {
         **emulator.environment,
         "CARDSHARP_STORE": f"dynamodb:{table}",
         "CARDSHARP_PUBLIC": "yes" if public else "no",
@@ -102,13 +102,17 @@ def deployed_viewer(emulator: Emulator, *, public: bool) -> Iterator[DeployedVie
         Name=PARAMETER, Value=secret, Type="SecureString", Overwrite=True
     )
     client = emulator.client("dynamodb")
-    with settings_environment(told), ExitStack() as stack:
+    with settings_environment(variables), ExitStack() as stack:
         log = DynamoMatchLog(table, SystemClock(), client)
         log.add_note("over", "fault", {"text": NOTE})
         VAULT_FACTORY.open_table(table, SystemClock(), client).add("over", {"id": SECRET})
         botocore.handlers.BUILTIN_HANDLERS.append(handler)
         stack.callback(botocore.handlers.BUILTIN_HANDLERS.remove, handler)
-        for one in (aws.shared_session, ssm_credentials.ssm_provider, pages.app.pages_handler):
-            one.cache_clear()
-            stack.callback(one.cache_clear)
+        for cached_function in (
+            aws.shared_session,
+            ssm_credentials.ssm_provider,
+            pages.app.pages_handler,
+        ):
+            cached_function.cache_clear()
+            stack.callback(cached_function.cache_clear)
         yield DeployedViewer(log, table, sent)

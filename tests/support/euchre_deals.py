@@ -1,13 +1,13 @@
-"""Random deals as seats see them (`games.euchre.leak_probe`), and deals that are played."""
+"""Positions of random deals (`games.euchre.leak_probe`), and deals that are played."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
 
 from cardsharp.games.euchre.actions import DecisionType
-from cardsharp.games.euchre.position import Position, current_position
+from cardsharp.games.euchre.position import EuchrePosition, current_position
 from cardsharp.games.euchre.public_state import pending_decision
 from cardsharp.games.euchre.rules import Deal, start
-from cardsharp.games.euchre.simulation import EuchreSimulation, SeatedDeal, SimulatedMatch
+from cardsharp.games.euchre.simulation import EuchreSimulation, SeatedDeal, SimulatedEuchreMatch
 from cardsharp.games.euchre.strategies import build
 from cardsharp_tools.games.euchre.leak_probe import random_deal_states
 from cardsharp_tools.lab.game_adapter import LabPlayer
@@ -23,10 +23,12 @@ def decision_states(seed: int | str) -> Iterator[Deal]:
     )
 
 
-def positions(count: int, *questions: DecisionType) -> list[Position]:
-    """What is asked in that many deals; of some questions only, or of all."""
-    found = (current_position(deal) for seed in range(count) for deal in decision_states(seed))
-    return [one for one in found if not questions or one.decision_type in questions]
+def positions(count: int, *questions: DecisionType) -> list[EuchrePosition]:
+    """Return the positions of that many deals with these decision types, or with any type."""
+    candidates = (current_position(deal) for seed in range(count) for deal in decision_states(seed))
+    return [
+        position for position in candidates if not questions or position.decision_type in questions
+    ]
 
 
 def strategy_player(strategy: str) -> LabPlayer:
@@ -35,12 +37,12 @@ def strategy_player(strategy: str) -> LabPlayer:
 
 
 def play_deal(cards: tuple[int, ...], players: Sequence[LabPlayer]) -> Deal:
-    """A deal by itself, when it is over; `players` are by seat, from the dealer's left."""
-    euchre, match = EuchreSimulation(), SimulatedMatch(SeatedDeal(start(cards), 0))
+    """Play a single deal to its end; `players` are by seat, from the dealer's left."""
+    euchre, match = EuchreSimulation(), SimulatedEuchreMatch(SeatedDeal(start(cards), 0))
     while not match.finished:
         seat = euchre.current_seat(match)
         assert seat is not None
         match = euchre.apply_action(match, players[seat].decide(match), Random(0))
-    for player in {id(one): one for one in players}.values():
+    for player in {id(seat_player): seat_player for seat_player in players}.values():
         player.end_match(match)
     return match.finished[0].deal

@@ -1,4 +1,4 @@
-"""The Euchre service in this process: what it is sent, what it answers and writes down."""
+"""The Euchre service in this process: its requests, its answers and its log."""
 
 import json
 from collections.abc import Callable
@@ -12,11 +12,11 @@ from requests.adapters import HTTPAdapter
 
 from cardsharp.core.clock import SystemClock
 from cardsharp.games.euchre.actions import Action
-from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.games.euchre.service.deal_store import DealStore
 from cardsharp.games.euchre.service.routes import API
 from cardsharp.games.euchre.service.service import EuchreService
-from cardsharp.games.euchre.strategies import Decision, Strategy, build
+from cardsharp.games.euchre.strategies import EuchreDecision, Strategy, build
 from cardsharp.server import lambda_handler
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 
 class RecordingLog:
-    """A log that keeps everything."""
+    """A log that stores all entries."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[str, Json]] = []
@@ -41,30 +41,32 @@ class RecordingLog:
 
     @property
     def decisions(self) -> list[Json]:
-        """What it says of each decision."""
-        return [entry for what, entry in self.entries if what == "decision"]
+        """The log entries about decisions."""
+        return [entry for message, entry in self.entries if message == "decision"]
 
     @property
     def strategy_failures(self) -> list[str]:
-        """Why a strategy was not asked, or not listened to."""
+        """The reasons for which a strategy was not used, or its answer not accepted."""
         return [entry["fault"] for entry in self.decisions if "fault" in entry]
 
     @property
     def other_errors(self) -> list[str]:
-        """What else went wrong."""
-        return [f"{what}: {entry['cause']}" for what, entry in self.entries if "cause" in entry]
+        """The other errors in the log, with their causes."""
+        return [
+            f"{message}: {entry['cause']}" for message, entry in self.entries if "cause" in entry
+        ]
 
 
 class RecordingStrategy:
     """Does what it is told and keeps the positions that it was shown."""
 
     def __init__(self) -> None:
-        self.answer: Callable[[Position], Action] = lambda position: position.legal_actions[0]
-        self.positions: list[Position] = []
+        self.answer: Callable[[EuchrePosition], Action] = lambda position: position.legal_actions[0]
+        self.positions: list[EuchrePosition] = []
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: EuchrePosition) -> EuchreDecision:
         self.positions.append(position)
-        return Decision(self.answer(position), "Told so.")
+        return EuchreDecision(self.answer(position), "Told so.")
 
 
 def memory_store() -> DealStore:
@@ -81,7 +83,7 @@ class EuchreServiceHarness:
         self.restart()
 
     def restart(self) -> None:
-        """Begin anew with nothing but what the store holds."""
+        """Start the service again; only the store survives."""
         clock = SystemClock()
         self.api = lambda_handler.build_handler(
             API, EuchreService(self.store, self.strategy, clock, self.log)
@@ -95,8 +97,8 @@ class EuchreServiceHarness:
         """Status and body of the answer."""
         text = json.dumps(body) if isinstance(body, dict) else body or ""
         sent = text.encode(errors="surrogatepass")
-        asked = HttpRequest(method, target, (("content-type", "application/json"),), sent)
-        answer = self.answer(to_event(asked, SystemClock().now()))
+        request = HttpRequest(method, target, (("content-type", "application/json"),), sent)
+        answer = self.answer(to_event(request, SystemClock().now()))
         return answer["statusCode"], json.loads(answer["body"])
 
     def call_ok(self, method: str, target: str, body: Json | str | None = None) -> Json:
@@ -151,11 +153,11 @@ class DealMessages:
 
     def get(self, path: str, **query: int | list[int]) -> Json:
         """The answer to a question; lists repeat their key, as the client sends them."""
-        asked = urlencode({**self.address, **query}, doseq=True)
-        return self.service.call_ok("GET", f"{path}?{asked}")
+        query_string = urlencode({**self.address, **query}, doseq=True)
+        return self.service.call_ok("GET", f"{path}?{query_string}")
 
-    def _tell(self, path: str, **told: object) -> Json:
-        return self.service.call_ok("POST", path, {**self.address, **told})
+    def _tell(self, path: str, **fields: object) -> Json:
+        return self.service.call_ok("POST", path, {**self.address, **fields})
 
 
 BASE = "http://service"

@@ -1,4 +1,4 @@
-"""Tables without a game, for the directors of contest and practice."""
+"""Fake match host without a game, for the directors of contest and practice."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -30,87 +30,102 @@ class FakeMatch:
 
 
 class FakeMatchHost:
-    """Matches that end at the second look.
+    """Match host whose matches end at the second poll.
 
-    The turns of who is `absent` run out, one a look; `heard` are the seconds since teams were heard
-    of, by default all just now.
+    The turns of teams in `absent` time out, one per poll. `idle_by_team` has the seconds since
+    a team was last heard of, 0 by default.
     """
 
     def __init__(self) -> None:
         self.begun_matches: list[FakeMatch] = []
         self.absent: set[str] = set()
         self.idle_by_team: dict[str, float | None] = {}
-        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+        self.current_time = datetime(2026, 1, 1, tzinfo=UTC)
 
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchSummary]:
-        """Those asked for, as they were before this look."""
-        with_id = [one for one in self.begun_matches if one.id in ids]
-        asked = with_id or [one for one in self.begun_matches if set(tags) & set(one.request.tags)]
-        found = [
+        """Return summaries of the selected matches, as they were before this poll."""
+        with_id = [fake_match for fake_match in self.begun_matches if fake_match.id in ids]
+        selected = with_id or [
+            fake_match
+            for fake_match in self.begun_matches
+            if set(tags) & set(fake_match.request.tags)
+        ]
+        summaries = [
             MatchSummary(
-                one.id, one.request.teams, one.request.tags, one.last, one.score,
-                max(one.timed_out_turns.values(), default=0), one.is_foreign,
+                fake_match.id,
+                fake_match.request.teams,
+                fake_match.request.tags,
+                fake_match.last,
+                fake_match.score,
+                max(fake_match.timed_out_turns.values(), default=0),
+                fake_match.is_foreign,
             )
-            for one in asked
-        ]  # fmt: skip
-        for one in with_id:
-            self._play(one)
-        return found
+            for fake_match in selected
+        ]
+        for fake_match in with_id:
+            self._play(fake_match)
+        return summaries
 
-    def _play(self, one: FakeMatch) -> None:
-        """Points by the seed alone, so that every run has the same; some matches are drawn."""
-        if one.score is not None:
+    def _play(self, fake_match: FakeMatch) -> None:
+        """Advance a match; its points depend on the seed alone, and some matches are ties."""
+        if fake_match.score is not None:
             return
-        one.polls += 1
-        for team in self.absent & set(one.request.teams):
-            one.timed_out_turns[team] = one.timed_out_turns.get(team, 0) + 1
-        if one.polls > (5 if one.timed_out_turns else 1):
-            digest = sha256(one.request.seed.encode()).digest()
-            has = dict(zip(sorted(one.request.teams), (byte % 5 for byte in digest), strict=False))
-            points = [has[team] for team in one.request.teams]
-            drawn = points.count(max(points)) > 1
-            self._stop(one, MatchScore(tuple(points), None if drawn else points.index(max(points))))
+        fake_match.polls += 1
+        for team in self.absent & set(fake_match.request.teams):
+            fake_match.timed_out_turns[team] = fake_match.timed_out_turns.get(team, 0) + 1
+        if fake_match.polls > (5 if fake_match.timed_out_turns else 1):
+            digest = sha256(fake_match.request.seed.encode()).digest()
+            has = dict(
+                zip(sorted(fake_match.request.teams), (byte % 5 for byte in digest), strict=False)
+            )
+            points = [has[team] for team in fake_match.request.teams]
+            is_tie = points.count(max(points)) > 1
+            self._stop(
+                fake_match, MatchScore(tuple(points), None if is_tie else points.index(max(points)))
+            )
 
     def match_record(self, match_id: str) -> HostReport:
-        """A match; who has left two turns to the clock is gone."""
-        one = self._one(match_id)
-        teams, nothing = one.request.teams, (0,) * len(one.request.teams)
-        late = tuple(one.timed_out_turns.get(team, 0) for team in teams)
-        score = one.score or MatchScore(nothing, None)
+        """Return the report of a match; a team that let two turns time out is gone."""
+        fake_match = self._match_by_id(match_id)
+        teams, nothing = fake_match.request.teams, (0,) * len(fake_match.request.teams)
+        late = tuple(fake_match.timed_out_turns.get(team, 0) for team in teams)
+        score = fake_match.score or MatchScore(nothing, None)
         facts = MatchFacts(score.points, score.winner, 60, 1, nothing, late)
-        gone = tuple(team for team in teams if one.timed_out_turns.get(team, 0) > 1)
-        return HostReport(teams, facts, self.now, one.score is not None, gone)
+        gone = tuple(team for team in teams if fake_match.timed_out_turns.get(team, 0) > 1)
+        return HostReport(teams, facts, self.current_time, fake_match.score is not None, gone)
 
     def begin_match(self, request: MatchRequest) -> str:
-        """One more."""
+        """Begin a match, and return its id."""
         return self.add(f"{len(self.begun_matches):024x}", request).id
 
     def add(self, match: str, order: MatchRequest, *, foreign: bool = False) -> FakeMatch:
-        """A match of that id."""
+        """Add a match with that id."""
         self.begun_matches.append(FakeMatch(match, order, foreign))
         return self.begun_matches[-1]
 
     def end_match(self, match: str, winner: str | None, comment: str) -> None:
-        """Without points."""
+        """End a match without points."""
         del comment
-        one = self._one(match)
-        place = None if winner is None else one.request.teams.index(winner)
-        self._stop(one, MatchScore((0,) * len(one.request.teams), place))
+        fake_match = self._match_by_id(match)
+        place = None if winner is None else fake_match.request.teams.index(winner)
+        self._stop(fake_match, MatchScore((0,) * len(fake_match.request.teams), place))
 
     def idle_seconds(self) -> dict[str, float | None]:
-        """Everybody who plays is there."""
+        """Return 0 seconds for every playing team, unless `idle_by_team` says otherwise."""
         return (
-            dict.fromkeys((t for one in self.begun_matches for t in one.request.teams), 0.0)
+            dict.fromkeys(
+                (t for fake_match in self.begun_matches for t in fake_match.request.teams), 0.0
+            )
             | self.idle_by_team
         )
 
-    def _one(self, match: str) -> FakeMatch:
-        return next(one for one in self.begun_matches if one.id == match)
+    def _match_by_id(self, match: str) -> FakeMatch:
+        return next(fake_match for fake_match in self.begun_matches if fake_match.id == match)
 
-    def _stop(self, one: FakeMatch, score: MatchScore) -> None:
-        """Every match ends a second after the last."""
-        self.now += timedelta(seconds=1)
-        one.score, one.last = score, self.now.isoformat()
+    def _stop(self, fake_match: FakeMatch, score: MatchScore) -> None:
+        """End a match one second after the previous one."""
+        self.current_time += timedelta(seconds=1)
+        fake_match.score, fake_match.last = score, self.current_time.isoformat()
 
 
 def with_faults(tables: FakeMatchHost, plan: FaultPlan) -> FakeMatchHost:

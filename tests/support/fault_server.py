@@ -109,9 +109,12 @@ class FaultServer(ThreadingHTTPServer):
 def _head(
     length: int | None = None, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> bytes:
-    told = {"Content-Type": JSON, **(headers or {})}
-    told |= {} if length is None else {"Content-Length": str(length)}
-    lines = [f"HTTP/1.1 {status} Said", *(f"{name}: {value}" for name, value in told.items())]
+    all_headers = {"Content-Type": JSON, **(headers or {})}
+    all_headers |= {} if length is None else {"Content-Length": str(length)}
+    lines = [
+        f"HTTP/1.1 {status} Said",
+        *(f"{name}: {value}" for name, value in all_headers.items()),
+    ]
     return "\r\n".join([*lines, "", ""]).encode()
 
 

@@ -103,12 +103,14 @@ class _Handler(BaseHTTPRequestHandler):
     do_POST = do_GET  # noqa: N815 - the name that http.server looks for
 
     def _admitted(self, host: str) -> ForwardProxy | None:
-        """The proxy where the request may pass; else it is answered."""
+        """Return the proxy if the request may pass; otherwise refuse it and return None."""
         proxy: ForwardProxy = self.server.proxy  # type: ignore[attr-defined]
         self.close_connection = True
         proxy.requests.append((self.requestline, dict(self.headers)))
-        word = base64.b64encode(proxy.login.encode()).decode()
-        wrong = bool(proxy.login) and self.headers.get("Proxy-Authorization") != f"Basic {word}"
+        credentials = base64.b64encode(proxy.login.encode()).decode()
+        wrong = (
+            bool(proxy.login) and self.headers.get("Proxy-Authorization") != f"Basic {credentials}"
+        )
         if wrong or host not in proxy.hosts:
             self.connection.sendall(REFUSED % (407 if wrong else 403))
             return None

@@ -1,6 +1,6 @@
-"""A table over real HTTP: its server, the thread that plays, and who asks as a page does.
+"""A table over real HTTP: its server, the playing thread, and clients that act as pages do.
 
-And branches of stored matches, played to their ends with a strategy in the person's seat.
+Also branches of stored matches, played to the end with a strategy in the person's seat.
 """
 
 import re
@@ -29,11 +29,11 @@ FAST_STRATEGIES = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rul
 
 
 def match_config(game: Game | str, **overrides: Any) -> MatchConfig:  # noqa: ANN401 - what a setting takes
-    """A match of that game against quick opponents, always the same."""
-    found = game_called(game) if isinstance(game, str) else game
-    partner = "rules" if found.name == "euchre" else None
-    quick = FAST_STRATEGIES.get(found.name, found.default_strategy)
-    return MatchConfig(found, quick, **{"partner": partner, "seed": "1", **overrides})
+    """Return the configuration of a repeatable match of that game against fast opponents."""
+    mounted_game = game_called(game) if isinstance(game, str) else game
+    partner = "rules" if mounted_game.name == "euchre" else None
+    quick = FAST_STRATEGIES.get(mounted_game.name, mounted_game.default_strategy)
+    return MatchConfig(mounted_game, quick, **{"partner": partner, "seed": "1", **overrides})
 
 
 @contextmanager
@@ -54,7 +54,7 @@ def serve_test_room(
 
 @dataclass
 class SeatClient:
-    """Whoever has the link of a seat."""
+    """Client that has the link of a seat."""
 
     link: str
     version: int = 0
@@ -68,33 +68,33 @@ class SeatClient:
         return self.link.removesuffix(self.path)
 
     def page(self) -> str:
-        """The page, as a browser without script loads it."""
+        """Load the page as a browser without script does."""
         answer = requests.get(self.link, timeout=HANG_SECONDS)
         assert answer.status_code == 200
         return answer.text
 
     def updates(self) -> dict[str, Any]:
-        """What is new, once there is something."""
+        """Wait for a change, and return the updates of the seat."""
         answer = requests.get(f"{self.link}/news?since={self.version}", timeout=HANG_SECONDS)
         assert answer.status_code == 200
-        told: dict[str, Any] = answer.json()
-        self.version = told["version"]
-        return told
+        document: dict[str, Any] = answer.json()
+        self.version = document["version"]
+        return document
 
     def wait_for_text(self, *texts: str) -> str:
-        """The answering part of the page, once it has one of these words."""
+        """Wait until the question part of the page contains one of these texts, and return it."""
         for _ in range(2000):
-            asked = str(self.updates()["ask"])
-            if any(word in asked for word in texts):
-                return asked
+            question_html = str(self.updates()["ask"])
+            if any(text in question_html for text in texts):
+                return question_html
         raise AssertionError(f"none of {texts} came")
 
     def submit_form(self, action: str, **form: object) -> requests.Response:
-        """A form is sent as a page without script sends it; the page that follows."""
+        """Send a form as a page without script does, and return the page that follows."""
         return requests.post(f"{self.link}/{action}", data=form, timeout=HANG_SECONDS)
 
     def post_from_script(self, action: str, **form: object) -> str:
-        """A form is sent as the page's script sends it; the notice."""
+        """Send a form as the page's script does, and return the notice."""
         accept = {"Accept": "application/json"}
         answer = requests.post(
             f"{self.link}/{action}", data=form, headers=accept, timeout=HANG_SECONDS
@@ -102,22 +102,22 @@ class SeatClient:
         return str(answer.json()["notice"])
 
     def play_to_end(self) -> str:
-        """Play to the end: of what is offered the first, and now and then the last."""
+        """Play to the end with the first choice, or every third time the last; return the HTML."""
         turn = 0
-        while "Play again" not in (asked := self.wait_for_text('id="moves"', "Play again")):
-            keys = choice_keys(asked)
+        while "Play again" not in (question_html := self.wait_for_text('id="moves"', "Play again")):
+            keys = choice_keys(question_html)
             self.post_from_script(
-                "move", number=question_number(asked), key=keys[-1 if turn % 3 == 2 else 0]
+                "move", number=question_number(question_html), key=keys[-1 if turn % 3 == 2 else 0]
             )
             turn += 1
-        return asked
+        return question_html
 
 
 def question_number(html: str) -> str:
-    """Which question it is."""
-    found = re.search(r'name="number" value="(\d+)"', html)
-    assert found, html
-    return found[1]
+    """Return the number of the page's question."""
+    match = re.search(r'name="number" value="(\d+)"', html)
+    assert match, html
+    return match[1]
 
 
 def choice_keys(html: str) -> list[str]:
@@ -138,12 +138,13 @@ def play_branch(point: BranchPoint) -> AnySitting:
 def step_texts(
     record: MatchRecord, moves: Sequence[MoveRecord], game: Game, step_count: int
 ) -> list[str]:
-    """The first so many steps of a match in words, with seats in place of the players' names.
+    """Return the first steps of a match in words, with seats in place of the players' names.
 
-    Of a discard in Euchre only whose reasons are kept is told the card.
+    The card of a discard in Euchre is masked: only a player whose reasons are stored reveals
+    it.
     """
     names = header_of(record).names
-    steps = [one.description for one in game.replay.load()(record, moves)][:step_count]
+    steps = [step.description for step in game.replay.load()(record, moves)][:step_count]
     for seat, name in enumerate(names):
         steps = [re.sub(rf"\b{re.escape(name)}\b", f"#{seat}", step) for step in steps]
     return [re.sub("^discard .*", "discard", step) for step in steps]

@@ -1,4 +1,4 @@
-"""Every game that is mounted, the sample games beside them, and matches as the log keeps them."""
+"""All mounted games, the sample games, and matches in the form of the log."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -56,7 +56,7 @@ def mount_samples(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 
 def game_id(game: Game) -> str:
-    """What a test of that game is called."""
+    """Return the test id of a game."""
     return game.name
 
 
@@ -105,7 +105,7 @@ def play_on(
     rng: Random,
     is_over: Callable[[Any], bool] = lambda _: False,
 ) -> list[PlayedAction]:
-    """What the players, seat by seat, do from that state on; at last the end, as a state."""
+    """Play from that state to the end with these players; the last item is the final state."""
     simulation, notes = players[0].simulation, []
     while (seat := simulation.current_seat(state)) is not None and not is_over(state):
         decision = players[seat % len(players)].decide(state)
@@ -117,17 +117,19 @@ def play_on(
 def stored_match(
     game: Game, notes: Sequence[PlayedAction], seats: int | None = None
 ) -> list[StoredMatch]:
-    """A match as the log keeps it: in Euchre one for each deal."""
+    """Return a match in the form of the log: in Euchre one stored match for each deal."""
     simulation = game_simulation(game, seats)
     names = tuple(("one", "two", "three")[seat % 3] for seat in range(simulation.seats))
-    told = LabMatch("played", AT, simulation.sides[0], names, tuple(notes[:-1]), notes[-1].state)
+    lab_match = LabMatch(
+        "played", AT, simulation.sides[0], names, tuple(notes[:-1]), notes[-1].state
+    )
     extras: LabAdapter = LabAdapter() if game.duel_extras is None else game.duel_extras.load()()
-    return list(extras.stored_matches(told))
+    return list(extras.stored_matches(lab_match))
 
 
 def play_match(game: Game, players: Sequence[StrategyPlayer], seed: int = 1) -> StoredMatch:
-    """A match between those players, seat by seat; in Euchre its first deal, and no other."""
+    """Play a match with these players by seat, and return it; in Euchre only its first deal."""
     notes = play_on(
-        new_match(game, seed), players, Random(seed), lambda now: bool(getattr(now, "past", ()))
+        new_match(game, seed), players, Random(seed), lambda state: bool(getattr(state, "past", ()))
     )
     return stored_match(game, notes)[0]

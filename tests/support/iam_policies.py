@@ -1,7 +1,7 @@
-"""What IAM makes of policies: by the evaluator of the emulator, asked directly.
+"""Evaluation of IAM policies by the evaluator of the emulator, called directly.
 
-It knows conditions and boundaries; the emulator's own SimulatePrincipalPolicy leaves out the
-conditions' values that a request brings.
+It supports conditions and boundaries. The emulator's SimulatePrincipalPolicy ignores the
+condition values of a request.
 """
 
 import json
@@ -30,13 +30,13 @@ def is_allowed(
     condition_keys: Mapping[str, Any] = MappingProxyType({}),
     boundary: Policy | None = None,
 ) -> bool:
-    """Whether a user with these policies, and within this boundary, may do it.
+    """Return True if a user with these policies, and within this boundary, may do the action.
 
-    `told` are the condition keys that the service tells of the request. Its region is theirs, or
-    the resource's.
+    `condition_keys` are those that the service sets for the request. The region is taken from
+    them, else from the resource.
     """
     of_resource = resource.split(":")[3] if resource.count(":") > 3 else ""
-    asked = EvalContext(
+    context = EvalContext(
         principal_arn=f"arn:aws:iam::{ACCOUNT}:user/somebody",
         principal_type="User",
         principal_account=ACCOUNT,
@@ -46,16 +46,16 @@ def is_allowed(
         service_context={key.lower(): value for key, value in condition_keys.items()},
     )
     bounds = [[parse_policy_document(dict(boundary))]] if boundary is not None else []
-    parsed = [parse_policy_document(dict(one)) for one in policies]
-    return bool(evaluate(asked, parsed, *bounds).decision == "Allow")
+    parsed = [parse_policy_document(dict(policy)) for policy in policies]
+    return bool(evaluate(context, parsed, *bounds).decision == "Allow")
 
 
 @cache
 def deployer_policy(name: str) -> Policy:
-    """A policy of deployer.yaml as CloudFormation fills it in: Deployer or Boundary."""
+    """Return a policy of deployer.yaml, Deployer or Boundary, as CloudFormation resolves it."""
     template = load_template(REPOSITORY_ROOT / DEPLOYER_TEMPLATE)
-    told = template["Resources"][name]["Properties"]["PolicyDocument"]
-    text = json.dumps(told).replace(
+    document = template["Resources"][name]["Properties"]["PolicyDocument"]
+    text = json.dumps(document).replace(
         json.dumps({"Ref": "Boundary"}), json.dumps(BOUNDARY_POLICY_ARN)
     )
     return longest_form(json.loads(text), template)

@@ -1,18 +1,18 @@
-"""What import-linter has no contract for: modules that may import what is listed and nothing else.
+"""Import-linter contract for modules that may import only what is listed.
 
 `pyproject.toml` names it as the type `allow_list`. Its options:
 
-- `importers`: the modules that are guarded, each with everything in it.
-- `allowed`: what they may import: modules, each with everything in it, and of other distributions
-  and the standard library also single names (`random.Random`).
-- `standard_library`: whether all of Python's own modules are allowed.
-- `ignore_imports`, `unmatched_ignore_imports_alerting`: exceptions, as in import-linter's own
+- `importers`: the modules that are restricted, each with all its submodules.
+- `allowed`: modules that they may import, each with all its submodules, and of other
+  distributions and the standard library also single names (`random.Random`).
+- `standard_library`: True if all modules of Python itself are allowed.
+- `ignore_imports`, `unmatched_ignore_imports_alerting`: exceptions, as in import-linter's
   contracts.
 
-A game is any package of `cardsharp.games` with a module `game`; so nobody lists games. A name
-that begins
-with a dot lies in a game's folder (`.rules`; `.` is the whole folder), for `allowed` in the
-importer's own. A name without one never means what lies in a game's folder.
+A game is any package of `cardsharp.games` with a module `game`, so games need not be listed. A
+name that begins with a dot is relative to a game's folder (`.rules`; `.` is the full folder);
+in `allowed` this is the importer's game. A name without a dot never matches modules in a game's
+folder.
 """
 
 import ast
@@ -27,14 +27,14 @@ GAMES = "cardsharp.games"
 
 
 def within(module: str, package: str) -> bool:
-    """Whether a module is the package or lies in it."""
+    """Return True if a module is the package or lies in it."""
     return module == package or module.startswith(f"{package}.")
 
 
 class AllowList(Contract):
-    """Its importers import what is allowed, and nothing else.
+    """Contract whose importers import only what is allowed.
 
-    Direct imports are looked at: of what is allowed, a contract of its own says what that may know.
+    Only direct imports are checked; the imports of an allowed module need a separate contract.
     """
 
     importers = fields.SetField(subfield=fields.StringField())
@@ -44,7 +44,7 @@ class AllowList(Contract):
     unmatched_ignore_imports_alerting = fields.EnumField(AlertLevel, default=AlertLevel.ERROR)
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
-        """Every import that is not allowed, as `importer -> imported (line)`."""
+        """Report every import that is not allowed, as `importer -> imported (line)`."""
         del verbose
         removed = remove_ignored_imports_and_report(
             graph, self.ignore_imports, self.unmatched_ignore_imports_alerting
@@ -88,7 +88,7 @@ class AllowList(Contract):
 
 
 def _imported(graph: ImportGraph, importer: str) -> Iterator[tuple[str, int]]:
-    """What a module imports, with the line: modules of ours, and names of everybody else's."""
+    """Yield a module's imports with their lines: internal modules, and names of external ones."""
     for module in graph.find_modules_directly_imported_by(importer):
         for detail in graph.get_import_details(importer=importer, imported=module):
             ours = not graph.is_module_squashed(module)

@@ -18,10 +18,10 @@ def context(seconds: float = 60) -> LocalLambdaContext:
 
 
 def match_event(*bodies: str) -> Event:
-    """The event of SQS that delivers these messages; their ids are "0", "1", ..."""
-    now = SystemClock().now()
-    messages = [Message(body, str(n), f"receipt-{n}", 1, now) for n, body in enumerate(bodies)]
-    return sqs_event(messages, now)
+    """Return the SQS event that delivers these messages; their ids are "0", "1", ..."""
+    sent_at = SystemClock().now()
+    messages = [Message(body, str(n), f"receipt-{n}", 1, sent_at) for n, body in enumerate(bodies)]
+    return sqs_event(messages, sent_at)
 
 
 def message(match_id: str) -> str:

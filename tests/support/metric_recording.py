@@ -1,7 +1,7 @@
-"""Metrics recorded from the real handlers on this machine, and what AWS itself would add.
+"""Metrics recorded from the real handlers on this machine, and AWS's own metrics added.
 
-The functions' own metrics are read from the lines that they print. What Lambda and SQS measure
-(errors, queue depth, age) is taken from the invocations and the queue, by AWS's rules.
+The functions' metrics are read from the lines that they print. The metrics of Lambda and SQS
+(errors, queue depth, age) are derived from the invocations and the queue, by AWS's rules.
 """
 
 import io
@@ -60,7 +60,7 @@ LISTENING = timedelta(seconds=41)  # a second more than a poller needs to begin 
 
 @dataclass
 class MetricRecorder:
-    """The real handlers between an arena and an embedded cloud, and all that they measured."""
+    """The real handlers between an arena and an embedded cloud, and all metrics that they emit."""
 
     arena: ArenaServer
     assembly: ArenaBotDependencies
@@ -73,11 +73,11 @@ class MetricRecorder:
         return [*read_emf(self.log_output.getvalue().splitlines()), *self.aws_samples]
 
     def run_poller(self) -> Invocation:
-        """One tick of the schedule, cut to about a second of listening."""
+        """Run one tick of the schedule, shortened to about a second of listening."""
         return self.call("Poller", schedule_event(datetime.now(UTC)), LISTENING)
 
     def process_next_message(self) -> Invocation | None:
-        """What the queue mapping does with the next message, None if there is none."""
+        """Deliver the next message as the queue mapping does; None if there is none."""
         message = self.assembly.queue.receive(timedelta(0))
         if message is None:
             return None
@@ -89,7 +89,7 @@ class MetricRecorder:
         return self.call("Worker", sqs_event([message], datetime.now(UTC)), timedelta(minutes=5))
 
     def call(self, name: str, event: Event, timeout: timedelta) -> Invocation:
-        """Invoke a function; Lambda counts its errors, and keeps a tick that failed."""
+        """Invoke a function, and record its errors; a failed tick goes to the dead letters."""
         function = LambdaFunction(name, FUNCTIONS[name], timeout)
         done = invoke(function, event, function.context(SystemClock()))
         failed = done.error is not None
@@ -102,19 +102,19 @@ class MetricRecorder:
         return done
 
     def call_service(self, name: str) -> int:
-        """Ask a service its first sample; API Gateway counts a failure as a 5xx."""
+        """Send a service its first sample event; a failure is recorded as a 5xx of API Gateway."""
         # Who watches the arena needs no password then.
-        told = {game_api.app.GAME_SETTING: name, "CARDSHARP_PUBLIC": "yes"}
+        variables = {game_api.app.GAME_SETTING: name, "CARDSHARP_PUBLIC": "yes"}
         handler = pages.app.handler if name == "viewer" else game_api.app.handler
         with ExitStack() as stack:
             if name in TABLES:
                 table = create_table(stack.enter_context(moto_client()), TABLES[name])
                 place = "nowhere" if self.broken_service == name else table
-                told[SERVICES[name]] = f"dynamodb:{place}"
-            stack.enter_context(settings_environment(told))
+                variables[SERVICES[name]] = f"dynamodb:{place}"
+            stack.enter_context(settings_environment(variables))
             event = json.loads(min((REPOSITORY_ROOT / "events").glob(f"{name}_*.json")).read_text())
-            asked = LambdaFunction(name, handler, timedelta(seconds=29))
-            done = invoke(asked, event, asked.context(SystemClock()))
+            function = LambdaFunction(name, handler, timedelta(seconds=29))
+            done = invoke(function, event, function.context(SystemClock()))
         answer = done.response if isinstance(done.response, dict) else {}
         status = int(answer.get("statusCode", HTTPStatus.INTERNAL_SERVER_ERROR))
         failed = status >= HTTPStatus.INTERNAL_SERVER_ERROR
@@ -127,9 +127,9 @@ class MetricRecorder:
         self.record("AWS/SQS", name, {"QueueName": queue}, messages)
 
     def record_queue_age(self, queue: MemoryQueue, age: timedelta) -> None:
-        """What SQS tells of the match queue, whose oldest message was sent so long ago.
+        """Record SQS's metrics of the match queue, whose oldest message is of that age.
 
-        A message in flight counts as old, as some sources have it, and never as visible.
+        A message in flight counts for the age, as some sources say, but never as visible.
         """
         in_flight, name = {"QueueName": "MatchQueue"}, "ApproximateNumberOfMessages"
         self.record("AWS/SQS", f"{name}Visible", in_flight, queue.visible_count)
@@ -152,17 +152,17 @@ def metric_recorder(
     clock: Callable[[], datetime] = utc_now,
     broken: str = "",
 ) -> Iterator[MetricRecorder]:
-    """A recording; where the arena's `clock` is behind ours, we seem to be late.
+    """Start a recording; if the arena's `clock` is behind ours, requests seem late.
 
-    The service that is `broken` finds no table, and no database in its file.
+    The service named `broken` has no table, and no valid database in its file.
     """
     lines = io.StringIO()
     with ExitStack() as stack:
         config = ArenaConfig(long_poll_timeout=timedelta(milliseconds=500), clock=clock)
         arena = stack.enter_context(ArenaServer(config))
-        before = metrics_recorder.stream
+        previous_stream = metrics_recorder.stream
         redirect_output(lines)
-        stack.callback(setattr, metrics_recorder, "stream", before)
+        stack.callback(setattr, metrics_recorder, "stream", previous_stream)
         variables = {
             "CARDSHARP_ARENA_URL": arena.url,
             "CARDSHARP_USER": BOT_CREDENTIALS[0],

@@ -1,4 +1,4 @@
-"""Commands as programs with all that they start, which is found by a mark in the environment."""
+"""Commands run as programs, with all their child processes, identified by an environment mark."""
 
 import os
 import select
@@ -21,55 +21,55 @@ _MARK = "TEST_MARK"
 
 @dataclass
 class Run:
-    """A command that runs; what it says comes out of `pipe`."""
+    """A running command; its output comes through `pipe`."""
 
     process: "subprocess.Popen[bytes]"
     mark: str
     pipe: int
-    said: str = ""
+    output: str = ""
 
     def code(self) -> int:
-        """Its exit code, once it has ended."""
+        """Wait for the end, and return the exit code."""
         return self.process.wait(WATCHDOG)
 
     def until(self, words: str) -> None:
-        """Wait until it says these words; fails where it ends before."""
-        while words not in self.said:
-            assert select.select([self.pipe], [], [], WATCHDOG)[0], self.said
+        """Wait until the output contains these words; fail if the command ends first."""
+        while words not in self.output:
+            assert select.select([self.pipe], [], [], WATCHDOG)[0], self.output
             heard = os.read(self.pipe, 1 << 16)
-            assert heard, self.said
-            self.said += heard.decode(errors="replace")
+            assert heard, self.output
+            self.output += heard.decode(errors="replace")
 
     def text(self) -> str:
-        """All that it has said so far."""
+        """Return all output so far."""
         while select.select([self.pipe], [], [], 0)[0] and (heard := os.read(self.pipe, 1 << 16)):
-            self.said += heard.decode(errors="replace")
-        return self.said
+            self.output += heard.decode(errors="replace")
+        return self.output
 
     def as_pid_1(self) -> int:
-        """The process that is number 1 of a container."""
-        [found] = [one for one in self._processes() if _is_first(one)]
-        return found
+        """Return the process that is number 1 of a container."""
+        [first_process] = [process for process in self._processes() if _is_first(process)]
+        return first_process
 
-    def left(self) -> list[str]:
-        """What of it does not end though it has, as command lines; waits for what does."""
-        while found := self._processes():
-            if not all(_ends(one) for one in found):
-                return [_file(one, "cmdline").replace("\0", " ") for one in found]
+    def remaining_processes(self) -> list[str]:
+        """Return the command lines of processes that do not end; wait for those that do."""
+        while processes := self._processes():
+            if not all(_ends(process) for process in processes):
+                return [_file(process, "cmdline").replace("\0", " ") for process in processes]
         return []
 
     def kill(self) -> None:
-        """Kill it and all that it has started, also what is started meanwhile."""
-        while found := self._processes():
-            for one in found:
+        """Kill the command and all its child processes, including new ones."""
+        while processes := self._processes():
+            for process in processes:
                 with suppress(ProcessLookupError):
-                    os.kill(one, signal.SIGKILL)
-                _ends(one)
+                    os.kill(process, signal.SIGKILL)
+                _ends(process)
             self.process.wait()
 
     def _processes(self) -> list[int]:
-        numbers = (int(one.name) for one in Path("/proc").iterdir() if one.name.isdecimal())
-        return [one for one in numbers if f"{_MARK}={self.mark}" in _file(one, "environ")]
+        numbers = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal())
+        return [number for number in numbers if f"{_MARK}={self.mark}" in _file(number, "environ")]
 
 
 def _file(process: int, name: str) -> str:
@@ -78,8 +78,8 @@ def _file(process: int, name: str) -> str:
     return ""
 
 
-def told_once(folder: Path) -> tuple[Path, str]:
-    """A pipe that ends when a strategy with that line decides for the first time, and the line."""
+def first_decision_signal(folder: Path) -> tuple[Path, str]:
+    """Return a pipe, and strategy code that opens and closes it at the first decision."""
     pipe = folder / "plays"
     os.mkfifo(pipe)
     once = f"setattr(Mine, 'told', open({str(pipe)!r}, 'w')), Mine.told.close()"
@@ -87,7 +87,7 @@ def told_once(folder: Path) -> tuple[Path, str]:
 
 
 def _is_first(process: int) -> bool:
-    """Whether it is number 1 where it is, and another here."""
+    """Return True if a process is number 1 in its container, and another number here."""
     numbers = _file(process, "status").partition("NSpid:")[2].partition("\n")[0].split()
     return len(numbers) > 1 and numbers[-1] == "1"
 
@@ -105,13 +105,16 @@ def _ends(process: int) -> bool:
 
 
 @contextmanager
-def running(folder: Path, *arguments: str, before: Sequence[str] = ()) -> Iterator[Run]:
-    """Our command with its data in the folder; at the end all that it has started is killed."""
+def running(folder: Path, *arguments: str, prefix: Sequence[str] = ()) -> Iterator[Run]:
+    """Run a command with its data in the folder; kill it and all its child processes at the end.
+
+    `prefix` is put before the command, such as a program that starts it in a container.
+    """
     mark, (pipe, output) = uuid4().hex, os.pipe()
     # Else a command would ignore what whoever started the tests has them ignore, as nohup does.
     with handle_signals(lambda *_: None, signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         process = subprocess.Popen(  # noqa: S603 - our own command
-            [*before, sys.executable, "-m", "cardsharp_tools.cli", *arguments],
+            [*prefix, sys.executable, "-m", "cardsharp_tools.cli", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

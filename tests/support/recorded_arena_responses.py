@@ -15,9 +15,9 @@ def _raw(name: str) -> bytes:
 MATCH = "6b006509d06c4dfa5a8e02ca"
 RUNNING = _raw("running")  # a match in its first turn, GET with showevents
 FINISHED = _raw("finished")  # the 410 of GET with waitactive
-DRAWN = _raw("drawn")  # the answer to a Draw
+DRAW_RESPONSE = _raw("drawn")  # the answer to a Draw
 CLOSING = _raw("closing")  # the 410 of an action
-WHO, CREATED = _raw("who"), _raw("created")
+WHOAMI_RESPONSE, CREATED = _raw("who"), _raw("created")
 NOT_YOUR_TURN, NO_MATCH, NOT_VISIBLE = map(_raw, ("not_your_turn", "no_match", "not_visible"))
 
 

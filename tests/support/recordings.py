@@ -1,8 +1,8 @@
-"""What the real systems were recorded to do, for the tests that replay it.
+"""Recordings of the real systems, for the tests that replay them.
 
-`tests/samples` keeps the recordings (its README tells what they hold): all of the arena's examples,
-of Euchre and of Blef, and of the arena's matches a choice that shows everything once. The whole
-recording of the matches is read where it lies beside the repository.
+`tests/samples` has the recordings (its README describes them): all of the arena's examples, of
+Euchre and of Blef, and of the arena's matches a selection that contains every feature once. The
+full recording of the matches is read from a folder beside the repository.
 """
 
 import gzip
@@ -29,7 +29,7 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView, MoveVie
 Json = dict[str, Any]
 
 SAMPLES = Path(__file__).parents[1] / "samples"
-_BESIDE = Path(__file__).parents[3] / "shared" / "reference" / "arena"
+_FULL_RECORDINGS = Path(__file__).parents[3] / "shared" / "reference" / "arena"
 
 
 @cache
@@ -39,14 +39,14 @@ def recording(name: str) -> tuple[Json, ...]:
 
 
 def sample_table(name: str) -> Json:
-    """What a table of `tests/samples` says, which is written by hand."""
+    """Return a table of `tests/samples`, which is written by hand."""
     return tomllib.loads((SAMPLES / f"{name}.toml").read_text("utf-8"))
 
 
 def sample_rows(name: str) -> list[str]:
-    """The lines of one that has a row a line."""
-    found = (SAMPLES / f"{name}.txt").read_text("utf-8").splitlines()
-    return [line for line in found if line and not line.startswith("#")]
+    """Return the rows of a text file in `tests/samples`, without comments."""
+    lines = (SAMPLES / f"{name}.txt").read_text("utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def read_gzip_lines(file: Path) -> Iterator[Json]:
@@ -76,11 +76,11 @@ class RecordedMatches:
 
 
 SAMPLE = RecordedMatches(SAMPLES / "arena_matches.jsonl.gz", 2_800)
-ALL_RECORDED = RecordedMatches(_BESIDE / "traces_dev.jsonl.gz", 32_000)
+ALL_RECORDED = RecordedMatches(_FULL_RECORDINGS / "traces_dev.jsonl.gz", 32_000)
 PAIRS = RecordedMatches(SAMPLES / "arena_pairs.jsonl.gz", 550)
 """Requests with their answers, a part of `WHOLE_PAIRS`; `least` counts these."""
 
-ALL_RECORDED_PAIRS = RecordedMatches(_BESIDE / "paired_dev.jsonl.gz", 780)
+ALL_RECORDED_PAIRS = RecordedMatches(_FULL_RECORDINGS / "paired_dev.jsonl.gz", 780)
 
 
 def parametrize_sample_and_all(
@@ -88,15 +88,15 @@ def parametrize_sample_and_all(
     sample: RecordedMatches = SAMPLE,
     all_matches: RecordedMatches = ALL_RECORDED,
 ) -> pytest.MarkDecorator:
-    """Run a test with the `matches` that are kept and, under these marks, with all of them."""
-    here = pytest.mark.skipif(
+    """Run a test with the sample `matches` and, under these marks, with all recorded ones."""
+    skip_if_absent = pytest.mark.skipif(
         not all_matches.file.exists(), reason="the whole recording is not here"
     )
     return pytest.mark.parametrize(
         "matches",
         [
             pytest.param(sample, id="sample"),
-            pytest.param(all_matches, id="whole", marks=(here, *marks)),
+            pytest.param(all_matches, id="whole", marks=(skip_if_absent, *marks)),
         ],
     )
 

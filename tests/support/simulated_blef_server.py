@@ -1,4 +1,4 @@
-"""Blef on the fault bench: the real service in this process, and one short game."""
+"""Blef in the fault simulation: the real service in this process, and one short game."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -41,8 +41,8 @@ SECRET = UUID("00000000-0000-4000-8000-00000000cafe")
 class SimulatedBlefServer(SeatedGameServer):
     """A service with one game.
 
-    It is short: right after its start both players hold so many cards that the one who loses
-    next, or the one after, is out.
+    The game is short: right after its start both players hold so many cards that the player who
+    loses the next round, or the one after it, is out.
     """
 
     folder: Path
@@ -82,7 +82,10 @@ class SimulatedBlefServer(SeatedGameServer):
         return invoke_handler(self.client.api, request, self.clock)
 
     def play_rival(self) -> str:
-        """The rival starts the game as soon as we are there, and moves; the status before."""
+        """Start the game as soon as the bot has joined, or move for the rival.
+
+        Return the status before that.
+        """
         state = self.state()
         if state["status"] == "Not started" and len(state["players"]) > 1:
             self.client.post(f"/games/{self.table}/start", {"admin_uuid": self.rival})
@@ -119,7 +122,7 @@ class SimulatedBlefServer(SeatedGameServer):
                 yield f"{key}: thought {intent.get(key)}, was {value}"
 
     def history(self) -> dict[int, Body]:
-        """Round by round, everybody's hand with its last move."""
+        """Return the facts of all moves; the last move of a round reveals both hands."""
         facts: dict[int, Body] = {}
         for number in range(1, self.state()["round_number"] + 1):
             past = self.state(round=number)
@@ -127,24 +130,26 @@ class SimulatedBlefServer(SeatedGameServer):
             for place, move in enumerate(past["history"]):
                 action = move["action_id"]
                 fact = {"round": number, "player": move["player"], "actionId": action}
-                shown = {"hands": hands} if action == LOST_MARKER else {}
+                revealed = {"hands": hands} if action == LOST_MARKER else {}
                 facts[SEQUENCES_PER_ROUND * number + place] = {
                     **fact,
                     "action": action_name(action),
-                    **shown,
+                    **revealed,
                 }
         return facts
 
-    def own_moves(self) -> list[int]:
+    def bot_moves(self) -> list[int]:
         history = self.history().items()
-        return [n for n, one in history if one["player"] == NAME and one["actionId"] != LOST_MARKER]
+        return [
+            n for n, move in history if move["player"] == NAME and move["actionId"] != LOST_MARKER
+        ]
 
     def violations(self, log: MatchLog) -> Iterable[str]:
         state, record = self.state(), log.match(self.match_id)
         names = sorted(player["nickname"] for player in state["players"])
         if names != [NAME, OPPONENT] or state["status"] != "Finished":
             yield f"seated are {names}, the game is {state['status']}"
-        winner = next(one["nickname"] for one in state["players"] if one["n_cards"])
+        winner = next(player["nickname"] for player in state["players"] if player["n_cards"])
         if record is None or record.outcome is None or record.outcome["winnerName"] != winner:
             yield f"{winner} has won, and the log has {record}"
 

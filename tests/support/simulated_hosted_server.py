@@ -1,4 +1,4 @@
-"""Any hosted game on the fault bench: its service in this process, and a rival who goes on."""
+"""Any hosted game in the fault simulation: its service in this process, and a rival."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse
 
-OURS, THEIRS = (f"00000000-0000-4000-8000-00000000000{number}" for number in (1, 2))
+BOT_SECRET, RIVAL_SECRET = (f"00000000-0000-4000-8000-00000000000{number}" for number in (1, 2))
 TABLE = "0" * 32
 HOUR = timedelta(hours=1)
 
@@ -44,17 +44,17 @@ def make_call(event: HostedMessage) -> ApiRequest[Any]:
 def hosted_servers(
     folders: Iterable[str],
 ) -> Mapping[str, Callable[[Path, VirtualClock], SimulatedServer]]:
-    """The places of the hosted games in these folders, by the names of the games."""
+    """Return the simulated servers of the hosted games in these folders, by the games' names."""
     houses = [HostedGame(folder) for folder in folders]
     kinds = [
-        type("Place", (SimulatedHostedServer,), {"hosted_game": one, "game": one.game.name})
-        for one in houses
+        type("Place", (SimulatedHostedServer,), {"hosted_game": house, "game": house.game.name})
+        for house in houses
     ]
     return {kind.game: kind for kind in kinds}
 
 
 class SeatedGameServer:
-    """What a place has where the bot is ordered to take a seat."""
+    """Common part of simulated servers where the bot is ordered to take a seat."""
 
     game: str
     seat_order: JoinOrder
@@ -78,10 +78,10 @@ class SeatedGameServer:
 
 
 class SimulatedHostedServer(SeatedGameServer):
-    """A service with one game, whose first player we are; the rival has a hand in its length."""
+    """A service with one game, whose first player is the bot; the rival can prolong it."""
 
     not_found_response = (404, NO_GAME)
-    secrets: Sequence[str] = (OURS,)
+    secrets: Sequence[str] = (BOT_SECRET,)
 
     hosted_game: HostedGame
     game: str
@@ -105,7 +105,7 @@ class SimulatedHostedServer(SeatedGameServer):
         self.match_id = self.seat_order.match_id
 
     def _worth_it(self) -> Any:  # noqa: ANN401 - any game's state
-        """The first deal in which we act more than once."""
+        """Return the first initial state in which the bot acts more than once."""
         for seed in range(1000):
             state = start = self.rules.initial_state(Random(seed))
             player = self.rules.strategies.build(self.hosted_game.game.default_strategy, Random(1))
@@ -122,7 +122,7 @@ class SimulatedHostedServer(SeatedGameServer):
         raise AssertionError("we never act twice")
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resources are held."""
 
     def connect_bot(self, environment: WorkerEnvironment) -> OpenMatch:
         @contextmanager
@@ -140,16 +140,18 @@ class SimulatedHostedServer(SeatedGameServer):
         return invoke_handler(self.api, request, self.clock)
 
     def play_rival(self) -> None:
-        """The rival takes the second seat, and does the last that it may."""
+        """Let the rival take the second seat, or play its last legal action."""
         table = self._table()
         if len(table.players) == 1:
-            self.host.join(make_call(SeatParams(game=TABLE, name="bob", secret=THEIRS)))
+            self.host.join(make_call(SeatParams(game=TABLE, name="bob", secret=RIVAL_SECRET)))
         state = self.server_state()
         if self.rules.current_seat(state) == 1:
             action = self.rules.legal_actions(state)[-1]
-            told = self.hosted_game.json_codecs.actions.dump(action)
-            asked = ActParams(game=TABLE, secret=THEIRS, number=table.move_count, action=told)
-            self.host.act(make_call(asked))
+            action_json = self.hosted_game.json_codecs.actions.dump(action)
+            params = ActParams(
+                game=TABLE, secret=RIVAL_SECRET, number=table.move_count, action=action_json
+            )
+            self.host.act(make_call(params))
 
     @property
     def sequence(self) -> int:
@@ -167,10 +169,10 @@ class SimulatedHostedServer(SeatedGameServer):
             yield f"{intent['action']} was meant and {action} was played"
 
     def history(self) -> dict[int, Body]:
-        seen: Any = self.host.get_game(make_call(GetGameParams(game=TABLE, secret=OURS))).body
+        seen: Any = self.host.get_game(make_call(GetGameParams(game=TABLE, secret=BOT_SECRET))).body
         return {number: move.model_dump() for number, move in enumerate(seen.moves)}
 
-    def own_moves(self) -> list[int]:
+    def bot_moves(self) -> list[int]:
         return [number for number, move in self.history().items() if move["seat"] == 0]
 
     def violations(self, log: MatchLog) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""The starters for the arena's API, each started as its team would."""
+"""The starters for the arena's API, each started as a team would."""
 
 import os
 import shutil
@@ -21,11 +21,11 @@ Bot = subprocess.Popen[str]
 
 
 def missing_programs(starter: str) -> list[str]:
-    """The programs that a starter needs and this machine lacks."""
+    """Return the programs that a starter needs and this machine lacks."""
     return [
-        one
-        for one in REQUIRED_PROGRAMS.get(starter, START_COMMANDS[starter][:1])
-        if shutil.which(one) is None
+        program
+        for program in REQUIRED_PROGRAMS.get(starter, START_COMMANDS[starter][:1])
+        if shutil.which(program) is None
     ]
 
 

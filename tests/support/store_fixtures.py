@@ -1,4 +1,4 @@
-"""Stores that tests run against, each behind the same few handles, and their clock."""
+"""Stores that tests run against, each with the same few handles, and their clock."""
 
 import os
 import threading
@@ -177,8 +177,8 @@ def moto_client() -> Iterator["DynamoDBClient"]:
     from boto3.session import Session  # noqa: PLC0415
     from moto import mock_aws  # noqa: PLC0415
 
-    here = dict.fromkeys(("AWS_REGION", "AWS_DEFAULT_REGION"), "us-east-1")
-    with environment(here), mock_aws():
+    region_variables = dict.fromkeys(("AWS_REGION", "AWS_DEFAULT_REGION"), "us-east-1")
+    with environment(region_variables), mock_aws():
         # The emulator of other tests may still be in the environment.
         os.environ.pop("AWS_ENDPOINT_URL", None)
         # Sessions and clients that were made before would ask AWS itself.

@@ -1,4 +1,4 @@
-"""What the processes do that the match log's races and crashes are made of."""
+"""Functions of the processes that the tests of the match log's races and crashes start."""
 
 from contextlib import closing
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Stored matches of every game, for the tests of what shows them."""
+"""Stored matches of every game, for the tests of displays."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -25,9 +25,9 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 def sample_match(name: str, seed: int = 1) -> StoredMatch:
-    """A whole match of that game, with the reasons of both players."""
+    """Return a complete match of that game, with the reasons of both players."""
     of = get_game(name)
-    return play_match(of, [StrategyPlayer(of, PLAYERS[name], seed + one) for one in (0, 1)], seed)
+    return play_match(of, [StrategyPlayer(of, PLAYERS[name], seed + seat) for seat in (0, 1)], seed)
 
 
 def with_names(match: StoredMatch, *names: str) -> StoredMatch:

@@ -1,4 +1,4 @@
-"""What teams submit, and the sandbox that it needs."""
+"""Submissions of teams, and the sandbox that they need."""
 
 import io
 import stat
@@ -20,10 +20,10 @@ def sandbox_or_skip() -> None:
 
 def zip_files(names: dict[str, bytes], mode: int = stat.S_IFREG | 0o644) -> bytes:
     """A zip archive of files of this mode."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, raw in names.items():
             info = zipfile.ZipInfo(name)
             info.external_attr, info.compress_type = mode << 16, zipfile.ZIP_DEFLATED
             archive.writestr(info, raw)
-    return made.getvalue()
+    return buffer.getvalue()

@@ -1,4 +1,4 @@
-"""Surroundings in which a command may be started, and a small selection that covers all pairs."""
+"""Environments in which a command may be started, and a small selection covering all pairs."""
 
 import os
 import pty
@@ -13,9 +13,9 @@ from itertools import combinations, product
 from pathlib import Path
 from threading import Timer
 
-NOBODY = 65_534
-_AS_NOBODY = (
-    *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
+UNPRIVILEGED_UID = 65_534
+_AS_UNPRIVILEGED_USER = (
+    *("setpriv", f"--reuid={UNPRIVILEGED_UID}", f"--regid={UNPRIVILEGED_UID}", "--clear-groups"),
     # The interpreter and the project may lie in root's own folder; nothing can be written by this.
     *("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"),
 )
@@ -37,19 +37,19 @@ _LIMIT = 500  # seconds after which a command hangs, on a machine however busy
 
 @cache
 def lacking_user() -> str:
-    """Why no command can be run as another user; empty where one can."""
+    """Return the reason why no command can run as another user, "" if it can."""
     if os.getuid() != 0:
         return "only root can start a command as another user"
     if shutil.which("setpriv") is None:
         return "setpriv, which starts a command as another user, is missing"
-    line = [*_AS_NOBODY, sys.executable, "-c", "import cardsharp_tools"]
+    line = [*_AS_UNPRIVILEGED_USER, sys.executable, "-c", "import cardsharp_tools"]
     done = subprocess.run(line, capture_output=True, check=False)  # noqa: S603 - our own words
     return done.stderr.decode(errors="replace")
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Where a command is started; see the lists above."""
+    """Environment of a command; the lists above have the possible values."""
 
     encoding: str
     stream: str
@@ -62,8 +62,8 @@ class Surroundings:
 
 
 @dataclass(frozen=True)
-class Ended:
-    """A command that ended: its exit code, and what it wrote, a terminal's in `out`."""
+class CompletedCommand:
+    """A completed command: its exit code and its output; a terminal's output is in `out`."""
 
     code: int
     out: bytes
@@ -95,11 +95,11 @@ def run_in(
     folder: Path,
     variables: Mapping[str, str],
     starter: Sequence[str] = (),
-) -> Ended:
+) -> CompletedCommand:
     """Run the command line there, from `folder`, to its end; by a `starter` that execs it."""
     line = [*starter, sys.executable, "-m", "cardsharp_tools.cli", *words]
     if around.user == "nobody":
-        line = [*_AS_NOBODY, *line]
+        line = [*_AS_UNPRIVILEGED_USER, *line]
     closing = {"closed input": "<&-", "closed output": ">&-"}.get(around.stream)
     if closing is not None:
         line = ["sh", "-c", f'exec "$@" {closing}', "sh", *line]
@@ -114,10 +114,12 @@ def run_in(
         check=False,
         timeout=_LIMIT,
     )
-    return Ended(done.returncode, done.stdout, done.stderr)
+    return CompletedCommand(done.returncode, done.stdout, done.stderr)
 
 
-def _in_terminal(line: Sequence[str], folder: Path, variables: Mapping[str, str]) -> Ended:
+def _in_terminal(
+    line: Sequence[str], folder: Path, variables: Mapping[str, str]
+) -> CompletedCommand:
     """Run it in a terminal at which somebody types the end of the input at once."""
     master, slave = pty.openpty()
     process = subprocess.Popen(  # noqa: S603 - our own words
@@ -132,4 +134,4 @@ def _in_terminal(line: Sequence[str], folder: Path, variables: Mapping[str, str]
             out += read
     alarm.cancel()
     os.close(master)
-    return Ended(process.wait(), bytes(out), b"")
+    return CompletedCommand(process.wait(), bytes(out), b"")

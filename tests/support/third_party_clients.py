@@ -34,7 +34,7 @@ Send = Callable[[str, str, bytes | None, dict[str, str]], Answer]
 
 @dataclass(frozen=True)
 class ClientBehaviour:
-    """How a client asks; by default as most do."""
+    """Behaviour of a client; the defaults are those of most clients."""
 
     auth_mode: str = "at once"  # with Basic; or, only when it is asked to, by "Basic" or "Digest"
     version: str = "HTTP/1.1"
@@ -56,7 +56,7 @@ CLIENT_BEHAVIOURS = {
 
 
 class ThirdPartyClient:
-    """A client with a habit; `send` is how its requests get there, over HTTP by default."""
+    """A client with a certain behaviour; `send` transports its requests, by default over HTTP."""
 
     def __init__(
         self,
@@ -72,46 +72,48 @@ class ThirdPartyClient:
         self._connection._http_vsn_str = behaviour.version  # type: ignore[attr-defined]
 
     def request(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        """Status and JSON of the answer; one of `FAILURES` where none came."""
+        """Return status and JSON of the answer; raise one of `FAILURES` if none came."""
         if self._habit.upper_case_paths:
-            before, mark, query = path.partition("?")
-            path = before.upper() + mark + query
+            base_path, mark, query = path.partition("?")
+            path = base_path.upper() + mark + query
         if self._habit.auth_mode == "at once":
             return self._sent(method, path, body, self._basic())[:2]
-        status, told, asked = self._sent(method, path, body, None)
-        challenges = [one for one in asked if one.startswith(self._habit.auth_mode)]
+        status, content, auth_headers = self._sent(method, path, body, None)
+        challenges = [
+            challenge for challenge in auth_headers if challenge.startswith(self._habit.auth_mode)
+        ]
         if status != 401 or not challenges:
-            return status, told
+            return status, content
         basic = self._habit.auth_mode == "Basic"
         proof = self._basic() if basic else self._digest(method, path, challenges[0])
         return self._sent(method, path, body, proof)[:2]
 
     def play(self, match_id: str) -> None:
-        """Play a match to its end: two cards a turn, and every effect is left to the arena."""
+        """Play a match to its end: two cards a turn; the arena resolves every effect."""
         in_play = 0
         while True:
             etype = "EndTurn" if in_play >= CARDS_PER_TURN else "Draw"
             wait = "" if self._habit.never_waits else "?wait=1"
             body = {"etype": etype, "autopick": True}
-            status, told = self.request("POST", f"/api/matches/{match_id}{wait}", body)
+            status, content = self.request("POST", f"/api/matches/{match_id}{wait}", body)
             if status == 410:
                 return
             if status == 200:
-                ended = any(event["eventType"] == "TurnEnded" for event in told)
-                in_play = 0 if ended else in_play + 1
+                is_turn_over = any(event["eventType"] == "TurnEnded" for event in content)
+                in_play = 0 if is_turn_over else in_play + 1
             elif status == 400 and in_play:
                 in_play = 0  # the turn was ended for it
             elif status != 409:
-                raise OSError(f"{status}: {told!r}")
+                raise OSError(f"{status}: {content!r}")
 
     def play_on(self, tags: str) -> None:
         """Play every match with one of the tags, whatever happens."""
         wait = "" if self._habit.never_waits else "&wait=1"
         while True:
             with suppress(*FAILURES):
-                status, found = self.request("GET", f"/api/matches?active=1{wait}&tags={tags}")
+                status, matches = self.request("GET", f"/api/matches?active=1{wait}&tags={tags}")
                 if status == 200:
-                    for match in found:
+                    for match in matches:
                         self.play(match["_id"])
                     continue
             if not self._habit.never_waits:
@@ -121,13 +123,16 @@ class ThirdPartyClient:
         return "Basic " + b64encode(f"{self._user}:{self._password}".encode()).decode()
 
     def _digest(self, method: str, path: str, challenge: str) -> str:
-        known = dict(re.findall(r'(\w+)="([^"]*)"', challenge))
-        ha1 = _md5(f"{self._user}:{known['realm']}:{self._password}")
-        middle = f"{known['nonce']}:00000001:{(own := os.urandom(8).hex())}:auth"
+        challenge_fields = dict(re.findall(r'(\w+)="([^"]*)"', challenge))
+        ha1 = _md5(f"{self._user}:{challenge_fields['realm']}:{self._password}")
+        middle = (
+            f"{challenge_fields['nonce']}:00000001:{(client_nonce := os.urandom(8).hex())}:auth"
+        )
         response = _md5(f"{ha1}:{middle}:{_md5(f'{method}:{path}')}")
         return (
-            f'Digest username="{self._user}", realm="{known["realm"]}", nonce="{known["nonce"]}", '
-            f'uri="{path}", qop=auth, nc=00000001, cnonce="{own}", response="{response}"'
+            f'Digest username="{self._user}", realm="{challenge_fields["realm"]}", '
+            f'nonce="{challenge_fields["nonce"]}", '
+            f'uri="{path}", qop=auth, nc=00000001, cnonce="{client_nonce}", response="{response}"'
         )
 
     def _sent(self, method: str, path: str, body: object, proof: str | None) -> Answer:
@@ -135,10 +140,10 @@ class ThirdPartyClient:
         headers |= {"Content-Type": "application/json"} if body is not None else {}
         headers |= {} if self._habit.keeps_connection else {"Connection": "close"}
         raw = None if body is None else json.dumps(body).encode()
-        status, told, asked = self._send(method, path, raw, headers)
+        status, content, auth_headers = self._send(method, path, raw, headers)
         with suppress(ValueError):
-            told = json.loads(told)
-        return status, told, asked
+            content = json.loads(content)
+        return status, content, auth_headers
 
     def _over_http(
         self, method: str, path: str, raw: bytes | None, headers: dict[str, str]

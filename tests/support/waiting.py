@@ -1,4 +1,4 @@
-"""How long tests wait for what must come: as long as it takes, on however busy a machine."""
+"""Waiting in tests for events that must come: as long as it takes, even on a busy machine."""
 
 import threading
 import time

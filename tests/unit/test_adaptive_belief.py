@@ -1,4 +1,4 @@
-"""Who the opponent is: known by the decisions that it has shown, also in past matches."""
+"""Identification of the opponent by the decisions of this match and of past ones."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -77,7 +77,7 @@ def played(name: str, seed: int) -> PastMatch:
     return PastMatch(1, match.history)
 
 
-def shown(name: str, matches: range) -> Iterator[ObservedDecision]:
+def observed_decisions(name: str, matches: range) -> Iterator[ObservedDecision]:
     for seed in matches:
         yield from opponent_decisions(played(name, seed))
 
@@ -95,16 +95,16 @@ def shown(name: str, matches: range) -> Iterator[ObservedDecision]:
         ("captain", GENERAL_WEIGHTS),
     ],
 )
-def test_an_opponent_is_known_by_its_decisions(name: str, weights: str) -> None:
-    """The two variants of the champion, which stop otherwise, count as its kin.
+def test_an_opponent_is_identified_by_its_decisions(name: str, weights: str) -> None:
+    """Variants of the champion that only stop differently count as the champion.
 
-    A belief that is contradicted is given up.
+    A belief that later decisions contradict is dropped.
     """
     belief = OpponentBelief(load_opponent_profiles())
-    belief.update_all(shown(name, range(1 if name == "captain" else 3)))
+    belief.update_all(observed_decisions(name, range(1 if name == "captain" else 3)))
     assert belief.weights() == weights
     if name == "champion":
-        belief.update_all(shown("random", range(1)))
+        belief.update_all(observed_decisions("random", range(1)))
         assert belief.weights() == GENERAL_WEIGHTS
 
 
@@ -125,21 +125,21 @@ def test_adaptive_knows_an_opponent_from_past_matches_at_once() -> None:
     assert stranger.decide(position) == build("captain", Random(0)).decide(position)
 
 
-def test_adaptive_decides_the_same_however_often_it_is_made_anew() -> None:
-    """A worker rebuilds it for every turn; what it keeps meanwhile only saves time."""
+def test_a_rebuilt_adaptive_strategy_makes_the_same_decisions() -> None:
+    """A worker rebuilds it for every turn; its internal state only saves time."""
     rng = Random(4)
     match = GAME.initial_state(rng)
-    kept, other = Adaptive(Random(0)), build("champion", rng)
+    adaptive, other = Adaptive(Random(0)), build("champion", rng)
     for _ in range(60):
         position = match.current_position
-        decision = (other if position.seat else kept).decide(position)
+        decision = (other if position.seat else adaptive).decide(position)
         if not position.seat and len(decision.options) > 1 and rng.random() < 0.3:
             assert Adaptive(Random(0)).decide(position) == decision
         match = GAME.apply_action(match, decision.action, rng)
 
 
 ME, FOE, OTHER = "me", "foe", "other"
-DRAWN = {
+DRAW_MOVE = {
     "turnId": 1,
     "sequenceId": 0,
     "sequenceInTurnId": 1,
@@ -161,13 +161,13 @@ def keep(log: MatchLog, match_id: str, *players: str, finished: bool = True, **m
     names = [NAMES[player] for player in players]
     header = {"players": [*players], "names": names, "seats": seats, **more}
     lease = log.acquire_lease(match_id, "worker", timedelta(minutes=1), header)
-    log.write_facts(lease, {0: DRAWN})
+    log.write_facts(lease, {0: DRAW_MOVE})
     if finished:
         log.finish(lease, {"scores": [1, 2]})
 
 
 def test_its_past_are_the_last_finished_matches_against_that_player(log: MatchLog) -> None:
-    """Opponents are told apart by id, two of one name too, or as strategies of ours."""
+    """Opponents are distinguished by id, even if names are equal, or are our strategies."""
     keep(log, "a", ME, FOE)
     keep(log, "b", FOE, ME)
     keep(log, "c", ME, OTHER)
@@ -177,9 +177,9 @@ def test_its_past_are_the_last_finished_matches_against_that_player(log: MatchLo
     past = last_matches(log, FOE, MAX_PAST_MATCHES)
     assert sorted(match.opponent_seat for match in past) == [0, 1]
     assert all(len(match.history) == 1 for match in past)
-    found = opponents_in_log(log)
-    told = {key: (name, len(matches)) for key, (name, matches) in found.items()}
-    assert told == {FOE: (FOE, 2), OTHER: (OTHER, 1), "champion": ("champion", 1)}
+    opponents = opponents_in_log(log)
+    match_counts = {key: (name, len(matches)) for key, (name, matches) in opponents.items()}
+    assert match_counts == {FOE: (FOE, 2), OTHER: (OTHER, 1), "champion": ("champion", 1)}
     for number in range(3):
         keep(log, f"m{number}", ME, FOE)
     assert len(last_matches(log, FOE, 3)) == 3
@@ -191,29 +191,31 @@ WEIGHTS: dict[str, object] = {"numbers": ""}
 
 @cache
 def met(name: str, number: int) -> OpponentMatch:
-    return OpponentMatch(f"{name} {number}", tuple(shown(name, range(number, number + 1))))
+    return OpponentMatch(
+        f"{name} {number}", tuple(observed_decisions(name, range(number, number + 1)))
+    )
 
 
 def learned_from(
     learned: LearnedOpponents, matches: list[OpponentMatch], *, gains: bool = True
 ) -> list[str]:
-    told: list[str] = []
+    stages: list[str] = []
 
     def test(_weights: dict[str, object], _entry: OpponentProfile) -> tuple[bool, str]:
         return gains, "as measured"
 
     learning = OpponentLearning(
-        learned, lambda _entry: WEIGHTS, test, lambda _name, stage, _why: told.append(stage)
+        learned, lambda _entry: WEIGHTS, test, lambda _name, stage, _reason: stages.append(stage)
     )
     learning.update_opponent("id", "Foe", matches)
-    return told
+    return stages
 
 
 def weak(matches: int = MIN_MATCHES + 12) -> list[OpponentMatch]:
     return [met("draw-3", number) for number in range(matches)]
 
 
-def test_an_opponent_is_promoted_by_later_matches_and_rolled_back_by_others() -> None:
+def test_an_opponent_profile_is_promoted_and_rolled_back_by_later_matches() -> None:
     learned = LearnedOpponents()
     assert learned_from(learned, weak(MIN_MATCHES - 1)) == ["waits"]
     assert learned_from(learned, weak(MIN_MATCHES)) == ["candidate", "candidate"]
@@ -228,7 +230,7 @@ def test_an_opponent_is_promoted_by_later_matches_and_rolled_back_by_others() ->
     assert not learned.weights
 
 
-def test_weights_that_gain_nothing_are_rejected_and_others_are_made_from_fresh_matches() -> None:
+def test_weights_without_gain_are_rejected_and_new_matches_lead_to_new_ones() -> None:
     learned = LearnedOpponents()
     assert learned_from(learned, weak(), gains=False) == ["candidate", "rejected", "waits"]
     more = [*weak(), *(met("draw-3", number) for number in range(50, 50 + MIN_MATCHES))]
@@ -244,7 +246,7 @@ def choices(history: tuple[PastMove, ...], pile: frozenset[Card]) -> list[Observ
 def test_every_choice_of_both_players_is_seen_on_its_position(deck: tuple[Card, ...]) -> None:
     for seed in range(case_count(3, full=6)):
         rng = Random(seed)
-        match, made = match_from_state(deal_state(rng, deck)), list[ObservedDecision]()
+        match, expected = match_from_state(deal_state(rng, deck)), list[ObservedDecision]()
         players = [build(rng.choice(("champion", "third", "draw-3")), rng) for _ in range(2)]
         while match.state.active_player is not None:
             position = match.current_position
@@ -252,12 +254,13 @@ def test_every_choice_of_both_players_is_seen_on_its_position(deck: tuple[Card, 
             if rng.random() < 0.3:
                 action = rng.choice(position.legal_actions())
             if len(position.legal_actions()) > 1:
-                made.append(ObservedDecision(replace(position, history=()), action))
+                expected.append(ObservedDecision(replace(position, history=()), action))
             match = GAME.apply_action(match, action, rng)
         seen = choices(match.history, cards_from_draw_pile(match.history))
         assert [
-            ObservedDecision(replace(one.position, history=()), one.action) for one in seen
-        ] == made
+            ObservedDecision(replace(decision.position, history=()), decision.action)
+            for decision in seen
+        ] == expected
 
 
 def test_a_turn_that_timed_out_shows_no_decision() -> None:
@@ -268,12 +271,12 @@ def test_a_turn_that_timed_out_shows_no_decision() -> None:
     assert any(isinstance(event, TurnEnded) for event in late)
     history = PastMove(1, 0, events), PastMove(1, 0, late)
     assert choices(history, frozenset(pile)) == []
-    [ended] = choices((history[0], PastMove(1, 0, late[1:])), frozenset(pile))
-    assert ended.action == END_TURN
+    [decision] = choices((history[0], PastMove(1, 0, late[1:])), frozenset(pile))
+    assert decision.action == END_TURN
 
 
 def test_the_real_players_decisions_are_seen() -> None:
-    """A successful end of a turn is a stop, but the last one where the draw pile ran out."""
+    """A banked turn is a decision to stop, except for the last one if the draw pile ran out."""
     for trace in SAMPLE.random_matches(12):
         moves = [*trace["initial"]["moves"]]
         for look in (*trace["steps"], trace["final"]["last_look"]):
@@ -284,7 +287,7 @@ def test_the_real_players_decisions_are_seen() -> None:
         if any(isinstance(event, Comment) for move in history for event in move.events):
             continue
         pile = frozenset(map(card, trace["deck"]))
-        stops = sum(one.action == END_TURN for one in choices(history, pile))
+        stops = sum(choice.action == END_TURN for choice in choices(history, pile))
         ends = [e for move in history for e in move.events if isinstance(e, TurnEnded)]
         banked = sum(end.is_banked for end in ends)
         assert banked - 1 <= stops <= banked, trace["name"]
@@ -305,7 +308,7 @@ def costing(low: float, high: float) -> ObservedDecision:
         match = GAME.apply_action(match, CAPTAIN.decide(position).action, rng)
 
 
-def test_a_choice_is_paid_from_what_the_opponent_has_given() -> None:
+def test_an_exploit_is_paid_from_the_opponents_losses() -> None:
     some, gifts = costing(INITIAL_CREDIT, MAX_LOSS_PER_DECISION), ExploitBudget()
     assert not gifts.can_afford(some)
     gifts.record_decisions([some], is_self=False)
@@ -319,7 +322,7 @@ def test_a_choice_is_paid_from_what_the_opponent_has_given() -> None:
 
 
 def test_whoever_pretends_and_then_changes_wins_back_no_more_than_it_gave() -> None:
-    """Known as the champion, it plays on as the captain: each departure from him was paid for."""
+    """An opponent taken for the champion goes on as the captain; each exploit stays paid for."""
     past = [played("champion", seed) for seed in range(2)]
     adaptive = with_past_matches(Adaptive(Random(0)), past)
     departures = 0
@@ -328,13 +331,13 @@ def test_whoever_pretends_and_then_changes_wins_back_no_more_than_it_gave() -> N
         match = GAME.initial_state(rng)
         while match.state.active_player is not None:
             position = match.current_position
-            own = position.seat == 0
+            is_adaptive_turn = position.seat == 0
             change = build("champion" if position.turn <= 8 else "captain", rng)
-            action = (adaptive if own else change).decide(position).action
+            action = (adaptive if is_adaptive_turn else change).decide(position).action
             loss = value_loss(position, action)
-            if own and loss > 0 and action != CAPTAIN.decide(position).action:
+            if is_adaptive_turn and loss > 0 and action != CAPTAIN.decide(position).action:
                 departures += 1
                 assert loss <= min(MAX_LOSS_PER_DECISION, balance)
-            balance += -loss if own else loss
+            balance += -loss if is_adaptive_turn else loss
             match = GAME.apply_action(match, action, rng)
     assert departures

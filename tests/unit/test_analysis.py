@@ -1,4 +1,4 @@
-"""What a decision cost, what the cards brought, and who decided how well."""
+"""Analysis of matches: costs of decisions, luck of the cards, and the players' accuracy."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -34,13 +34,13 @@ DEADMANSDRAW, BLEF = (
 
 
 class Spoils(StrategyPlayer):
-    """Plays as the captain, but once the worst that costs 15 of 100 matches and more."""
+    """The captain, but with one blunder: the worst action that costs a chance of 0.15 or more."""
 
     spoilt: str | None = None
 
     def decide(self, state: Any) -> Decision[Any]:  # noqa: ANN401
         decision = super().decide(state)
-        values = {one.action: one.value or 0.0 for one in decision.options}
+        values = {option.action: option.value or 0.0 for option in decision.options}
         worst = min(values, key=values.__getitem__)
         if self.spoilt or values[worst] > values[decision.action] - 0.15:
             return decision
@@ -48,22 +48,24 @@ class Spoils(StrategyPlayer):
         return replace(decision, action=worst)
 
 
-def test_a_planted_blunder_is_found_and_luck_is_that_of_each_card_that_came() -> None:
-    """As the lab takes it out of results; of whoever it befell, so for the first side."""
+def test_a_planted_blunder_is_detected_and_luck_is_attributed_to_each_card() -> None:
+    """Luck is the value that the lab subtracts from results, seen from the first side."""
     captain, spoils = StrategyPlayer(DEADMANSDRAW, "captain"), Spoils(DEADMANSDRAW, "captain")
     notes = play_on(new_match(DEADMANSDRAW, 1), (captain, spoils), Random(1))
     [(record, moves)] = stored_match(DEADMANSDRAW, notes)
-    found = analyse(DEADMANSDRAW, record, moves)
-    perfect, spoilt = found.players
+    analysis = analyse(DEADMANSDRAW, record, moves)
+    perfect, spoilt = analysis.players
     assert (perfect.accuracy, perfect.skill) == (100.0, 0.0)
-    [blunder] = found.mistakes()
+    [blunder] = analysis.mistakes()
     assert (blunder.seat, blunder.mark, blunder.action) == (1, Severity.BLUNDER, spoils.spoilt)
     assert blunder.cost == -spoilt.skill >= 0.15
     assert blunder.best == blunder.options[0].action != blunder.action
     assert blunder.reason.endswith(".")
     assert (spoilt.accuracy or 100) < 100
-    [swing] = found.largest_swings(1)
-    assert abs(swing.value_change) == max(abs(one.value_change) for one in found.decisions)
+    [swing] = analysis.largest_swings(1)
+    assert abs(swing.value_change) == max(
+        abs(decision.value_change) for decision in analysis.decisions
+    )
     marks = [severity_of(share) for share in (0.0, 0.004, 0.005, 0.02, 0.05, 1.0)]
     assert marks == [
         None,
@@ -75,16 +77,18 @@ def test_a_planted_blunder_is_found_and_luck_is_that_of_each_card_that_came() ->
     ]
     befell = [
         (
-            one.state.current_position.seat,
-            luck_of(one.state.current_position, after.state.history[-1].events),
+            note.state.current_position.seat,
+            luck_of(note.state.current_position, next_note.state.history[-1].events),
         )
-        for one, after in pairwise(notes)
+        for note, next_note in pairwise(notes)
     ]
     brought = [(luck or 0.0) * (1 if seat == 0 else -1) for seat, luck in befell]
-    assert found.chance == found.luck == pytest.approx(sum(brought))
+    assert analysis.chance == analysis.luck == pytest.approx(sum(brought))
     assert max(map(abs, brought)) > 0.05
-    assert found.luck_adjusted_result(0) == pytest.approx(found.result - sum(brought) / 1.5)
-    assert found.luck_adjusted_result(1) == pytest.approx(1 - found.result + sum(brought) / 1.5)
+    assert analysis.luck_adjusted_result(0) == pytest.approx(analysis.result - sum(brought) / 1.5)
+    assert analysis.luck_adjusted_result(1) == pytest.approx(
+        1 - analysis.result + sum(brought) / 1.5
+    )
     assert analyse(DEADMANSDRAW, record, moves[:8]).luck_adjusted_result(0) is None
 
 
@@ -98,45 +102,45 @@ def test_a_planted_blunder_is_found_and_luck_is_that_of_each_card_that_came() ->
     ids=("deadmansdraw", "blef"),
 )
 def test_accuracy_is_in_the_order_of_strength(game: Game, players: tuple[str, ...]) -> None:
-    """Against the last, eight matches each: fewer do not tell neighbours apart."""
-    found: dict[str, float] = {}
+    """Each plays eight matches against the last: fewer do not separate neighbours."""
+    accuracies: dict[str, float] = {}
     for name in players[:-1]:
         costs: list[JudgedDecision] = []
         for seed in range(8):
             pair = (StrategyPlayer(game, name), StrategyPlayer(game, players[-1]))
             match = analyse(game, *play_match(game, pair, seed))
-            costs += [one for one in match.decisions if one.seat == 0]
-        lost = sum(one.cost for one in costs)
-        assert sum(one.cost for one in costs if one.mark) >= 0.9 * lost
-        found[name] = accuracy(lost, sum(one.stake for one in costs)) or 0.0
-    assert found["random"] < 40
-    assert sorted(found, key=found.__getitem__) == [*found]
+            costs += [decision for decision in match.decisions if decision.seat == 0]
+        lost = sum(decision.cost for decision in costs)
+        assert sum(decision.cost for decision in costs if decision.mark) >= 0.9 * lost
+        accuracies[name] = accuracy(lost, sum(decision.stake for decision in costs)) or 0.0
+    assert accuracies["random"] < 40
+    assert sorted(accuracies, key=accuracies.__getitem__) == [*accuracies]
 
 
-def test_a_turn_that_ran_out_of_time_costs_its_player_what_was_lost_by_it() -> None:
+def test_a_timed_out_turn_costs_its_player_the_lost_value() -> None:
     player, state = StrategyPlayer(DEADMANSDRAW, "captain"), new_match(DEADMANSDRAW, 1)
     notes: list[PlayedAction] = []
     while len(state.current_position.play_area) < 2 or player.decide(state).action != DRAW:
         notes.append(PlayedAction(state, player.decide(state).action, None))
         state = player.simulation.apply_action(state, notes[-1].action, Random(1))
     chance = random_card_picker(Random(1))
-    after, events = force_turn_end(state.state, "Forceful turn ending", "", chance)
+    next_state, events = force_turn_end(state.state, "Forceful turn ending", "", chance)
     late = state.with_move(
-        after, PastMove(state.history[-1].turn, state.state.active_player, events)
+        next_state, PastMove(state.history[-1].turn, state.state.active_player, events)
     )
     rest = play_on(late, (StrategyPlayer(DEADMANSDRAW, "draw-3"),), Random(1))
     [(record, moves)] = stored_match(DEADMANSDRAW, [*notes, PlayedAction(state, None, None), *rest])
-    found = analyse(DEADMANSDRAW, record, moves[: len(notes) + 4])
-    [lapse] = [one for one in found.decisions if one.action == TIMED_OUT]
+    analysis = analyse(DEADMANSDRAW, record, moves[: len(notes) + 4])
+    [lapse] = [decision for decision in analysis.decisions if decision.action == TIMED_OUT]
     side = state.state.active_player
-    stopping = next(one.value for one in lapse.options if one.action == "EndTurn")
+    stopping = next(option.value for option in lapse.options if option.action == "EndTurn")
     assert (lapse.seat, lapse.best) == (side, "Draw")
     assert lapse.cost == pytest.approx((lapse.options[0].value or 0) - (stopping or 0), abs=0.02)
-    assert found.counts["time-outs"] == ((1, 0) if side == 0 else (0, 1))
-    assert found.players[side].skill == -lapse.cost
-    one, two = found.players
-    assert found.end == pytest.approx(
-        found.start + found.luck + found.unexplained + one.skill - two.skill
+    assert analysis.counts["time-outs"] == ((1, 0) if side == 0 else (0, 1))
+    assert analysis.players[side].skill == -lapse.cost
+    first, second = analysis.players
+    assert analysis.end == pytest.approx(
+        analysis.start + analysis.luck + analysis.unexplained + first.skill - second.skill
     )
 
 
@@ -145,8 +149,11 @@ def side(result: float, luck: float = 0.0, cost: float = 0.0) -> SideStatistics:
     return SideStatistics("us", "them", "", day, (), result, luck, cost, 1.0, {}, {}, less_luck)
 
 
-def test_results_less_luck_lie_closer_together_and_of_one_match_no_interval_is_known() -> None:
-    """Here luck explains all: what is left is the same in every match. Unless one is not known."""
+def test_luck_adjusted_results_vary_less_and_a_single_match_has_no_interval() -> None:
+    """Luck explains all differences here, so adjusted results are equal in every match.
+
+    If one of them is unknown, there is no adjusted mean.
+    """
     group = SideGroup([side(1.0, 0.4), side(0.0, -0.6)] * 10, results_are_shares=True)
     assert group.mean_result.mean == 0.5
     assert group.luck_adjusted_mean.mean == pytest.approx(0.6)
@@ -161,10 +168,10 @@ def test_results_less_luck_lie_closer_together_and_of_one_match_no_interval_is_k
     assert group.luck_result_correlation is None
 
 
-def test_ratings_without_luck_are_surer_and_never_beyond_what_results_can_be() -> None:
-    """All of the luck of 20 matches is known; in a single one it was more than all that counts."""
-    told = player_ratings([[side(1.0, 0.4)], [side(0.0, -0.6)]] * 10)
-    us, them = told["us"], told["them"]
+def test_luck_adjusted_ratings_are_more_precise_and_stay_within_possible_results() -> None:
+    """The luck of 20 matches is known; in a single match it exceeded the possible results."""
+    ratings = player_ratings([[side(1.0, 0.4)], [side(0.0, -0.6)]] * 10)
+    us, them = ratings["us"], ratings["them"]
     assert us.plain.value == pytest.approx(them.plain.value)
     assert us.luck_adjusted.value > them.luck_adjusted.value + 50
     assert us.luck_adjusted.margin < us.plain.margin / 2
@@ -187,12 +194,12 @@ def test_the_accuracy_is_that_of_all_decisions_together() -> None:
 
 
 def test_options_are_ranked_by_their_worth_also_below_0() -> None:
-    """Points may be negative: an option without a value does not come before these."""
+    """Points may be negative: an option without a value still comes last."""
     options = [Option(name, value) for name, value in (("a", -2.0), ("b", None), ("c", -0.5))]
-    assert [one.action for one in ranked(options)] == ["c", "a", "b"]
+    assert [option.action for option in ranked(options)] == ["c", "a", "b"]
 
 
 def test_a_difference_has_its_sign_and_nothing_has_no_minus() -> None:
-    shown = [signed_amount(".1%", value) for value in (0.44, -0.093, -0.0001, 0.0)]
-    assert shown == ["+44.0 %", "-9.3 %", "+0.0 %", "+0.0 %"]
+    texts = [signed_amount(".1%", value) for value in (0.44, -0.093, -0.0001, 0.0)]
+    assert texts == ["+44.0 %", "-9.3 %", "+0.0 %", "+0.0 %"]
     assert [signed_amount("+.2f", value) for value in (1.2, -0.3)] == ["+1.20", "-0.30"]

@@ -1,4 +1,4 @@
-"""The arena without a server: late turns, the slow-down, its chance and its players' file."""
+"""The arena without a server: overdue turns, rate limits, random draws and the players' file."""
 
 import json
 import os
@@ -35,7 +35,7 @@ LIMIT, GRACE = timedelta(seconds=7), timedelta(seconds=5)
 
 
 class Hall:
-    """An arena without a server, whose watchdog looks when it is told to."""
+    """An arena without a server, whose watchdog runs only when it is called."""
 
     def __init__(self, folder: Path, down: timedelta = timedelta(), **more: Any) -> None:  # noqa: ANN401
         self.clock = ManualClock()
@@ -48,7 +48,7 @@ class Hall:
         body = {"playerids": [ALICE, BOB], "timeout": timeout, "randomSeed": "norandom"}
         return self.arena.referee.create(ADMIN_USER, body, None).id
 
-    def after(self, seconds: float) -> int:
+    def end_overdue_turns_in(self, seconds: float) -> int:
         self.clock.advance(timedelta(seconds=seconds))
         return len(self.arena.referee.end_overdue_turns(grace=GRACE))
 
@@ -59,23 +59,27 @@ class Hall:
         return self.arena.referee.get_match(match_id)
 
 
-def test_a_turn_is_ended_once_it_is_late_for_long_enough_but_not_by_time_without_an_arena(
+def test_an_overdue_turn_ends_once_the_grace_expires_and_downtime_does_not_count(
     tmp_path: Path,
 ) -> None:
-    """Until then the late player's own action ends it, as in the original.
+    """During the grace a late player's action still ends the turn, as in the original.
 
-    After a start every turn has all its time again, whoever would end it.
+    After a start every turn has its full time again, for the watchdog and for the player.
     """
     first = Hall(tmp_path, data_file=tmp_path / "arena.db")
     match = first.begin()
     first.arena.close()
     second = Hall(tmp_path, data_file=tmp_path / "arena.db", down=timedelta(hours=1))
     referee = second.arena.referee
-    assert second.after(6.5) == 0
+    assert second.end_overdue_turns_in(6.5) == 0
     assert referee.end_overdue_turns() == []
-    drawn = referee.act(second.player(match), match, {"etype": "Draw"}, None)
-    assert "Forceful" not in drawn.events_text
-    assert [second.after(12), second.after(0.5), second.after(0.5)] == [0, 1, 0]
+    move = referee.act(second.player(match), match, {"etype": "Draw"}, None)
+    assert "Forceful" not in move.events_text
+    assert [
+        second.end_overdue_turns_in(12),
+        second.end_overdue_turns_in(0.5),
+        second.end_overdue_turns_in(0.5),
+    ] == [0, 1, 0]
     assert second.match(match).active_player == BOB
     assert second.match(match).state.timeout_count == 1
     second.arena.close()
@@ -83,17 +87,20 @@ def test_a_turn_is_ended_once_it_is_late_for_long_enough_but_not_by_time_without
 
 @pytest.mark.parametrize("first", ["the watchdog", "the player"])
 def test_time_in_which_the_arena_stood_still_does_not_count(tmp_path: Path, first: str) -> None:
-    """As on a laptop that was shut: whoever comes first afterwards, nobody is late."""
+    """As on a suspended laptop: no turn is overdue at once, whichever request comes first."""
     hall = Hall(tmp_path, watchdog_grace=GRACE)
     match = hall.begin()
-    assert sum(hall.after(1) for _ in range(6)) == 0
+    assert sum(hall.end_overdue_turns_in(1) for _ in range(6)) == 0
     if first == "the watchdog":
-        assert hall.after(3600) == 0
+        assert hall.end_overdue_turns_in(3600) == 0
     else:
         hall.clock.advance(timedelta(hours=1))
-        drawn = hall.arena.referee.act(hall.player(match), match, {"etype": "Draw"}, None)
-        assert "Forceful" not in drawn.events_text
-    assert [sum(hall.after(1) for _ in range(12)), hall.after(1)] == [0, 1]
+        move = hall.arena.referee.act(hall.player(match), match, {"etype": "Draw"}, None)
+        assert "Forceful" not in move.events_text
+    assert [sum(hall.end_overdue_turns_in(1) for _ in range(12)), hall.end_overdue_turns_in(1)] == [
+        0,
+        1,
+    ]
 
 
 def test_the_slow_down_has_the_measured_delays_in_fixed_windows_that_are_forgotten() -> None:
@@ -136,7 +143,7 @@ def test_the_originals_generator_gives_the_packages_numbers(seed: str) -> None:
 def test_fair_chance_goes_on_favours_no_card_and_depends_on_seed_and_index_alone() -> None:
     """docs/spec/arena.md section 6: the original's requests all use the same numbers.
 
-    Of 10,000 first cards each of 50 is within five standard deviations of its share.
+    Of 10,000 first cards each of the 50 is within five standard deviations of its share.
     """
     for randomness, different in ((Randomness.FAIR, 8), (Randomness.ORIGINAL, 1)):
         requests = [seeded_draws("a seed", randomness, used) for used in range(0, 24, 3)]
@@ -146,8 +153,8 @@ def test_fair_chance_goes_on_favours_no_card_and_depends_on_seed_and_index_alone
         counts[seeded_draws(str(seed), Randomness.FAIR).randrange(50)] += 1
     deviation = (10_000 * 0.02 * 0.98) ** 0.5
     assert all(abs(count - 200) < 5 * deviation for count in counts.values())
-    whole = seeded_draws("seed", Randomness.FAIR)
-    numbers = [whole.randrange(1000) for _ in range(20)]
+    full_stream = seeded_draws("seed", Randomness.FAIR)
+    numbers = [full_stream.randrange(1000) for _ in range(20)]
     later = seeded_draws("seed", Randomness.FAIR, 12)
     assert [later.randrange(1000) for _ in range(8)] == numbers[12:]
 
@@ -183,7 +190,7 @@ def test_a_wrong_file_is_refused_with_its_faults(tmp_path: Path, content: str, t
     assert "\n" not in str(raised.value)
 
 
-def test_a_file_that_changes_is_read_again_unless_broken(tmp_path: Path) -> None:
+def test_a_changed_players_file_is_reloaded_unless_it_is_broken(tmp_path: Path) -> None:
     path = tmp_path / "players.json"
     path.write_text(json.dumps([GOOD]))
     (player,) = load_players(path).values()

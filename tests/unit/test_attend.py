@@ -1,6 +1,6 @@
-"""The protocol of attending, as every game has it: what a denial leads to, and the handing on.
+"""The session protocol that all games share: denials, retries and handovers.
 
-And what is offered to workers: up to which age of a match, and what an operator has set.
+Also the dispatch of matches to workers: maximal age of a match, and the operator's settings.
 """
 
 from collections.abc import Callable, Iterator
@@ -58,28 +58,28 @@ ACTIONS = 3
 
 @dataclass
 class Count:
-    """A match of one player who counts to three.
+    """A one-player match that counts to three.
 
-    Every answer of its arena can be an error, and at a look what was to be seen before. Another bot
-    may act on our seat too: as often as `others` says so, at a look.
+    Every answer of its arena can be an error, and a read can return an old state. Another bot
+    may act on the same seat: at each read for which `other_bot_moves` says so.
     """
 
     errors: dict[str, list[ArenaError | Observation[int] | None]] = field(default_factory=dict)
-    others: list[bool] = field(default_factory=list)
+    other_bot_moves: list[bool] = field(default_factory=list)
     counted: int = 0
     length: int = ACTIONS
-    asked: list[frozenset[int]] = field(default_factory=list)
+    rejected_action_sets: list[frozenset[int]] = field(default_factory=list)
     header: Body | None = None
 
     def observe(self, recorded: MoveFacts) -> Observation[int]:
         if (old := self._fail("look")) is not None:
             return old
-        self.counted += bool(self.others and self.others.pop(0))
+        self.counted += bool(self.other_bot_moves and self.other_bot_moves.pop(0))
         facts: dict[int, Body] = {n: {} for n in range(self.counted) if n not in recorded}
         outcome = {"result": "won"} if self.counted >= self.length else None
-        turn, ours = None if outcome else self, frozenset(range(self.counted))
+        turn, our_moves = None if outcome else self, frozenset(range(self.counted))
         return Observation(
-            next_sequence=self.counted, facts=facts, outcome=outcome, turn=turn, our_moves=ours
+            next_sequence=self.counted, facts=facts, outcome=outcome, turn=turn, our_moves=our_moves
         )
 
     def wait_for_change(self, recorded: MoveFacts) -> Observation[int] | None:
@@ -93,7 +93,7 @@ class Count:
     ) -> DecisionResult[Decision[int]]:
         assert timeout == TIMING.decision_timeout
         assert monotonic() >= 0
-        self.asked.append(rejected_actions)
+        self.rejected_action_sets.append(rejected_actions)
         return DecisionResult(Decision(max(rejected_actions, default=0) + 1, "because"))
 
     def intent_body(
@@ -108,10 +108,10 @@ class Count:
         return NextRead.READ_IMMEDIATELY
 
     def _fail(self, step: str) -> Observation[int] | None:
-        said = self.errors[step].pop(0) if self.errors.get(step) else None
-        if isinstance(said, ArenaError):
-            raise said
-        return said
+        scripted = self.errors[step].pop(0) if self.errors.get(step) else None
+        if isinstance(scripted, ArenaError):
+            raise scripted
+        return scripted
 
 
 class Board(RuntimeSettingsStore):
@@ -125,7 +125,7 @@ class Board(RuntimeSettingsStore):
 
 @dataclass
 class Desk:
-    """A worker's log, queue and clock, and an operator's board; each attendance is another's."""
+    """A worker's log, queue and clock, and an operator's board; each session is a new worker's."""
 
     log: SqliteMatchLog
     clock: VirtualClock
@@ -145,16 +145,16 @@ class Desk:
         bot = Bot("count", lambda _: nullcontext(match), offering, "worker", TIMING)
         return bot.run_session("m", lambda: end - self.clock.now())
 
-    def free_after(self) -> timedelta:
-        """How long nobody else may take the match, from the last sign of life on."""
+    def lease_ttl(self) -> timedelta:
+        """Return how long after the last sign of life no other worker may take the match."""
         record = require_match(self.log)
         assert record.lease is not None
         return record.ttl
 
     def outwait(self) -> None:
-        """Let the lease of a worker run out, and somebody see that."""
+        """Let a worker's lease expire, and let the dispatcher notice that."""
         self.offering.dispatch_unattended()
-        self.clock.advance(self.free_after())
+        self.clock.advance(self.lease_ttl())
         assert self.offering.dispatch_unattended() == 1
 
 
@@ -167,9 +167,9 @@ def desk() -> Iterator[Desk]:
 
 
 @pytest.mark.parametrize("held_back", [False, True])
-def test_who_takes_over_waits_as_long_as_the_intent_says(desk: Desk, *, held_back: bool) -> None:
-    """Not where its own look was held back: an arena delays a later request for longer."""
-    held = TIMING.lease_ttl if held_back else timedelta(seconds=12)
+def test_a_takeover_waits_as_long_as_the_intent_says(desk: Desk, *, held_back: bool) -> None:
+    """It does not wait if its read was throttled: the arena delays a later request longer."""
+    delay = TIMING.lease_ttl if held_back else timedelta(seconds=12)
 
     class Slowed(Count):
         arrives: datetime | None = None
@@ -187,7 +187,7 @@ def test_who_takes_over_waits_as_long_as_the_intent_says(desk: Desk, *, held_bac
         def send(self, action: int) -> NextRead:
             if self.counted == 0:
                 assert self.arrives is None, "played again while the first action is under way"
-                self.arrives = desk.clock.now() + held
+                self.arrives = desk.clock.now() + delay
                 raise Crash("while the arena holds it back")
             return super().send(action)
 
@@ -201,7 +201,7 @@ def test_who_takes_over_waits_as_long_as_the_intent_says(desk: Desk, *, held_bac
     assert (desk.clock.now() - began < timedelta(seconds=1)) is held_back
 
 
-def test_r25_an_old_state_that_is_told_for_a_moment_is_not_believed(desk: Desk) -> None:
+def test_r25_a_briefly_stale_state_is_not_believed(desk: Desk) -> None:
     match = Count()
     match.errors["look"] = [
         None,
@@ -217,14 +217,14 @@ class Lossy(Count):
     """A match whose arena forgets all but the first number when three were counted."""
 
     def observe(self, recorded: MoveFacts) -> Observation[int]:
-        if len(self.asked) == ACTIONS and len(recorded) == 2:
+        if len(self.rejected_action_sets) == ACTIONS and len(recorded) == 2:
             self.counted = 1
         sight = super().observe(recorded)
-        anew = len(self.asked) > ACTIONS
+        anew = len(self.rejected_action_sets) > ACTIONS
         return replace(sight, facts={n: {"anew": anew} for n in sight.facts})
 
 
-def test_r25_a_lost_move_is_made_anew_some_seconds_after_its_loss(desk: Desk) -> None:
+def test_r25_a_lost_move_is_repeated_within_seconds(desk: Desk) -> None:
     began = desk.clock.now()
     assert desk.attend(Lossy()) is SessionResult.FINISHED
     assert desk.clock.now() - began <= TIMING.denial_timeout + TIMING.backoff
@@ -233,13 +233,17 @@ def test_r25_a_lost_move_is_made_anew_some_seconds_after_its_loss(desk: Desk) ->
     assert [move.facts for move in desk.log.moves("m")] == facts
 
 
-SAID = "somebody else plays as this user"
+OTHER_BOT_WARNING = "somebody else plays as this user"
 
 
 @pytest.mark.parametrize(
     ("match", "end", "said"),
     [
-        (Count(length=9, others=[False, False, True, False, True]), SessionResult.FINISHED, 1),
+        (
+            Count(length=9, other_bot_moves=[False, False, True, False, True]),
+            SessionResult.FINISHED,
+            1,
+        ),
         (
             Count({"act": [NotYourTurn(409, "not yours")]}, [False, True]),
             SessionResult.LEASED_BY_OTHER,
@@ -249,33 +253,33 @@ SAID = "somebody else plays as this user"
     ],
     ids=["ours came first", "both meant the first, and ours was refused", "our log was lost"],
 )
-def test_who_made_the_first_move_goes_on_and_that_another_plays_is_said_once(
+def test_the_bot_with_the_first_move_goes_on_and_warns_of_another_bot_only_once(
     desk: Desk, caplog: pytest.LogCaptureFixture, match: Count, end: SessionResult, said: int
 ) -> None:
     assert desk.attend(match) is end
-    assert caplog.text.count(SAID) == said
+    assert caplog.text.count(OTHER_BOT_WARNING) == said
     assert ("goes on" in caplog.text) is bool(said and end is SessionResult.FINISHED)
 
 
-def test_who_came_later_leaves_the_match_and_takes_it_up_when_the_other_is_silent(
+def test_a_later_bot_leaves_the_match_and_resumes_when_the_other_is_silent(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It acts never while the other does: not at first, and not when it comes back."""
-    match = Count(length=9, others=[True, True])
+    """It never acts while the other bot does: neither at first, nor when that one returns."""
+    match = Count(length=9, other_bot_moves=[True, True])
     assert desk.attend(match) is SessionResult.LEASED_BY_OTHER
-    assert match.asked == []
-    assert desk.free_after() == TIMING.retry_delay
+    assert match.rejected_action_sets == []
+    assert desk.lease_ttl() == TIMING.retry_delay
     desk.outwait()
-    match.others = [True]
+    match.other_bot_moves = [True]
     assert desk.attend(match) is SessionResult.LEASED_BY_OTHER
-    assert match.asked == []
+    assert match.rejected_action_sets == []
     desk.outwait()
     assert desk.attend(match) is SessionResult.FINISHED, "it has stood at our turn for a minute"
-    assert caplog.text.count(SAID) == 1
+    assert caplog.text.count(OTHER_BOT_WARNING) == 1
 
 
-def test_a_match_that_is_denied_is_left_alone_less_long_once_we_have_played_it(desk: Desk) -> None:
-    """Whether it is denied to the worker that has played it, or to its successor."""
+def test_a_denied_match_is_retried_sooner_once_the_bot_has_played_it(desk: Desk) -> None:
+    """This holds for the worker that has played it, and for its successor."""
     match = Count()
     for fine, alone in (
         ([], TIMING.retry_delay),
@@ -284,7 +288,7 @@ def test_a_match_that_is_denied_is_left_alone_less_long_once_we_have_played_it(d
     ):
         match.errors["look"] = [*fine, *[DENIAL] * FOR_GOOD]
         assert desk.attend(match) is SessionResult.UNKNOWN_MATCH
-        assert desk.free_after() == alone
+        assert desk.lease_ttl() == alone
         desk.outwait()
     match.errors.clear()
     assert desk.attend(match) is SessionResult.FINISHED
@@ -298,16 +302,16 @@ def test_a_match_that_is_denied_is_left_alone_less_long_once_we_have_played_it(d
         [GONE, PAGE] * FOR_GOOD,
     ],
 )
-def test_r23_what_is_denied_once_or_may_be_a_gateways_word_is_asked_again_and_played(
+def test_r23_a_single_denial_or_a_gateway_error_is_retried_and_the_match_is_played(
     desk: Desk, said: list[ArenaError | None]
 ) -> None:
-    """An arena that starts anew says no for itself, and then a gateway speaks for it."""
+    """A restarting arena first denies requests itself, and then a gateway answers for it."""
     begun, denials = desk.clock.now(), sum(error is not None for error in said)
     assert desk.attend(Count({"look": said})) is SessionResult.FINISHED
     assert desk.clock.now() - begun <= denials * TIMING.backoff
 
 
-def test_a_match_that_is_gone_is_closed_by_who_has_time_to_hear_it_again(desk: Desk) -> None:
+def test_a_missing_match_is_closed_by_a_session_with_time_to_confirm_it(desk: Desk) -> None:
     match = Count({"look": [GONE] * 2 * FOR_GOOD})
     assert desk.attend(match, TIMING.handover_margin + TIMING.backoff) is SessionResult.HANDED_OVER
     assert require_match(desk.log).status is MatchStatus.RUNNING
@@ -319,22 +323,22 @@ def test_a_match_that_is_gone_is_closed_by_who_has_time_to_hear_it_again(desk: D
 @pytest.mark.parametrize(
     ("step", "alone"), [("look", TIMING.retry_delay), ("act", TIMING.lease_ttl)]
 )
-def test_wrong_credentials_are_told(desk: Desk, step: str, alone: timedelta) -> None:
-    """Those for the actions too, which need not be those for the looks."""
+def test_wrong_credentials_raise_unauthorized(desk: Desk, step: str, alone: timedelta) -> None:
+    """Reads and actions may use different credentials; both kinds of failure are reported."""
     began = desk.clock.now()
     with pytest.raises(Unauthorized):
         desk.attend(Count({step: [PASSWORD] * FOR_GOOD}))
     assert desk.clock.now() - began == TIMING.denial_timeout
-    assert desk.free_after() == alone
+    assert desk.lease_ttl() == alone
 
 
 @pytest.mark.parametrize(
     ("times", "end"), [(50, SessionResult.FINISHED), (100, SessionResult.UNKNOWN_MATCH)]
 )
-def test_a_match_that_goes_on_while_it_denies_an_action_is_left_after_a_minute(
+def test_a_match_that_denies_an_action_for_a_minute_is_abandoned(
     desk: Desk, times: int, end: SessionResult
 ) -> None:
-    """Not before: a server of which one half has just started knows the match again soon."""
+    """It is not abandoned sooner: a server that is half restarted soon finds the match again."""
     began = desk.clock.now()
     assert desk.attend(Count({"act": [GONE] * times})) is end
     took = desk.clock.now() - began
@@ -359,18 +363,18 @@ def test_a_match_that_goes_on_while_it_denies_an_action_is_left_after_a_minute(
         (MatchOver(), False),
     ],
 )
-def test_only_what_the_arena_refuses_for_good_is_left_out_at_that_move(
+def test_only_permanently_rejected_actions_are_excluded_at_that_move(
     desk: Desk, error: ArenaError, *, is_refused: bool
 ) -> None:
     match = Count({"act": [error, RequestRejected(400, "nor that")]})
     assert desk.attend(match) is SessionResult.FINISHED
-    left_out = [{1}, {1, 2}] if is_refused else [set(), {1}]
-    assert match.asked[:4] == [set(), *left_out, set()]
+    expected_rejections = [{1}, {1, 2}] if is_refused else [set(), {1}]
+    assert match.rejected_action_sets[:4] == [set(), *expected_rejections, set()]
     assert [note.kind for note in desk.log.notes("m")] == ["refused"] * (1 + is_refused)
 
 
-def test_a_match_is_handed_on_as_one_message_that_names_its_game(desk: Desk) -> None:
-    """Without a look where there is no time for one."""
+def test_a_match_is_handed_over_with_a_single_message_that_names_its_game(desk: Desk) -> None:
+    """If there is no time for a read, none is made."""
     match = Count({"look": [GONE]})
     for life in (TIMING.read_timeout, TIMING.handover_margin):
         assert desk.attend(match, life - timedelta(seconds=1)) is SessionResult.HANDED_OVER
@@ -400,8 +404,8 @@ class Still(Count):
         return None
 
 
-def test_r38_a_match_in_which_nothing_happens_is_left_until_it_is_named(desk: Desk) -> None:
-    """One that nobody names is looked at now and then: its end may have come without us."""
+def test_r38_an_idle_match_is_parked_until_it_is_announced(desk: Desk) -> None:
+    """An unannounced match is read now and then, because it may have ended without the bot."""
     match = Still()
     assert desk.attend(match) is SessionResult.ABANDONED
     assert match.waits == 1
@@ -421,18 +425,18 @@ def test_r38_a_match_in_which_nothing_happens_is_left_until_it_is_named(desk: De
     assert desk.attend(match) is SessionResult.FINISHED
 
 
-def test_r38_a_match_that_no_poller_is_told_of_is_held(desk: Desk) -> None:
-    held = Still(named=False, clock=desk.clock)
-    assert desk.attend(held) is SessionResult.HANDED_OVER
-    assert held.waits > HOUR / TIMING.long_poll_timeout - 3
+def test_r38_a_match_unknown_to_pollers_is_not_parked(desk: Desk) -> None:
+    match = Still(named=False, clock=desk.clock)
+    assert desk.attend(match) is SessionResult.HANDED_OVER
+    assert match.waits > HOUR / TIMING.long_poll_timeout - 3
 
 
 @pytest.mark.parametrize("attended", [True, False])
 def test_a_turn_that_waits_is_measured_at_its_first_look(desk: Desk, attended: bool) -> None:
-    """After a takeover, a handover or a rest; how long a new match has waited is another metric."""
+    """Measured after a takeover, handover or rest; a new match's wait is a separate metric."""
     meter, began = RecordingMeter(), desk.clock.now() - timedelta(seconds=4)
 
-    class Ours(Count):
+    class TimedMatch(Count):
         def observe(self, recorded: MoveFacts) -> Observation[int]:
             return replace(super().observe(recorded), turn_began_at=began)
 
@@ -440,7 +444,7 @@ def test_a_turn_that_waits_is_measured_at_its_first_look(desk: Desk, attended: b
         lease = take_lease(desk.log, "another", ttl=TIMING.lease_ttl)
         desk.log.write_facts(lease, {0: {}})
         desk.log.release_lease(lease)
-    assert desk.attend(Ours(counted=1), meter=meter) is SessionResult.FINISHED
+    assert desk.attend(TimedMatch(counted=1), meter=meter) is SessionResult.FINISHED
     assert meter.durations[Metric.PICKUP_DELAY] == [timedelta(seconds=4)] * attended
 
 
@@ -450,7 +454,7 @@ def test_r32_each_action_is_decided_with_a_place_in_the_line_of_its_process(desk
     class Watched(FairSemaphore):
         @contextmanager
         def acquire(self) -> Iterator[None]:
-            begun.append(len(match.asked))
+            begun.append(len(match.rejected_action_sets))
             with super().acquire():
                 yield
 
@@ -493,33 +497,33 @@ def test_a_match_is_offered_or_handed_on_up_to_its_age_then_closed(desk: Desk) -
     assert desk.log.running_matches() == [], "so that it counts as running no longer"
 
 
-def test_a_change_is_seen_within_seconds_and_stays_where_a_board_fails(
+def test_a_settings_change_is_seen_within_seconds_and_survives_a_board_failure(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kept = CachedRuntimeSettings(desk.board, desk.clock)
-    assert not kept.read().paused
+    cached_settings = CachedRuntimeSettings(desk.board, desk.clock)
+    assert not cached_settings.read().paused
     desk.board.switches = RuntimeSettings(paused=True)
     desk.clock.advance(CACHE_TTL - timedelta(seconds=0.1))
-    assert not kept.read().paused, "so that it is not asked twice a second"
+    assert not cached_settings.read().paused, "so that it is not asked twice a second"
     desk.clock.advance(timedelta(seconds=0.1))
-    assert kept.read().paused
+    assert cached_settings.read().paused
     assert timedelta(seconds=1) <= CACHE_TTL <= timedelta(seconds=10)
-    kept = CachedRuntimeSettings(desk.board, desk.clock)
+    cached_settings = CachedRuntimeSettings(desk.board, desk.clock)
     desk.board.switches = None
     with pytest.raises(StoreError, match="throttled"):
-        kept.read()
+        cached_settings.read()
     desk.board.switches = RuntimeSettings(at_once=2)
-    assert kept.read().at_once == 2
+    assert cached_settings.read().at_once == 2
     desk.board.switches = None
     desk.clock.advance(CACHE_TTL)
-    assert kept.read().at_once == 2
+    assert cached_settings.read().at_once == 2
     assert "throttled" in caplog.text
 
 
 @pytest.mark.parametrize(
     "wrong", [{"at_once": "0"}, {"at_once": "many"}, {"awake_until": "2026-11-22T10:00"}]
 )
-def test_what_cannot_be_used_is_an_error_and_the_rest_holds(
+def test_an_invalid_setting_is_logged_and_the_valid_ones_apply(
     wrong: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     assert parse_leniently({"strategy": "captain", **wrong}) == RuntimeSettings(strategy="captain")
@@ -537,10 +541,10 @@ def test_what_cannot_be_used_is_an_error_and_the_rest_holds(
         (RuntimeSettings(at_once=3), 2),
     ],
 )
-def test_no_more_new_matches_are_taken_up_than_there_is_room_for(
+def test_new_matches_are_dispatched_up_to_the_limit(
     desk: Desk, switches: RuntimeSettings, room: int
 ) -> None:
-    """And running ones are watched over whatever is set."""
+    """Running matches are observed under any settings."""
     take_lease(desk.log, "one that died", "running")
     desk.board.switches = switches
     assert desk.offering.dispatch_unattended([*NAMED, "running"]) == room, (

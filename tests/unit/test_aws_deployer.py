@@ -1,4 +1,4 @@
-"""Who deploys may do that and no more (deployer.yaml, evaluated as IAM does); AWS's own rules."""
+"""Permissions of the deployer (deployer.yaml, evaluated as IAM does), and AWS's service rules."""
 
 import json
 import re
@@ -34,28 +34,29 @@ from cardsharp_tools.operations.preflight import DEPLOYER_TEMPLATE
 
 BY_LINT = "cfn-lint"
 HANDLERS = Path(__file__).parents[1] / "samples" / "cloudformation_handlers.json"
-HERE, THERE = REGION, "us-west-2"
+DEPLOY_REGION, OTHER_REGION = REGION, "us-west-2"
+REGION_ACCOUNT = f"{DEPLOY_REGION}:{ACCOUNT}"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/cardsharp-dev-PollerRole-1"
-FUNCTION = f"arn:aws:lambda:{HERE}:{ACCOUNT}:function:cardsharp-dev-Poller-1"
+FUNCTION = f"arn:aws:lambda:{REGION_ACCOUNT}:function:cardsharp-dev-Poller-1"
 
 ARNS = {
     "budgets": f"arn:aws:budgets::{ACCOUNT}:budget/cardsharp-dev-spending",
-    "cloudformation": f"arn:aws:cloudformation:{HERE}:{ACCOUNT}:stack/cardsharp-dev-Watching-1/2",
-    "cloudwatch": f"arn:aws:cloudwatch:{HERE}:{ACCOUNT}:alarm:cardsharp-dev-NotListening-1",
-    "dynamodb": f"arn:aws:dynamodb:{HERE}:{ACCOUNT}:table/cardsharp-dev-Matches-1",
+    "cloudformation": f"arn:aws:cloudformation:{REGION_ACCOUNT}:stack/cardsharp-dev-Watching-1/2",
+    "cloudwatch": f"arn:aws:cloudwatch:{REGION_ACCOUNT}:alarm:cardsharp-dev-NotListening-1",
+    "dynamodb": f"arn:aws:dynamodb:{REGION_ACCOUNT}:table/cardsharp-dev-Matches-1",
     "iam": ROLE,
     "lambda": FUNCTION,
-    "logs": f"arn:aws:logs:{HERE}:{ACCOUNT}:log-group:cardsharp-dev-PollerLogs-1",
+    "logs": f"arn:aws:logs:{REGION_ACCOUNT}:log-group:cardsharp-dev-PollerLogs-1",
     "s3": "arn:aws:s3:::aws-sam-cli-managed-default-samclisourcebucket-1/cardsharp/2",
-    "scheduler": f"arn:aws:scheduler:{HERE}:{ACCOUNT}:schedule/default/cardsharp-dev-1",
-    "sns": f"arn:aws:sns:{HERE}:{ACCOUNT}:cardsharp-dev-AlarmTopic-1",
-    "sqs": f"arn:aws:sqs:{HERE}:{ACCOUNT}:cardsharp-dev-MatchQueue-1",
-    "apigateway": f"arn:aws:apigateway:{HERE}::/apis/a1/stages",
+    "scheduler": f"arn:aws:scheduler:{REGION_ACCOUNT}:schedule/default/cardsharp-dev-1",
+    "sns": f"arn:aws:sns:{REGION_ACCOUNT}:cardsharp-dev-AlarmTopic-1",
+    "sqs": f"arn:aws:sqs:{REGION_ACCOUNT}:cardsharp-dev-MatchQueue-1",
+    "apigateway": f"arn:aws:apigateway:{DEPLOY_REGION}::/apis/a1/stages",
 }
 OF_KIND = {
     "AWS::CloudWatch::Dashboard": f"arn:aws:cloudwatch::{ACCOUNT}:dashboard/cardsharp-dev",
-    "AWS::Lambda::LayerVersion": f"arn:aws:lambda:{HERE}:{ACCOUNT}:layer:cardsharp-dev-own:1",
-    "AWS::Lambda::EventSourceMapping": f"arn:aws:lambda:{HERE}:{ACCOUNT}:event-source-mapping:1",
+    "AWS::Lambda::LayerVersion": f"arn:aws:lambda:{REGION_ACCOUNT}:layer:cardsharp-dev-own:1",
+    "AWS::Lambda::EventSourceMapping": f"arn:aws:lambda:{REGION_ACCOUNT}:event-source-mapping:1",
     "AWS::Logs::QueryDefinition": "*",
 }
 """Where a type's resources are not named as the others of its service are."""
@@ -72,8 +73,8 @@ UNUSED = re.compile(
 """What CloudFormation asks for options that no template of ours has."""
 
 
-def may(action: str, resource: str = "*", **told: str) -> bool:
-    keys = {key.replace("__", ":"): value for key, value in told.items()}
+def may(action: str, resource: str = "*", **condition_keys: str) -> bool:
+    keys = {key.replace("__", ":"): value for key, value in condition_keys.items()}
     return is_allowed([deployer_policy("Deployer")], action, resource, keys)
 
 
@@ -82,15 +83,17 @@ def bounded(action: str, resource: str = ROLE) -> bool:
 
 
 def test_a_deployer_may_do_all_that_cloudformation_does_in_its_name() -> None:
-    """By what AWS's own handlers of each type of the templates say that they need."""
+    """Check the permissions that AWS's handlers of each resource type in the templates list."""
     handlers = json.loads(HANDLERS.read_text())
     kinds = {
-        one["Type"]
+        definition["Type"]
         for path in ROOT_TEMPLATES
-        for one in transform_with_nested(path)["Resources"].values()
+        for definition in transform_with_nested(path)["Resources"].values()
     }
-    asked = {(kind, a) for kind in kinds for one in handlers[kind].values() for a in one}
-    for kind, action in sorted(asked):
+    required_actions = {
+        (kind, a) for kind in kinds for permissions in handlers[kind].values() for a in permissions
+    }
+    for kind, action in sorted(required_actions):
         if UNUSED.fullmatch(action):
             continue
         resource = OF_KIND.get(kind) if action.startswith(kind.split("::")[1].lower()) else None
@@ -102,11 +105,17 @@ def test_a_deployer_may_do_all_that_cloudformation_does_in_its_name() -> None:
         assert may(action, resource or ARNS[action.partition(":")[0].lower()], **context), action
 
 
-def test_a_deployer_sends_what_sam_does_and_makes_no_role_without_the_boundary() -> None:
-    """As SAM sent requests for a stack that nests one, created and deployed again."""
-    for asked in ("CreateChangeSet", "DescribeChangeSet", "DescribeStackEvents", "DescribeStacks",
-                  "ExecuteChangeSet", "GetTemplateSummary"):  # fmt: skip
-        assert may(f"cloudformation:{asked}", ARNS["cloudformation"])
+def test_a_deployer_may_do_the_operations_of_sam_and_create_roles_only_with_the_boundary() -> None:
+    """The operations are those that SAM sent for a nested stack, created and deployed again."""
+    for operation in (
+        "CreateChangeSet",
+        "DescribeChangeSet",
+        "DescribeStackEvents",
+        "DescribeStacks",
+        "ExecuteChangeSet",
+        "GetTemplateSummary",
+    ):
+        assert may(f"cloudformation:{operation}", ARNS["cloudformation"])
     assert may("s3:GetObject", ARNS["s3"])
     assert may("s3:PutObject", ARNS["s3"])
     for action in ("iam:CreateRole", "iam:PutRolePolicy", "iam:PutRolePermissionsBoundary"):
@@ -115,7 +124,7 @@ def test_a_deployer_sends_what_sam_does_and_makes_no_role_without_the_boundary()
         assert not may(action, ROLE, iam__PermissionsBoundary="arn:aws:iam::aws:policy/PowerUser")
     assert not bounded("iam:AttachRolePolicy")
     assert not bounded("iam:DeleteRolePermissionsBoundary")
-    own = f"arn:aws:iam::{ACCOUNT}:role/deployer"
+    deployer_role = f"arn:aws:iam::{ACCOUNT}:role/deployer"
     for action in (
         "CreatePolicy",
         "CreatePolicyVersion",
@@ -124,18 +133,18 @@ def test_a_deployer_sends_what_sam_does_and_makes_no_role_without_the_boundary()
     ):
         assert not bounded(f"iam:{action}", f"arn:aws:iam::{ACCOUNT}:policy/boundary-of-cardsharp")
     for action in ("PutRolePolicy", "AttachRolePolicy", "UpdateAssumeRolePolicy", "DeleteRole"):
-        assert not bounded(f"iam:{action}", own)
+        assert not bounded(f"iam:{action}", deployer_role)
     assert not bounded("iam:CreateUser", f"arn:aws:iam::{ACCOUNT}:user/cardsharp-me")
     assert not bounded("iam:PutUserPolicy", f"arn:aws:iam::{ACCOUNT}:user/me")
     template = load_template(REPOSITORY_ROOT / DEPLOYER_TEMPLATE)
     assert not list(check_policy_sizes(template))
-    for name, told in resources_of_type(template, "AWS::IAM::ManagedPolicy"):
-        called = str(longest_form(told["ManagedPolicyName"], template))
+    for name, policy in resources_of_type(template, "AWS::IAM::ManagedPolicy"):
+        called = str(longest_form(policy["ManagedPolicyName"], template))
         assert not called.startswith("cardsharp-")
         assert name != "Boundary" or BOUNDARY_POLICY_ARN.endswith(f"/{called}")
 
 
-def test_what_knows_no_names_is_of_the_region_and_a_role_is_passed_to_ours_alone() -> None:
+def test_unnamed_resources_are_limited_by_region_and_roles_pass_to_our_services_only() -> None:
     for service in ("lambda", "scheduler"):
         assert may("iam:PassRole", ROLE, iam__PassedToService=f"{service}.amazonaws.com")
     for service in ("ec2", "cloudformation", "ecs-tasks"):
@@ -145,15 +154,17 @@ def test_what_knows_no_names_is_of_the_region_and_a_role_is_passed_to_ours_alone
     assert not may("iam:PassRole", ROLE)
     apis = ARNS["apigateway"]
     assert may("apigateway:POST", apis)
-    assert not may("apigateway:POST", apis.replace(HERE, THERE))
-    assert not may("apigateway:PATCH", f"arn:aws:apigateway:{HERE}::/account")
+    assert not may("apigateway:POST", apis.replace(DEPLOY_REGION, OTHER_REGION))
+    assert not may("apigateway:PATCH", f"arn:aws:apigateway:{DEPLOY_REGION}::/account")
     assert may("logs:PutResourcePolicy", "*")
-    assert not may("logs:PutResourcePolicy", "*", aws__RequestedRegion=THERE)
+    assert not may("logs:PutResourcePolicy", "*", aws__RequestedRegion=OTHER_REGION)
     mapping = "lambda:CreateEventSourceMapping"
     assert not may(mapping, "*", lambda__FunctionArn=FUNCTION.replace("cardsharp", "payroll"))
     assert not may("s3:PutObject", "arn:aws:s3:::payroll/x")
     (artifacts,) = [
-        one for one in deployer_policy("Deployer")["Statement"] if one["Action"] == "s3:*"
+        statement
+        for statement in deployer_policy("Deployer")["Statement"]
+        if statement["Action"] == "s3:*"
     ]
     # Of buckets the evaluator knows no owners.
     assert artifacts["Condition"] == {"StringEquals": {"aws:ResourceAccount": ACCOUNT}}
@@ -165,22 +176,26 @@ def test_a_deployer_touches_no_other_prefix_region_or_account(service: str) -> N
     assert may(f"{service}:DescribeIt", arn)
     assert not may(f"{service}:DescribeIt", arn.replace("cardsharp-", "payroll-"))
     assert not may(f"{service}:DescribeIt", arn.replace(ACCOUNT, "210987654321"))
-    if HERE in arn:
-        assert not may(f"{service}:DescribeIt", arn.replace(HERE, THERE))
+    if DEPLOY_REGION in arn:
+        assert not may(f"{service}:DescribeIt", arn.replace(DEPLOY_REGION, OTHER_REGION))
 
 
-def test_the_boundary_leaves_of_an_administrators_role_what_the_stacks_need_and_no_more() -> None:
-    """Who deploys writes the roles' own policies, and could write anything there."""
+def test_the_boundary_limits_an_administrators_role_to_the_needs_of_the_stacks() -> None:
+    """The deployer writes the policies of the roles, and could grant them any permission."""
 
-    def left(action: str, resource: str) -> bool:
+    def is_within_boundary(action: str, resource: str) -> bool:
         return is_allowed([ALLOW_ALL], action, resource, boundary=deployer_policy("Boundary"))
 
-    assert left("dynamodb:PutItem", ARNS["dynamodb"])
-    assert not left("dynamodb:PutItem", ARNS["dynamodb"].replace("cardsharp", "payroll"))
-    assert not left("dynamodb:PutItem", ARNS["dynamodb"].replace(HERE, THERE))
+    assert is_within_boundary("dynamodb:PutItem", ARNS["dynamodb"])
+    assert not is_within_boundary(
+        "dynamodb:PutItem", ARNS["dynamodb"].replace("cardsharp", "payroll")
+    )
+    assert not is_within_boundary(
+        "dynamodb:PutItem", ARNS["dynamodb"].replace(DEPLOY_REGION, OTHER_REGION)
+    )
     for action in ("iam:CreateUser", "sts:AssumeRole", "lambda:UpdateFunctionCode", "s3:GetObject"):
-        assert not left(action, "*")
-        assert not left(action, FUNCTION)
+        assert not is_within_boundary(action, "*")
+        assert not is_within_boundary(action, FUNCTION)
 
 
 @pytest.mark.parametrize("path", ROOT_TEMPLATES, ids=lambda path: path.name)
@@ -189,13 +204,15 @@ def test_the_boundary_takes_nothing_from_the_roles_of_the_templates(path: Path) 
     for role, _ in resources_of_type(template, "AWS::IAM::Role"):
         for statement in role_statements(template, role):
             if longest_form(statement["Effect"], template) == "Allow":
-                told = longest_form({k: statement[k] for k in ("Action", "Resource")}, template)
-                for action in as_list(told["Action"]):
-                    assert any(_bounded(action, one) for one in as_list(told["Resource"])), action
+                resolved = longest_form({k: statement[k] for k in ("Action", "Resource")}, template)
+                for action in as_list(resolved["Action"]):
+                    assert any(
+                        _bounded(action, resource) for resource in as_list(resolved["Resource"])
+                    ), action
 
 
 def _bounded(action: str, resource: str) -> bool:
-    """Whether the boundary allows an action on a resource, of which only the name is known."""
+    """Return True if the boundary allows an action on a resource, given by its name."""
     service = action.partition(":")[0]
     named = resource.replace(":service:", f":{service}:")
     kinds = {"dynamodb": "table/", "lambda": "function:", "logs": "log-group:"}
@@ -209,14 +226,14 @@ BREACHES = [(rule, breach) for rule in RULES for breach in rule["breaches"]]
 
 
 def planted(template: Template, breach: dict[str, Any]) -> Template:
-    """The template with what a rule must catch, as service_rules.toml tells it."""
+    """Return the template with a breach that a rule must catch, as in service_rules.toml."""
     copy = deepcopy(template)
     place: Any = copy
     if "of" in breach or "kind" in breach:
         name = breach.get("of") or first(copy, breach["kind"])
         place = copy["Resources"][name]["Properties"]
-    *before, last = (int(key) if key.isdecimal() else key for key in breach["at"].split("."))
-    for key in before:
+    *parents, last = (int(key) if key.isdecimal() else key for key in breach["at"].split("."))
+    for key in parents:
         place = place.setdefault(key, {}) if isinstance(place, dict) else place[key]
     value = breach.get("value", "x" * breach.get("length", 0))
     if "times" in breach:
@@ -231,8 +248,10 @@ def planted(template: Template, breach: dict[str, Any]) -> Template:
 
 
 def first(template: Template, kind: str) -> str:
-    """The name of the first resource of a type."""
-    return next(name for name, one in template["Resources"].items() if one["Type"] == kind)
+    """Return the name of the first resource of a type."""
+    return next(
+        name for name, resource in template["Resources"].items() if resource["Type"] == kind
+    )
 
 
 def alone(template: Template, kind: str = "AWS::SNS::Topic") -> Template:
@@ -242,17 +261,17 @@ def alone(template: Template, kind: str = "AWS::SNS::Topic") -> Template:
 
 
 @cache
-def before(check: str) -> frozenset[str]:
-    """What a check finds where nothing is planted."""
+def baseline_findings(check: str) -> frozenset[str]:
+    """Return the findings of a check on the template without a breach."""
     return frozenset(rule_functions()[check](transform_with_nested(TEMPLATE)))
 
 
 @pytest.mark.parametrize("path", ROOT_TEMPLATES, ids=lambda path: path.name)
-def test_aws_refuses_nothing_of_a_template_and_of_what_it_nests(path: Path) -> None:
+def test_no_template_violates_a_service_rule(path: Path) -> None:
     assert list(rule_violations(path)) == []
 
 
-def test_every_rule_has_a_name_of_its_own_a_source_and_a_planted_breach() -> None:
+def test_every_rule_has_a_unique_name_a_source_and_a_planted_breach() -> None:
     assert len({rule["name"] for rule in RULES}) == len(RULES)
     for rule in RULES:
         assert rule["source"].startswith("https://") or rule["name"] == "check-service-metric"
@@ -273,24 +292,28 @@ def test_every_rule_has_a_name_of_its_own_a_source_and_a_planted_breach() -> Non
         if rule["by"] != BY_LINT
     ],
 )
-def test_a_planted_breach_of_a_rule_is_found(check: str, breach: dict[str, Any]) -> None:
-    assert set(rule_functions()[check](planted(transform_with_nested(TEMPLATE), breach))) - before(
-        check
-    )
+def test_a_planted_breach_of_a_rule_is_detected(check: str, breach: dict[str, Any]) -> None:
+    assert set(
+        rule_functions()[check](planted(transform_with_nested(TEMPLATE), breach))
+    ) - baseline_findings(check)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not SAM.exists(), reason="cfn-lint is there after `make check-deploy`")
-def test_what_cfn_lint_must_catch_is_caught(tmp_path: Path) -> None:
-    """So that nothing is looked at here which the pinned one looks at, and a newer one may stop."""
-    wanted = {}
+def test_cfn_lint_catches_every_breach_that_is_delegated_to_it(tmp_path: Path) -> None:
+    """Rules that the pinned cfn-lint covers are not checked here; a newer one may drop them."""
+    breach_by_file = {}
     breaches = [breach for rule, breach in BREACHES if rule["by"] == BY_LINT]
     for n, breach in enumerate(breaches):
         file, kinds = tmp_path / f"{n}.json", [breach["kind"]] if "kind" in breach else []
         file.write_text(json.dumps(planted(alone(transform_with_nested(TEMPLATE), *kinds), breach)))
-        wanted[str(file)] = breach
-    command = [str(SAM.parent / "cfn-lint"), "--format", "json", "--template", *wanted]
-    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603
-    found = {(one["Filename"], one["Rule"]["Id"]) for one in json.loads(told)}
-    missed = [one for file, one in wanted.items() if (file, one["told"]) not in found]
+        breach_by_file[str(file)] = breach
+    command = [str(SAM.parent / "cfn-lint"), "--format", "json", "--template", *breach_by_file]
+    output = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603
+    findings = {(finding["Filename"], finding["Rule"]["Id"]) for finding in json.loads(output)}
+    missed = [
+        planted_breach
+        for file, planted_breach in breach_by_file.items()
+        if (file, planted_breach["told"]) not in findings
+    ]
     assert missed == []

@@ -1,4 +1,4 @@
-"""The gates shut when they should, what an operator is told, and what a load costs."""
+"""Checks that gate a deployment, the operator's output, and the costs of a load."""
 
 import json
 import re
@@ -67,60 +67,60 @@ def test_s14_a_loose_workflow_is_refused(
     assert fault in "\n".join(gates.workflows())
 
 
-def test_s14_every_push_runs_what_contributing_says_and_asks_for_known_faults() -> None:
+def test_s14_every_push_runs_the_documented_checks_and_audits_dependencies() -> None:
     workflow = yaml.safe_load((WORKFLOWS / "test.yml").read_text())
     assert {"push", "pull_request", "workflow_call"} == set(workflow[True])
     commands = {step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]}
     for target in ("test", "test-browser", "check-deploy", "coverage", "evidence-research"):
-        assert any(re.match(rf"make {target}( |$)", one) for one in commands), target
+        assert any(re.match(rf"make {target}( |$)", command) for command in commands), target
     commands = [step.get("run", "") for step in workflow["jobs"]["gates"]["steps"]]
     assert ".venv/bin/uv audit --locked --no-default-groups" in commands
 
 
 def test_a_built_template_takes_no_strategy_that_was_not_built(tmp_path: Path) -> None:
-    """So that CloudFormation refuses a wrong name before anything is deployed."""
+    """CloudFormation then refuses a wrong name before anything is deployed."""
     built = tmp_path / "template.yaml"
     built.write_text(yaml.safe_dump(load_template(TEMPLATE)))
     write_strategy_names(built)
-    told = yaml.safe_load(built.read_text())["Parameters"]
+    parameters = yaml.safe_load(built.read_text())["Parameters"]
     for parameter in ("Strategy", "DummyStrategy"):
-        assert {"", "captain", "steady"} <= set(told[parameter]["AllowedValues"])
-        assert "captian" not in told[parameter]["AllowedValues"]
-        assert "AllowedPattern" not in told[parameter]
+        assert {"", "captain", "steady"} <= set(parameters[parameter]["AllowedValues"])
+        assert "captian" not in parameters[parameter]["AllowedValues"]
+        assert "AllowedPattern" not in parameters[parameter]
 
 
-NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+CURRENT_TIME = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 
 
-def test_following_tells_each_line_once_also_one_that_comes_late() -> None:
+def test_following_a_log_yields_each_line_once_including_late_ones() -> None:
     clock = FakeClock()
     began = clock.now()
     later = began + timedelta(seconds=1)
     first, late = (LogLine(at, "worker", f"{at}", {}) for at in (later, began))
     looks: Iterator[list[LogLine]] = iter([[first], [first], [late, first]])
-    asked: list[datetime] = []
+    start_times: list[datetime] = []
 
     def look(since: datetime) -> list[LogLine]:
-        asked.append(since)
+        start_times.append(since)
         return next(looks)
 
     assert list(islice(follow(look, began, clock), 2)) == [first, late]
-    assert asked == [began] * 3, "each look goes back a while"
+    assert start_times == [began] * 3, "each look goes back a while"
 
 
 def test_the_password_of_a_service_is_an_encrypted_parameter_of_its_stack() -> None:
-    """And none is set for a service that is not there, or without a password."""
+    """No password is set for a service that is not deployed, or if it is empty."""
     put: list[dict[str, str]] = []
-    ssm = SimpleNamespace(put_parameter=lambda **told: put.append(told))
-    stack = Stack("s", NOW, False, {}, {"deadmansdrawName": "f"}, {}, lambda _name: ssm)  # noqa: FBT003
+    ssm = SimpleNamespace(put_parameter=lambda **params: put.append(params))
+    stack = Stack("s", CURRENT_TIME, False, {}, {"deadmansdrawName": "f"}, {}, lambda _name: ssm)  # noqa: FBT003
     rotate_service_secret(stack, "deadmansdraw", "organising")
     with pytest.raises(ConfigError, match="has no service blef"):
         rotate_service_secret(stack, "blef", "organising")
     with pytest.raises(ConfigError, match="password is needed"):
         rotate_service_secret(stack, "deadmansdraw", "")
-    [kept] = put
-    assert (kept["Name"], kept["Type"]) == ("/s/deadmansdraw", "SecureString")
-    assert json.loads(kept["Value"]) == {"username": "admin", "password": "organising"}
+    [parameter] = put
+    assert (parameter["Name"], parameter["Type"]) == ("/s/deadmansdraw", "SecureString")
+    assert json.loads(parameter["Value"]) == {"username": "admin", "password": "organising"}
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,9 @@ def test_the_password_of_a_service_is_an_encrypted_parameter_of_its_stack() -> N
         (PROBLEM_FILTER, '{"level":"INFO","message":"no error, no warning"}', False),
     ],
 )
-def test_a_pattern_finds_what_aws_says_it_finds(pattern: str, line: str, *, found: bool) -> None:
+def test_a_log_filter_pattern_matches_as_aws_documents(
+    pattern: str, line: str, *, found: bool
+) -> None:
     assert log_filter_matcher(pattern)(line) is found
 
 
@@ -155,12 +157,12 @@ def test_every_item_has_a_price_with_its_source_and_the_aims_are_met_in_every_re
     """In the second year, by default; regions without prices are refused."""
     assert (USUAL.days, USUAL.days + USUAL.history_days) == (31, 2 * 365)
     units = bot_usage(USUAL, load_measured())
-    others = {"Lambda GB-seconds x86_64", "HTTP API requests"}
+    other_items = {"Lambda GB-seconds x86_64", "HTTP API requests"}
     for region in REGIONS:
         listed = load_prices(region)
-        assert set(units) | others == set(listed.items)
+        assert set(units) | other_items == set(listed.items)
         assert listed.date >= date(2026, 11, 1)
-        assert all(listed.sources[one.source] for one in listed.items.values())
+        assert all(listed.sources[item.source] for item in listed.items.values())
         bill = make_bill(units, listed)
         assert bill.total_due <= 1, "USD after the free tier"
         assert bill.total_full_price <= 6, "USD without it"
@@ -170,7 +172,7 @@ def test_every_item_has_a_price_with_its_source_and_the_aims_are_met_in_every_re
 
 def test_a_load_has_the_defaults_of_the_template() -> None:
     parameters = load_template(TEMPLATE)["Parameters"]
-    told = {
+    defaults = {
         "PollerMemory": USUAL.poller_memory,
         "WorkerMemory": USUAL.worker_memory,
         "Architecture": USUAL.architecture,
@@ -180,7 +182,7 @@ def test_a_load_has_the_defaults_of_the_template() -> None:
         "TableBilling": USUAL.table_billing,
         "Watch": USUAL.monitoring,
     }
-    assert {name: parameters[name]["Default"] for name in told} == told
+    assert {name: parameters[name]["Default"] for name in defaults} == defaults
 
 
 def test_the_measured_figures_are_written_as_they_are_read(tmp_path: Path) -> None:
@@ -200,8 +202,8 @@ ROWS = re.findall(r"\| `cardsharp (cost [^`]+)` \| ([\d.]+) \| ([\d.]+) \|", DOC
 def test_the_docs_tell_the_figures_of_today(
     command: str, full: str, due: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    there = [] if "--region" in command else ["--region", "eu-central-1"]
-    assert main([*command.split(), *there, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert f"{told['withoutFreeTier']:.2f}" == full
-    assert f"{told['afterFreeTier']:.2f}" == due
+    region_options = [] if "--region" in command else ["--region", "eu-central-1"]
+    assert main([*command.split(), *region_options, "--json"]) == 0
+    bill = json.loads(capsys.readouterr().out)
+    assert f"{bill['withoutFreeTier']:.2f}" == full
+    assert f"{bill['afterFreeTier']:.2f}" == due

@@ -65,7 +65,7 @@ NO_NUMBERS += ("\u0661", "\u00a01")
 
 
 @pytest.mark.parametrize("text", [*NO_NUMBERS, "1" * 100_000 + "x"], ids=lambda text: text[:9])
-def test_what_is_no_number_is_none(text: str) -> None:
+def test_parse_number_returns_none_for_malformed_text(text: str) -> None:
     """The last one would take three minutes if it took the square of its length."""
     began = process_time()
     assert parse_number(text) is None
@@ -88,12 +88,12 @@ def game_of(live: Round | None, players: int) -> GameRecord:
 CHANCE = SecureRandomness()
 
 
-def test_nobody_can_foretell_a_deal_and_everybody_is_dealt_everything() -> None:
+def test_deals_are_unpredictable_and_cover_the_full_deck() -> None:
     seen = []
     for _ in range(2):
         random.seed(1)
         seen.append((CHANCE.deal(24), CHANCE.seating_order(8), CHANCE.uuid()))
-    assert all(one != two for one, two in zip(*seen, strict=True))
+    assert all(first != second for first, second in zip(*seen, strict=True))
     assert is_random_uuid(seen[0][2])
     counted = Counter(card for _ in range(500) for card in CHANCE.deal(5))
     assert counted.keys() == set(DECK)
@@ -106,24 +106,26 @@ def test_nobody_can_foretell_a_deal_and_everybody_is_dealt_everything() -> None:
     assert min(counted.values()) > 50
 
 
-@pytest.mark.parametrize(("seat", "found"), [(0, 0), (2, 2), (3, None)])
-def test_every_player_is_compared_with_who_asks(
-    monkeypatch: pytest.MonkeyPatch, seat: int, found: int | None
+@pytest.mark.parametrize(("seat", "expected_seat"), [(0, 0), (2, 2), (3, None)])
+def test_seat_lookup_compares_the_caller_with_every_player(
+    monkeypatch: pytest.MonkeyPatch, seat: int, expected_seat: int | None
 ) -> None:
     compare = Mock(wraps=hmac.compare_digest)
     monkeypatch.setattr(hmac, "compare_digest", compare)
-    assert game_of(None, 3).seat_of(uuid_of(seat)) == found
+    assert game_of(None, 3).seat_of(uuid_of(seat)) == expected_seat
     assert compare.call_count == 3
 
 
-MOST_ROUNDS = {2: 21, 3: 23, 4: 23, 5: 19, 6: 23, 7: 20, 8: 23}  # docs/spec/blef.md section 2
+MAX_ROUNDS = {2: 21, 3: 23, 4: 23, 5: 19, 6: 23, 7: 20, 8: 23}  # docs/spec/blef.md section 2
 players = st.integers(2, 8)
 seeds = st.integers(0, 2**32)
 
 
 @settings(max_examples=60, deadline=None)
 @given(players=players, seed=seeds)
-def test_every_game_ends_in_time_with_one_winner(players: int, seed: int) -> None:
+def test_every_game_ends_within_its_round_limit_with_a_single_winner(
+    players: int, seed: int
+) -> None:
     random, deal = Random(seed), dealer(Random(seed))
     live, rounds = rules.start(players, deal), 0
     while live.winner is None:
@@ -132,9 +134,9 @@ def test_every_game_ends_in_time_with_one_winner(players: int, seed: int) -> Non
         step = rules.apply(live, random.choice(rules.legal_actions(live)), deal)
         rounds += step.closed_round is not None
         live = step.current_round
-    most = rules.max_cards(players)
-    assert (players - 1) * most <= rounds <= (players - 1) * most + most - 1
-    assert rounds <= MOST_ROUNDS[players]
+    max_cards = rules.max_cards(players)
+    assert (players - 1) * max_cards <= rounds <= (players - 1) * max_cards + max_cards - 1
+    assert rounds <= MAX_ROUNDS[players]
     assert rounds == live.number
     assert live.n_cards[live.winner] > 0
     assert rules.legal_actions(live) == ()
@@ -161,30 +163,32 @@ def serving(live: Round, base: str = "/v2") -> Iterator[BlefHandlerClient]:
         yield BlefHandlerClient(store, clock, base=base)
 
 
-def everything_said(client: BlefHandlerClient, live: Round, viewer: int | None) -> Iterator[object]:
+def all_visible_output(
+    client: BlefHandlerClient, live: Round, viewer: int | None
+) -> Iterator[object]:
     """Every answer that a viewer can get without ending the round, what is logged and fed."""
-    mine = {} if viewer is None else {"player_uuid": uuid_of(viewer)}
-    asked: list[tuple[str, dict[str, Any]]] = [
-        ("", mine),
-        ("", {**mine, "round": live.number}),
-        ("", {**mine, "round": -1}),
-        ("", {**mine, "round": 99}),
+    credentials = {} if viewer is None else {"player_uuid": uuid_of(viewer)}
+    requests: list[tuple[str, dict[str, Any]]] = [
+        ("", credentials),
+        ("", {**credentials, "round": live.number}),
+        ("", {**credentials, "round": -1}),
+        ("", {**credentials, "round": 99}),
         ("", {"player_uuid": STRANGER}),
-        ("", {**mine, "wait": "true"}),
+        ("", {**credentials, "wait": "true"}),
         ("/join", {"nickname": "x"}),
         ("/start", {"admin_uuid": uuid_of(0)}),
         ("/make-public", {"admin_uuid": uuid_of(0)}),
         ("/play", {}),
-        ("/play", {**mine, "action_id": 0}),
-        ("/play", {**mine, "action_id": 87}),
+        ("/play", {**credentials, "action_id": 0}),
+        ("/play", {**credentials, "action_id": 87}),
     ]
     sockets = RecordingSockets()
     feed = client.with_feed(sockets)
-    for about in (mine, {}):
+    for about in (credentials, {}):
         topic, key = authorize_subscription(client.blef, {"game_uuid": GAME, **about})
         feed.subscribe(topic, str(about), key)
     with capture_log() as log:
-        for path, query in asked:
+        for path, query in requests:
             yield client.get(f"/games/{GAME}{path}", **query)
         # Rounds before this one are not in the store: a failure, and it is logged.
         yield client.get(f"/games/{GAME}", round=live.number - 1 or 1)
@@ -206,24 +210,28 @@ def test_hidden_cards_change_no_answer(players: int, out: int, seed: int, base: 
     live = random_round(random, players, min(out, players - 2))
     viewer = random.choice([None, *range(players)])
     other = resample_hidden_hands(live, viewer, random)
-    with serving(live, base) as one, serving(other, base) as two:
-        assert list(everything_said(one, live, viewer)) == list(everything_said(two, other, viewer))
+    with serving(live, base) as first_client, serving(other, base) as second_client:
+        assert list(all_visible_output(first_client, live, viewer)) == list(
+            all_visible_output(second_client, other, viewer)
+        )
 
 
 def test_the_comparison_would_notice_a_leak() -> None:
     random = Random(7)
     live = random_round(random, 3)
     other = resample_hidden_hands(live, None, random)
-    with serving(live) as one, serving(other) as two:
-        assert list(everything_said(one, live, 1)) != list(everything_said(two, other, 1))
+    with serving(live) as first_client, serving(other) as second_client:
+        assert list(all_visible_output(first_client, live, 1)) != list(
+            all_visible_output(second_client, other, 1)
+        )
 
 
 def test_no_text_or_store_shows_a_card_a_key_or_a_uuid(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is copied out of a store, by a backup or a look, lets nobody play for another."""
+    """A copy of the store, such as a backup, must not let its reader play for a player."""
     game = game_of(random_round(Random(1), 2), 2)
-    shown = f"{game!r} {game.round!s}"
-    assert "Card" not in shown
-    assert uuid_digest(uuid_of(0)) not in shown
+    text = f"{game!r} {game.round!s}"
+    assert "Card" not in text
+    assert uuid_digest(uuid_of(0)) not in text
     clock = FakeClock()
     keep = SqliteDocumentStore(MEMORY_PATH, clock)
     table = BlefHandlerClient(GameStore(keep, clock), clock).create_and_start(4)

@@ -30,14 +30,14 @@ def client() -> BlefHandlerClient:
 
 def test_the_document_in_docs_is_that_of_the_code() -> None:
     """Run `python -m cardsharp_tools.cli.generate_docs` when an API has changed."""
-    for one in all_games():
-        if one.http_service is not None and not one.http_service.args:
-            for file, text in game_docs(one).items():
+    for game in all_games():
+        if game.http_service is not None and not game.http_service.args:
+            for file, text in game_docs(game).items():
                 assert file.read_text() == text
 
 
 @pytest.mark.parametrize(
-    "known",
+    "candidate_uuid",
     [
         "00000000-0000-0000-0000-000000000000",
         "ffffffff-ffff-ffff-ffff-ffffffffffff",
@@ -46,9 +46,11 @@ def test_the_document_in_docs_is_that_of_the_code() -> None:
         "GAME",
     ],
 )
-def test_what_others_know_is_no_secret_to_join_by(client: BlefHandlerClient, known: str) -> None:
+def test_joining_rejects_a_public_or_guessable_player_uuid(
+    client: BlefHandlerClient, candidate_uuid: str
+) -> None:
     game = client.create()
-    wished = game.upper() if known == "GAME" else known
+    wished = game.upper() if candidate_uuid == "GAME" else candidate_uuid
     reply = client.post(f"/games/{game}/join", {"nickname": "ann", "player_uuid": wished})
     assert (reply.status, reply.json["error"]) == (400, "Invalid player UUID")
     assert client.get(f"/games/{game}").json["players"] == []
@@ -58,27 +60,29 @@ def created(client: BlefHandlerClient, source: str) -> int:
     return client.send(HttpRequest("GET", "/v2/games/create", source_ip=source)).status
 
 
-def test_one_caller_cannot_fill_the_house(
+def test_game_creation_is_limited_per_caller(
     client: BlefHandlerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever an IPv6 customer calls itself; whoever sits at this machine may create more."""
+    """All addresses of an IPv6 customer share a limit; callers on this machine have none."""
     monkeypatch.setattr("cardsharp.games.blef.service.service.MAX_CREATED_PER_DAY", 3)
-    for mine, other in (
+    for caller, other_caller in (
         ("192.0.2.1", "192.0.2.2"),
         ("2001:db8:0:1::1", "2001:db8:0:2::1"),
         ("::ffff:192.0.2.3", "::ffff:192.0.2.4"),
     ):
-        assert [created(client, mine) for _ in range(4)] == [200, 200, 200, 429]
-        assert created(client, other) == 200
+        assert [created(client, caller) for _ in range(4)] == [200, 200, 200, 429]
+        assert created(client, other_caller) == 200
     assert created(client, "2001:db8:0:1:ffff::2") == 429
     assert created(client, "::ffff:192.0.2.1") == 429
-    for here in ("127.0.0.1", "::1", "::ffff:127.0.0.1"):
-        assert {created(client, here) for _ in range(5)} == {200}
+    for loopback_address in ("127.0.0.1", "::1", "::ffff:127.0.0.1"):
+        assert {created(client, loopback_address) for _ in range(5)} == {200}
     reply = client.send(HttpRequest("POST", "/v2/games/create", source_ip="192.0.2.1"))
     assert "try again tomorrow" in reply.json["message"]
 
 
-def test_nothing_is_large_cached_sniffed_or_told_to_others(client: BlefHandlerClient) -> None:
+def test_large_bodies_are_refused_and_responses_are_not_cached_or_sniffed(
+    client: BlefHandlerClient,
+) -> None:
     reply = client.post(f"/games/{client.create()}/join", {"nickname": "a" * 9000})
     assert (reply.status, reply.json["error"]) == (413, "The body is larger than 8192 bytes")
     for path in ("/version", "/games", f"/games/{client.create()}", "/nowhere", "/openapi.json"):
@@ -90,10 +94,10 @@ def test_nothing_is_large_cached_sniffed_or_told_to_others(client: BlefHandlerCl
 
 def test_a_browser_may_ask_from_anywhere(client: BlefHandlerClient) -> None:
     origin = (("Origin", "https://blef.example"),)
-    asked = client.send(HttpRequest("OPTIONS", "/v2/games/create", origin))
-    assert (asked.status, asked.text) == (204, "")
-    assert asked.headers["Access-Control-Allow-Origin"] == "*"
-    assert asked.headers["Access-Control-Allow-Methods"] == "GET,POST"
+    preflight = client.send(HttpRequest("OPTIONS", "/v2/games/create", origin))
+    assert (preflight.status, preflight.text) == (204, "")
+    assert preflight.headers["Access-Control-Allow-Origin"] == "*"
+    assert preflight.headers["Access-Control-Allow-Methods"] == "GET,POST"
     reply = client.send(HttpRequest("GET", f"/v2/games/{client.create()}", origin))
     assert reply.headers["Access-Control-Allow-Origin"] == "*"
     assert reply.headers["Access-Control-Expose-Headers"] == "Game-Version"
@@ -109,7 +113,7 @@ def test_a_browser_may_ask_from_anywhere(client: BlefHandlerClient) -> None:
         (ValueError("hand: K of hearts"), 500, "500 - Internal server error"),
     ],
 )
-def test_a_failure_tells_only_the_log_where(
+def test_a_failure_is_located_in_the_log_but_not_in_the_response(
     client: BlefHandlerClient,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
@@ -132,7 +136,7 @@ def test_a_failure_tells_only_the_log_where(
 
 
 def test_an_answered_request_is_not_logged() -> None:
-    """What a request asks is in its path and query, and both hold secrets."""
+    """The path and the query of a request hold secrets, so neither is logged."""
     with capture_log() as log:
         memory_client().create_and_start().play_out()
     assert log.getvalue() == ""
@@ -142,12 +146,12 @@ def test_the_table_has_no_stream_and_its_index_no_hand() -> None:
     """A record of a stream, like a copy of the whole item in an index, would carry hands."""
     table = all_resources()["blefTable"]["Properties"]
     assert "StreamSpecification" not in table
-    shown = json.dumps(table["GlobalSecondaryIndexes"])
-    assert "game_json" not in shown
-    assert '"ALL"' not in shown
+    index_json = json.dumps(table["GlobalSecondaryIndexes"])
+    assert "game_json" not in index_json
+    assert '"ALL"' not in index_json
 
 
-def test_a_game_is_waited_for_until_it_changes_in_good_time_and_after_few_looks(
+def test_long_poll_returns_soon_when_a_game_changes_and_reads_seldom(
     client: BlefHandlerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, clock, read, looks = (
@@ -171,10 +175,12 @@ def test_a_game_is_waited_for_until_it_changes_in_good_time_and_after_few_looks(
     assert reply.json["history"] == [{"player": mover, "action_id": 3}]
     assert reply.headers["Game-Version"] == str(int(version) + 1)
     assert timedelta(0) < clock.now() - began < timedelta(seconds=5)
-    began, before = clock.now(), len(looks)
+    began, previous_look_count = clock.now(), len(looks)
     assert table.state(wait="true") == reply.json
     assert clock.now() - began == MAX_LONG_POLL
-    assert len(looks) - before <= 30, "the store is not asked more than about once a second"
+    assert len(looks) - previous_look_count <= 30, (
+        "the store is not asked more than about once a second"
+    )
 
 
 def test_a_finished_game_and_a_past_round_are_not_waited_for(client: BlefHandlerClient) -> None:
@@ -191,13 +197,13 @@ def test_a_finished_game_and_a_past_round_are_not_waited_for(client: BlefHandler
 def test_a_start_hides_a_game_but_not_in_version_2_3_and_states_are_newer() -> None:
     """The clock stands still: iOS leaves out what is not newer than what it shows."""
     today = memory_client("", agents=AGENTS)
-    for prefix, left in (("", "false"), ("/v2", "true")):
+    for prefix, expected_public in (("", "false"), ("/v2", "true")):
         game = today.create()
         ann, _ = today.join(game, "ann"), today.join(game, "bob")
         today.get(f"/games/{game}/make-public", admin_uuid=ann)
-        assert [one["game_uuid"] for one in today.get("/games").json] == [game]
+        assert [listed_game["game_uuid"] for listed_game in today.get("/games").json] == [game]
         today.get(f"{prefix}/games/{game}/start", admin_uuid=ann)
-        assert today.get(f"/games/{game}").json["public"] == left
+        assert today.get(f"/games/{game}").json["public"] == expected_public
         assert today.get("/games").json == [], "a started game cannot be joined"
     table = today.create_and_start()
     moments = [table.state()["last_modified"]]
@@ -209,7 +215,7 @@ def test_a_start_hides_a_game_but_not_in_version_2_3_and_states_are_newer() -> N
     assert moments[0] < bet < check < next_round < rest[0] == rest[1]
 
 
-def test_one_caller_invites_only_so_many_bots(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bot_invitations_are_limited_per_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each counts once, however often others come in between; a refused one not at all."""
     monkeypatch.setattr("cardsharp.games.blef.service.service.MAX_INVITED_PER_DAY", 2)
     today = memory_client("", agents=AGENTS)

@@ -1,4 +1,4 @@
-"""What a position tells of the rounds before, and how the default reads the others from them."""
+"""Earlier rounds in a position, and the opponent models that the default learns from them."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -24,10 +24,10 @@ from cardsharp.games.blef.bot.seat_match import BlefBotMatch
 from cardsharp.games.blef.cards import DECK, RANKS
 from cardsharp.games.blef.history.log_records import SEQUENCES_PER_ROUND
 from cardsharp.games.blef.history.replay import decision_points
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import Round, RoundMove
 from cardsharp.games.blef.service.wire import StateBody, position_from_state
-from cardsharp.games.blef.strategies import Decision, build
+from cardsharp.games.blef.strategies import BlefDecision, build
 from cardsharp.games.blef.strategies.bayes import Bayes
 from cardsharp.games.blef.strategies.bet_probabilities import card_bits
 from cardsharp.games.blef.strategies.betting_model import (
@@ -68,83 +68,89 @@ def test_a_stored_decision_has_the_rounds_that_were_over_then(intents: bool) -> 
         Random(1),
     )
     [(record, moves)] = stored_match(BLEF, notes)
-    told = [move if intents else replace(move, intent=None) for move in moves]
-    found = [asked.position for asked in decision_points(record, told)]
-    assert found == [game_simulation(BLEF).current_position(note.state) for note in notes[:-1]]
+    recorded_moves = [move if intents else replace(move, intent=None) for move in moves]
+    positions = [
+        decision_point.position for decision_point in decision_points(record, recorded_moves)
+    ]
+    assert positions == [game_simulation(BLEF).current_position(note.state) for note in notes[:-1]]
 
 
-class Asking(BlefClient):
+class CountingClient(BlefClient):
     """The bot's client at a service in this process, which counts what it asks for."""
 
     def __init__(self, place: SimulatedBlefServer) -> None:
         super().__init__(SERVICE, LIMITS)
-        self.place, self.asked = place, Counter[str]()
+        self.place, self.request_counts = place, Counter[str]()
 
     def _state(self, game: str, params: dict[str, str], *, waits: bool = False) -> GameSnapshot:
-        self.asked[params.get("round", "now")] += 1
+        self.request_counts[params.get("round", "now")] += 1
         assert (game, waits) == (self.place.table, False)
         return GameSnapshot(StateBody.model_validate(self.place.state(**params)), 1)
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> Iterator[Asking]:
+def client(tmp_path: Path) -> Iterator[CountingClient]:
     """At a game that we have joined and that has not started."""
     with closing(SimulatedBlefServer(tmp_path, FakeClock())) as place:
         joined = {"nickname": NAME, "player_uuid": str(SECRET)}
         place.client.post(f"/games/{place.table}/join", joined)
-        yield Asking(place)
+        yield CountingClient(place)
 
 
-def looked(client: Asking, known: Mapping[int, Body]) -> Observation[int]:
-    """What a worker sees who has just come."""
+def looked(client: CountingClient, recorded_facts: Mapping[int, Body]) -> Observation[int]:
+    """Return the observation of a worker that has just started."""
     seat = ServiceSeat(SERVICE, client.place.table, NAME, "greedy", SecretStr(str(SECRET)))
     return BlefBotMatch("m", seat, build("greedy", Random(0)), client, None, FakeClock()).observe(
-        known
+        recorded_facts
     )
 
 
-def test_the_bot_knows_the_rounds_before_without_a_request_more(client: Asking) -> None:
+def test_bot_learns_earlier_rounds_without_extra_requests(client: CountingClient) -> None:
     """Each is asked for once, for the log, also by two workers one after the other."""
-    known: dict[int, Body] = {}
+    recorded_facts: dict[int, Body] = {}
     decided, place = 0, client.place
     while place.play_rival() != "Finished":
-        sight = looked(client, known)
-        known |= sight.facts
+        sight = looked(client, recorded_facts)
+        recorded_facts |= sight.facts
         turn = sight.turn
         if turn is None:
             continue
         over = range(1, turn.position.round_number)
         rounds = [StateBody.model_validate(place.state(round=number)) for number in over]
-        seen = [position_from_state(one, None) for one in rounds]
-        assert turn.position.earlier_rounds == tuple(one.to_round() for one in seen if one)
+        seen = [position_from_state(round_state, None) for round_state in rounds]
+        assert turn.position.earlier_rounds == tuple(
+            position.to_round() for position in seen if position
+        )
         action = turn.match.strategy.decide(turn.position).action
         body = {"player_uuid": str(SECRET), "action_id": action}
         place.client.post(f"/games/{place.table}/play", body)
         decided += bool(rounds)
-    del client.asked["now"]
-    assert {*client.asked.values()} == {1}
+    del client.request_counts["now"]
+    assert {*client.request_counts.values()} == {1}
     assert decided
 
 
 @pytest.mark.parametrize("end", [{"player": None}, {"hands": {"A": ["7 of clubs"]}}])
-def test_a_log_that_cannot_be_read_costs_no_move(client: Asking, end: Body) -> None:
-    told: list[Body] = [{"player": "A", "actionId": action} for action in (3, CHECK, LOST_MARKER)]
-    told[-1] = {**told[-1], "hands": {}, **end}
+def test_a_log_that_cannot_be_read_costs_no_move(client: CountingClient, end: Body) -> None:
+    log_facts: list[Body] = [
+        {"player": "A", "actionId": action} for action in (3, CHECK, LOST_MARKER)
+    ]
+    log_facts[-1] = {**log_facts[-1], "hands": {}, **end}
     while True:
         client.place.play_rival()
-        sight = looked(client, dict(enumerate(told, SEQUENCES_PER_ROUND)))
+        sight = looked(client, dict(enumerate(log_facts, SEQUENCES_PER_ROUND)))
         if sight.turn is not None:
             assert sight.turn.position.earlier_rounds == ()
             return
 
 
-def decided(name: str, position: Position) -> Decision:
+def decided(name: str, position: BlefPosition) -> BlefDecision:
     return build(name, Random(1)).decide(position)
 
 
-def over(hands: tuple[str, str], *said: int) -> Round:
+def over(hands: tuple[str, str], *bets: int) -> Round:
     cards = [tuple(c for c in DECK if RANKS[c.value] in hand)[:2] for hand in hands]
-    moves = [RoundMove(place % 2, action) for place, action in enumerate((*said, CHECK))]
+    moves = [RoundMove(place % 2, action) for place, action in enumerate((*bets, CHECK))]
     return Round(1, 11, (2, 2), tuple(cards), None, (*moves, RoundMove(0, LOST_MARKER)))
 
 
@@ -153,31 +159,33 @@ def chance(reading: OpponentModel, bet: int) -> float:
     return reading.likelihood(CARDS_ONLY, bet_features(kings, 2), NO_BET, bet)
 
 
-def test_what_was_seen_is_expected_of_lies_and_doubts() -> None:
+def test_observed_lies_and_checks_shape_the_opponent_model() -> None:
     lied = over(("9", "A"), NUMBERS["High card, ace"], NUMBERS["Pair of aces"])
     honest = over(("A", "9"), NUMBERS["High card, ace"], NUMBERS["Pair of aces"])
-    before, liar, true = (
-        opponent_model_of((one,) * n, 0) for one, n in ((lied, 0), (lied, 4), (honest, 4))
+    initial_model, liar, true = (
+        opponent_model_of((observed_round,) * n, 0)
+        for observed_round, n in ((lied, 0), (lied, 4), (honest, 4))
     )
-    own, other = NUMBERS["High card, king"], NUMBERS["High card, queen"]
-    assert chance(liar, own) < chance(before, own)
-    assert chance(liar, other) > chance(before, other)
-    assert chance(true, other) < chance(liar, other)
+    king_bet, queen_bet = NUMBERS["High card, king"], NUMBERS["High card, queen"]
+    assert chance(liar, king_bet) < chance(initial_model, king_bet)
+    assert chance(liar, queen_bet) > chance(initial_model, queen_bet)
+    assert chance(true, queen_bet) < chance(liar, queen_bet)
     bets_on = over(("9", "A"), 0, NUMBERS["Pair of 9s"], NUMBERS["Pair of aces"])
     pair = NUMBERS["Pair of queens"]
     nines = bet_features(card_bits(DECK[:1]), 2)
-    before, later = (opponent_model_of((bets_on,) * n, 0) for n in (0, 3))
-    assert later.likelihood(CARDS_ONLY, nines, pair, CHECK) < before.likelihood(
+    initial_model, later = (opponent_model_of((bets_on,) * n, 0) for n in (0, 3))
+    assert later.likelihood(CARDS_ONLY, nines, pair, CHECK) < initial_model.likelihood(
         CARDS_ONLY, nines, pair, CHECK
     )
-    assert later.habit_weights != before.habit_weights
+    assert later.habit_weights != initial_model.habit_weights
     assert sum(later.habit_weights) == pytest.approx(1)
 
 
-def test_who_opens_with_lies_and_answers_with_the_truth_is_expected_to() -> None:
-    """What is liked when a round is opened is learned apart.
+def test_model_separates_opening_lies_from_truthful_answers() -> None:
+    """The model learns the preferences for opening bets separately.
 
-    Who believes a bet sees its cards, and is no different where it cannot be true.
+    A player that believes a bet counts on its cards. Where the bet cannot be true, belief
+    changes nothing.
     """
     taste = BettingModel()
     hands = [
@@ -186,9 +194,9 @@ def test_who_opens_with_lies_and_answers_with_the_truth_is_expected_to() -> None
     for value in [1, 2, 3, 4] * 3:
         taste = taste.updated(hands[value], NO_BET, value + 1, 0.7)
         taste = taste.updated(hands[value], 0, value, 0.7)
-    drawn = BettingProbabilities(taste)
-    assert drawn.action_probability(hands[2], NO_BET, 2) < 0.1
-    assert drawn.action_probability(hands[2], 0, 2) > 0.5
+    probabilities = BettingProbabilities(taste)
+    assert probabilities.action_probability(hands[2], NO_BET, 2) < 0.1
+    assert probabilities.action_probability(hands[2], 0, 2) > 0.5
     king, four = card_bits(DECK[16:17]), NUMBERS["Four of a kind, kings"]
     believed = bet_features_if_true(king, 2, NUMBERS["Pair of kings"])
     assert believed.levels == bet_features(card_bits(DECK[16:18]), 1).levels
@@ -196,43 +204,53 @@ def test_who_opens_with_lies_and_answers_with_the_truth_is_expected_to() -> None
     assert bet_features_if_true(king, 2, NO_BET) is bet_features(king, 2)
 
 
-def test_who_doubts_bets_that_are_high_to_everybody_is_expected_to() -> None:
+def test_model_expects_checks_of_bets_that_are_rarely_true() -> None:
     """Of two that are as likely by the player's own cards, rather the one that is seldom true."""
     hand = bet_features(card_bits(DECK[:3]), 5)
-    one, other = next(
+    first_bet, second_bet = next(
         (low, high)
         for low, high in combinations(range(len(BETS) - 1), 2)
         if hand.levels[low] == hand.levels[high] and hand.bare[low] > hand.bare[high]
     )
     taste = BettingModel()
-    assert BettingProbabilities(taste).check_probability(hand, one) == BettingProbabilities(
+    assert BettingProbabilities(taste).check_probability(hand, first_bet) == BettingProbabilities(
         taste
-    ).check_probability(hand, other)
+    ).check_probability(hand, second_bet)
     for _ in range(3):
-        taste = taste.updated(hand, other, CHECK, 0.5).updated(hand, one, len(BETS) - 1, 0.5)
+        taste = taste.updated(hand, second_bet, CHECK, 0.5).updated(
+            hand, first_bet, len(BETS) - 1, 0.5
+        )
     assert (
-        BettingProbabilities(taste).check_probability(hand, other)
-        > BettingProbabilities(taste).check_probability(hand, one) + 0.1
+        BettingProbabilities(taste).check_probability(hand, second_bet)
+        > BettingProbabilities(taste).check_probability(hand, first_bet) + 0.1
     )
 
 
-@pytest.mark.parametrize(("name", "least", "most"), [("greedy", 0.6, 1), ("solved", 0, 0.2)])
-def test_who_plays_by_the_table_is_not_read(name: str, least: float, most: float) -> None:
-    positions = [one for seed in range(3) for one in positions_of_first_seat("greedy", name, seed)]
-    found = [prefers_best_response(one, opponent_models(one)) for one in positions]
-    assert least <= sum(found) / len(found) <= most
+@pytest.mark.parametrize(
+    ("name", "min_share", "max_share"), [("greedy", 0.6, 1), ("solved", 0, 0.2)]
+)
+def test_best_response_is_preferred_against_greedy_but_seldom_against_solved(
+    name: str, min_share: float, max_share: float
+) -> None:
+    positions = [
+        position for seed in range(3) for position in positions_of_first_seat("greedy", name, seed)
+    ]
+    preferences = [
+        prefers_best_response(position, opponent_models(position)) for position in positions
+    ]
+    assert min_share <= sum(preferences) / len(preferences) <= max_share
 
 
-def test_of_several_each_is_known_for_itself_and_whoever_is_out_is_nobody() -> None:
+def test_each_active_opponent_has_a_model_and_an_eliminated_player_has_none() -> None:
     """With three at the table no table of ours says how to play."""
     for position in positions_of_first_seat("random", "greedy", 5, seats=3):
         read = opponent_models(position)
         assert read.keys() == {*position.to_round().active_seats} - {0}
         assert prefers_best_response(position, read)
-    assert all(one.decisions > 0 for one in read.values())
+    assert all(model.decisions > 0 for model in read.values())
 
 
-def test_the_default_plays_the_table_or_as_bayes_who_knows_what_was_read() -> None:
+def test_the_default_plays_the_solved_table_or_bayes_with_opponent_models() -> None:
     as_bayes = 0
     for position in [*positions_of_first_seat("greedy", "threshold(0.2,0.5)", 7)][::3]:
         read, unread = opponent_models(position), replace(position, earlier_rounds=())

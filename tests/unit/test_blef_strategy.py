@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from cardsharp.errors import ConfigError
 from cardsharp.games.blef.actions import BETS, CHECK, Bet, action_name
-from cardsharp.games.blef.cards import DECK, RANKS, Card, Hand, sort_hand
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.cards import DECK, RANKS, BlefCard, Hand, sort_hand
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import RoundMove, max_cards
 from cardsharp.games.blef.strategies import build
 from cardsharp.games.blef.strategies.bayes import evaluate_bets, probability_words
@@ -45,22 +45,22 @@ ROUNDS = sorted({*load_policy_tables().rounds, *load_large_round_policy().rounds
 
 
 def hand_of(text: str) -> Hand:
-    return sort_hand(Card(RANKS.index(c[:-1]), "cdhs".index(c[-1])) for c in text.split())
+    return sort_hand(BlefCard(RANKS.index(c[:-1]), "cdhs".index(c[-1])) for c in text.split())
 
 
-def seen(hand: str | Hand, others: Sequence[int], *bets: str | int) -> Position:
-    """What the first seat sees at its turn: its cards, how many the others have, what was bet."""
-    own = hand_of(hand) if isinstance(hand, str) else hand
-    players = 1 + len(others)
+def seen(hand: str | Hand, card_counts: Sequence[int], *bets: str | int) -> BlefPosition:
+    """Return the first seat's position at its turn, by its hand, other hand sizes and bets."""
+    player_hand = hand_of(hand) if isinstance(hand, str) else hand
+    players = 1 + len(card_counts)
     history = tuple(
         RoundMove((place - len(bets)) % players, bet if isinstance(bet, int) else NUMBERS[bet])
         for place, bet in enumerate(bets)
     )
-    hands, n_cards = (own, *[()] * len(others)), (len(own), *others)
-    return Position(0, 9, max_cards(players), n_cards, hands, 0, history)
+    hands, n_cards = (player_hand, *[()] * len(card_counts)), (len(player_hand), *card_counts)
+    return BlefPosition(0, 9, max_cards(players), n_cards, hands, 0, history)
 
 
-def choice(name: str, position: Position) -> str:
+def choice(name: str, position: BlefPosition) -> str:
     return action_name(build(name, Random(1)).decide(position).action)
 
 
@@ -75,16 +75,18 @@ def test_odds_are_the_shares_of_all_hidden_cards(text: str, hidden: int) -> None
 
 
 @given(st.sets(st.sampled_from(DECK)).map(sorted))
-def test_verdicts_are_the_rules_and_odds_where_nothing_is_hidden(pool: list[Card]) -> None:
+def test_bet_verdicts_match_the_rules_and_probabilities_without_hidden_cards(
+    pool: list[BlefCard],
+) -> None:
     verdicts = [bet.holds(pool) for bet in BETS]
-    held = true_bets(card_bits(pool))
-    assert [bool(held >> number & 1) for number in range(len(BETS))] == verdicts
+    true_bet_bits = true_bets(card_bits(pool))
+    assert [bool(true_bet_bits >> number & 1) for number in range(len(BETS))] == verdicts
     assert bet_probabilities(card_bits(pool), 0) == verdicts
 
 
 @given(st.sampled_from(BETS), st.sets(st.sampled_from(DECK)))
-def test_with_what_it_claims_a_bet_holds_and_without_any_of_that_it_does_not(
-    bet: Bet, pool: set[Card]
+def test_a_bet_holds_with_its_missing_cards_and_fails_without_any_of_them(
+    bet: Bet, pool: set[BlefCard]
 ) -> None:
     missing = missing_cards(BETS.index(bet), card_bits(pool))
     lacked = {card for card in DECK if missing & card_bits([card])}
@@ -98,7 +100,7 @@ ACE = seen("9c", [1], "High card, ace")  # an ace beside a 9: 4 of the 23 other 
 
 
 @pytest.mark.parametrize(
-    ("name", "position", "said"),
+    ("name", "position", "expected"),
     [
         # Its own highest card, and of equals the higher one.
         ("greedy", seen("Jc", [1]), "High card, jack"),
@@ -118,17 +120,17 @@ ACE = seen("9c", [1], "High card, ace")  # an ace beside a 9: 4 of the 23 other 
         ("bayes", seen("9c", [1], IMPOSSIBLE), "Check"),
     ],
 )
-def test_what_is_said_by_ones_own_cards(name: str, position: Position, said: str) -> None:
-    assert choice(name, position) == said
+def test_strategy_bets_by_its_hand(name: str, position: BlefPosition, expected: str) -> None:
+    assert choice(name, position) == expected
 
 
-def test_greedy_says_why_it_checks() -> None:
+def test_greedy_explains_its_check() -> None:
     decision = build("greedy", Random(1)).decide(seen("9c", [1], "Pair of aces"))
     assert "fails with 100.0 %" in decision.reason
     assert [option.action for option in decision.options].count(CHECK) == 1
 
 
-def test_a_bet_is_evidence_and_what_holds_in_every_imagined_world_is_not_certain() -> None:
+def test_a_bet_is_evidence_and_agreement_of_sampled_worlds_is_no_certainty() -> None:
     """By the cards alone the other's ace is 34 % likely; who opens with it, mostly has it.
 
     Of three players with 6 cards each some 10 is all but certain, and said so.
@@ -150,13 +152,13 @@ def test_a_bet_is_evidence_and_what_holds_in_every_imagined_world_is_not_certain
     assert probability_words(worlds.bet_probabilities[NUMBERS["Pair of 9s"]]) == "holds for certain"
 
 
-def test_a_belief_is_never_said_as_a_fact_and_says_what_it_assumes() -> None:
+def test_beliefs_are_stated_as_uncertain_with_their_assumption() -> None:
     """Only what the own cards decide is certain; where others hold cards nothing is 0 or 100 %."""
     dice, certain = Random(3), 0
     for players in (3, 5) * 3:
-        own, *others = (dice.randint(1, max_cards(players)) for _ in range(players))
-        hand = sort_hand(dice.sample(DECK, own))
-        position = seen(hand, others, *sorted(dice.sample(range(50), dice.randint(0, 3))))
+        hand_size, *other_hand_sizes = (dice.randint(1, max_cards(players)) for _ in range(players))
+        hand = sort_hand(dice.sample(DECK, hand_size))
+        position = seen(hand, other_hand_sizes, *sorted(dice.sample(range(50), dice.randint(0, 3))))
         decision = build("reader", Random(1)).decide(position)
         by_cards = bet_probabilities(card_bits(position.hand), position.hidden_card_count)
         assert decision.reason.startswith("If the others bet by their cards as most do: ")
@@ -172,16 +174,18 @@ def test_a_belief_is_never_said_as_a_fact_and_says_what_it_assumes() -> None:
 
 
 @st.composite
-def positions(draw: st.DrawFn) -> Position:
+def positions(draw: st.DrawFn) -> BlefPosition:
     """Positions of the rounds for which there are tables."""
     bets = sorted(draw(st.sets(st.integers(0, len(BETS) - 1), max_size=6)))
-    own, other = draw(st.sampled_from(ROUNDS))
-    return seen(sort_hand(draw(st.permutations(DECK))[:own]), [other], *bets)
+    hand_size, other_hand_size = draw(st.sampled_from(ROUNDS))
+    return seen(sort_hand(draw(st.permutations(DECK))[:hand_size]), [other_hand_size], *bets)
 
 
 @settings(max_examples=80, deadline=None)
 @given(positions(), st.integers())
-def test_what_a_table_plays_is_legal_and_whole(position: Position, seed: int) -> None:
+def test_mixed_strategy_is_legal_and_its_options_are_complete(
+    position: BlefPosition, seed: int
+) -> None:
     """Of its options it tells those that it takes once in a hundred times, and the one taken."""
     mixed = dict(mixed_strategy(position) or ())
     if not mixed:
@@ -189,26 +193,33 @@ def test_what_a_table_plays_is_legal_and_whole(position: Position, seed: int) ->
     assert {*mixed} <= {*position.legal_actions()}
     assert sum(mixed.values()) == pytest.approx(1)
     decision = build("solved", Random(seed)).decide(position)
-    told = {option.action for option in decision.options}
-    assert told == {action for action, often in mixed.items() if often >= 0.01} | {decision.action}
+    actions = {option.action for option in decision.options}
+    assert actions == {action for action, often in mixed.items() if often >= 0.01} | {
+        decision.action
+    }
 
 
 @pytest.mark.parametrize("n_cards", [(10, 9), (2, 2, 1), (1, 1), (2, 1)])
-def test_where_nothing_is_trained_it_plays_as_bayes(n_cards: tuple[int, ...]) -> None:
+def test_untrained_rounds_are_played_as_by_bayes(n_cards: tuple[int, ...]) -> None:
     opening = seen(sort_hand(DECK[: n_cards[0]]), n_cards[1:])
     assert look_up(load_policy_tables(), opening) is None
     decisions = [build(name, Random(3)).decide(opening) for name in ("solved", "bayes")]
     assert decisions[0] == decisions[1]
 
 
-def test_a_written_table_is_read_again_and_damage_is_seen(tmp_path: Path) -> None:
-    one, two = bytes([1, 255]), bytes([0, 55, 3, 200])
+def test_written_tables_are_readable_and_damage_is_detected(tmp_path: Path) -> None:
+    first_row, second_row = bytes([1, 255]), bytes([0, 55, 3, 200])
     far = 3 * TableShape((2, 2)).last_bet_stride(0) + 9
     file = tmp_path / "t.bin"
     write_tables(
         file,
         "a test",
-        {(2, 2): (PolicyRows((2, 7, far), (one, two, two)), PolicyRows((1,), (one,)))},
+        {
+            (2, 2): (
+                PolicyRows((2, 7, far), (first_row, second_row, second_row)),
+                PolicyRows((1,), (first_row,)),
+            )
+        },
     )
     tables = read_tables(file)
     begins, other = tables.rounds[2, 2]
@@ -220,7 +231,7 @@ def test_a_written_table_is_read_again_and_damage_is_seen(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no head", b"{}\n", b'{"format": 0}\n'])
-def test_a_file_that_cannot_be_used_is_told_as_such(content: bytes | None, tmp_path: Path) -> None:
+def test_an_unusable_table_file_is_reported(content: bytes | None, tmp_path: Path) -> None:
     """Not as numbers that the strategy does not take."""
     file = tmp_path / "t.bin"
     if content is not None:
@@ -230,7 +241,7 @@ def test_a_file_that_cannot_be_used_is_told_as_such(content: bytes | None, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("before", "last", "shared"),
+    ("previous_bet", "last", "shared"),
     [
         ("Pair of 9s", "Pair of aces", 1),
         ("Pair of 9s", "Three of a kind, 9s", 3),
@@ -242,11 +253,11 @@ def test_a_file_that_cannot_be_used_is_told_as_such(content: bytes | None, tmp_p
         ("Small straight flush (9-K), clubs", "Big straight flush (10-A), hearts", 1),
     ],
 )
-def test_what_a_bet_shares_with_the_one_before(before: str, last: str, shared: int) -> None:
-    assert bet_overlap(NUMBERS[before], NUMBERS[last]) == shared
+def test_bet_overlap_with_the_previous_bet(previous_bet: str, last: str, shared: int) -> None:
+    assert bet_overlap(NUMBERS[previous_bet], NUMBERS[last]) == shared
 
 
-def test_what_is_shipped_is_whole_small_and_for_both_of_each_round() -> None:
+def test_shipped_tables_are_intact_small_and_symmetric() -> None:
     """A row for each last bet, with a place for the check and for each higher bet."""
     tables, large = load_policy_tables(), load_large_round_policy()
     assert (tables.mapped_file.is_intact(), large.mapped_file.is_intact()) == (True, True)

@@ -36,13 +36,13 @@ from cardsharp.games.deadmansdraw.fallback import (
     unreadable_fallback,
 )
 from cardsharp.games.deadmansdraw.history.log_records import outcome_body
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.strategies import Decision
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision
 from cardsharp.play.decision_runner import DecisionResult
 
-Work = Callable[[Position], Action]
+Work = Callable[[DeadMansDrawPosition], Action]
 LIMIT = timedelta(seconds=5)
-HOOKED = position(own="Key5", area="Hook6", pending=effect(EffectType.HOOK))
+HOOKED = position(bank="Key5", area="Hook6", pending=effect(EffectType.HOOK))
 SHOT = position(other="Key7", area="Cannon6", pending=effect(EffectType.CANNON))
 
 
@@ -50,13 +50,16 @@ class Plays:
     def __init__(self, work: Work) -> None:
         self._work = work
 
-    def decide(self, position: Position) -> Decision:
-        return Decision(self._work(position), "as the test says")
+    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
+        return DeadMansDrawDecision(self._work(position), "as the test says")
 
 
 def decided(
-    does: Work, position: Position, limit: timedelta = LIMIT, refused: Sequence[Action] = ()
-) -> DecisionResult[Decision]:
+    does: Work,
+    position: DeadMansDrawPosition,
+    limit: timedelta = LIMIT,
+    refused: Sequence[Action] = (),
+) -> DecisionResult[DeadMansDrawDecision]:
     ticks = iter([1.0, 1.25])
     return decide(Plays(does), position, limit, lambda: next(ticks), frozenset(refused))
 
@@ -64,26 +67,26 @@ def decided(
 def test_r06_a_strategy_that_is_late_is_overtaken_by_the_safe_action() -> None:
     over = threading.Event()
 
-    def thinks(_position: Position) -> Action:
+    def thinks(_position: DeadMansDrawPosition) -> Action:
         over.wait()
         return DRAW
 
     for seconds in (0.02, 2, 60):
-        found = decided(thinks, position(), timedelta(seconds=seconds))
-        if "line" in str(found.error):  # a busy machine may not have come so far at first
+        result = decided(thinks, position(), timedelta(seconds=seconds))
+        if "line" in str(result.error):  # a busy machine may not have come so far at first
             break
     late = [thread for thread in threading.enumerate() if thread.name == "decision"]
     over.set()
     for thread in late:
         thread.join()
     assert {thread.daemon for thread in late} == {True}, "no process may have to wait for it"
-    assert found.decision.action == DRAW
+    assert result.decision.action == DRAW
     place = f"no decision within {seconds:g} s (test_bot_deciding.py, line "
-    assert str(found.error).startswith(place)
-    assert f"no decision within {seconds:g} s" in found.decision.reason
+    assert str(result.error).startswith(place)
+    assert f"no decision within {seconds:g} s" in result.decision.reason
 
 
-def fails(_position: Position) -> Action:
+def fails(_position: DeadMansDrawPosition) -> Action:
     raise CardsharpError("no idea")
 
 
@@ -93,7 +96,7 @@ FIVE, SEVEN = Card(Suit.KEY, 5), Card(Suit.KEY, 7)
 
 
 @pytest.mark.parametrize(
-    ("does", "position", "said", "instead"),
+    ("does", "position", "error_prefix", "instead"),
     [
         (fails, position(area="Key3"), FAILED, END_TURN),
         (END_TURN, position(area="Key3"), SERVER, DRAW),
@@ -104,31 +107,31 @@ FIVE, SEVEN = Card(Suit.KEY, 5), Card(Suit.KEY, 7)
         (respond(EffectType.MAP, FIVE), position(), RULES, DRAW),
     ],
 )
-def test_r07_what_fails_or_is_refused_is_replaced_and_that_is_told(
-    does: Work | Action, position: Position, said: str, instead: Action
+def test_r07_a_failed_or_refused_decision_is_replaced_and_reported(
+    does: Work | Action, position: DeadMansDrawPosition, error_prefix: str, instead: Action
 ) -> None:
     work = does if callable(does) else lambda _: does
-    found = decided(work, position, refused=[END_TURN] if said == SERVER else ())
-    assert str(found.error).startswith(said)
-    assert found.decision.action == instead
+    result = decided(work, position, refused=[END_TURN] if error_prefix == SERVER else ())
+    assert str(result.error).startswith(error_prefix)
+    assert result.decision.action == instead
 
 
 def test_a_strategy_that_can_be_hurried_is_when_four_fifths_of_its_time_are_over() -> None:
     clock = [0.0]
-    asked: list[bool] = []
+    late_flags: list[bool] = []
 
     class Thinks(Plays):
         def with_deadline(self, is_late: Callable[[], bool]) -> "Thinks":
-            def work(_position: Position) -> Action:
-                for now in (0.1, 3.9, 4.1):
-                    clock[0] = now
-                    asked.append(is_late())
+            def work(_position: DeadMansDrawPosition) -> Action:
+                for seconds in (0.1, 3.9, 4.1):
+                    clock[0] = seconds
+                    late_flags.append(is_late())
                 return DRAW
 
             return Thinks(work)
 
     decide(Thinks(lambda _: END_TURN), position(), LIMIT, lambda: clock[0])
-    assert asked == [False, False, True]
+    assert late_flags == [False, False, True]
 
 
 MATCH = "6b006509d06c4dfa5a8e02ca"
@@ -148,7 +151,7 @@ MATCH = "6b006509d06c4dfa5a8e02ca"
         f'{{"match_id":"{MATCH}","turn":3}}',
     ],
 )
-def test_anything_else_is_refused_in_one_sentence_that_does_not_repeat_it(body: str) -> None:
+def test_an_invalid_match_message_is_refused_without_quoting_it(body: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         parse_match_message(body)
     sentence = str(refused.value)
@@ -158,15 +161,15 @@ def test_anything_else_is_refused_in_one_sentence_that_does_not_repeat_it(body: 
     assert "this is no" not in sentence
 
 
-class Shown:
+class RefusingClient:
     """A client to which a match looks always the same, and which refuses every action."""
 
-    def __init__(self, shown: MatchView, refusal: RequestRejected | None = None) -> None:
-        self.shown, self.refusal = shown, refusal
+    def __init__(self, match_view: MatchView, refusal: RequestRejected | None = None) -> None:
+        self.match_view, self.refusal = match_view, refusal
         self.session_state = ClientSessionState(VirtualClock())
 
     def get_match(self, _match_id: str) -> MatchView:
-        return self.shown
+        return self.match_view
 
     def act(self, *_: object) -> None:
         raise self.refusal
@@ -175,26 +178,29 @@ class Shown:
 @pytest.mark.parametrize(
     ("refusal", "goes_on"), [(NotYourTurn(409, "x"), False), (RequestRejected(400, "x"), True)]
 )
-def test_r31_the_arenas_dates_are_given_up_where_a_turn_goes_on_that_they_say_is_over(
+def test_r31_remote_clock_is_discarded_if_a_turn_outlives_its_deadline(
     refusal: RequestRejected, goes_on: bool
 ) -> None:
     """Not where it is over indeed; else a process without a move of its own knows no end."""
-    client, now = Shown(parse_view(json.loads(RUNNING)), refusal), datetime.now(UTC)
+    client, current_time = (
+        RefusingClient(parse_view(json.loads(RUNNING)), refusal),
+        datetime.now(UTC),
+    )
     seat = ArenaSeat(ALICE, client, Plays(lambda _: END_TURN), "any")
     turn = ArenaBotMatch("match", SeatAssignment(seat), VirtualClock()).observe({}).turn
-    client.session_state.remote_clock.update_from_date_header(now, 0, 0)
+    client.session_state.remote_clock.update_from_date_header(current_time, 0, 0)
     with pytest.raises(RequestRejected):
         turn._replace(ends_at=TimeBounds(0, 0)).send(END_TURN)
-    assert (client.session_state.remote_clock.to_local(now, 0) == NEVER) is goes_on
+    assert (client.session_state.remote_clock.to_local(current_time, 0) == NEVER) is goes_on
 
 
 AREA = cards("Anchor3")
 OFFERED = {EffectType.MAP: "Key4 Hook2", EffectType.ORACLE: "Anchor5"}
 
 
-def pending(kind: EffectType, area: str = "Anchor3") -> Position:
+def pending(kind: EffectType, area: str = "Anchor3") -> DeadMansDrawPosition:
     waits = effect(kind, OFFERED.get(kind, ""), 2 * (kind is EffectType.KRAKEN))
-    return position(own="Key5 Mermaid8", other="Chest4 Key7", area=area, pending=waits)
+    return position(bank="Key5 Mermaid8", other="Chest4 Key7", area=area, pending=waits)
 
 
 @pytest.mark.parametrize(
@@ -207,15 +213,15 @@ def pending(kind: EffectType, area: str = "Anchor3") -> Position:
         *((kind, "Anchor3", None) for kind in EffectType),
     ],
 )
-def test_every_effect_has_a_safe_and_legal_answer_and_what_does_not_bust_comes_first(
+def test_every_effect_has_a_legal_fallback_that_avoids_a_bust(
     kind: EffectType, area: str, action: Action | None
 ) -> None:
-    found = fallback_action(pending(kind, area))
-    assert found in pending(kind, area).legal_actions()
-    assert action in {None, found}
+    fallback = fallback_action(pending(kind, area))
+    assert fallback in pending(kind, area).legal_actions()
+    assert action in {None, fallback}
 
 
-def test_a_blind_turn_draws_first_and_then_gives_way_to_what_was_not_refused() -> None:
+def test_blind_fallback_draws_first_and_then_avoids_refused_actions() -> None:
     """docs/spec/arena.md section 7: an empty play area cannot be ended."""
     first = unreadable_fallback(AREA)
     second = unreadable_fallback(AREA, frozenset({first}))
@@ -233,7 +239,7 @@ def view(first: str, second: str, creator: str | None = None) -> MatchView:
 
 
 @pytest.mark.parametrize(
-    ("players", "creator", "told", "seats"),
+    ("players", "creator", "controlled_seats", "seats"),
     [
         ((ALICE, BOB), None, (US, AS_DUMMY), {0: US}),
         ((BOB, ALICE), None, (US,), {1: US}),
@@ -248,20 +254,20 @@ def view(first: str, second: str, creator: str | None = None) -> MatchView:
 def test_our_seats_have_our_id_or_are_the_dummys_in_matches_that_we_created(
     players: tuple[str, str],
     creator: str | None,
-    told: tuple[ArenaSeat, ...],
+    controlled_seats: tuple[ArenaSeat, ...],
     seats: dict[int, ArenaSeat],
 ) -> None:
     """If we are told to play the dummy; that of others is left alone."""
-    assert SeatAssignment(*told).seats(view(*players, creator)) == seats
+    assert SeatAssignment(*controlled_seats).seats(view(*players, creator)) == seats
 
 
-def looked_at(shown: MatchView, player: str, *asked_for: str) -> Observation[Action]:
-    me = ArenaSeat(player, Shown(shown), None, "any")
-    return ArenaBotMatch("match", SeatAssignment(me), VirtualClock(), asked_for).observe({})
+def looked_at(match_view: MatchView, player: str, *requested_tags: str) -> Observation[Action]:
+    me = ArenaSeat(player, RefusingClient(match_view), None, "any")
+    return ArenaBotMatch("match", SeatAssignment(me), VirtualClock(), requested_tags).observe({})
 
 
 @pytest.mark.parametrize(
-    ("tags", "asked_for", "limit", "left"),
+    ("tags", "requested_tags", "limit", "may_park"),
     [
         ((), (), None, True),
         (("cup",), (), 10, True),
@@ -272,25 +278,27 @@ def looked_at(shown: MatchView, player: str, *asked_for: str) -> Observation[Act
         ((), (), 0, True),
     ],
 )
-def test_r38_only_a_match_that_the_poller_is_told_of_in_time_is_left_to_it(
-    tags: tuple[str, ...], asked_for: tuple[str, ...], limit: int | None, left: bool
+def test_r38_a_match_is_parked_only_if_the_poller_reports_it_in_time(
+    tags: tuple[str, ...], requested_tags: tuple[str, ...], limit: int | None, may_park: bool
 ) -> None:
     body = json.loads(RUNNING)
     params = {**body["creationParams"], "tags": tags, "timeout": limit}
-    shown = parse_view({**body, "playerids": [ALICE, BOB], "creationParams": params})
-    assert looked_at(shown, ALICE, *asked_for).may_park is left
+    match_view = parse_view({**body, "playerids": [ALICE, BOB], "creationParams": params})
+    assert looked_at(match_view, ALICE, *requested_tags).may_park is may_park
 
 
-def test_the_opponents_timeouts_are_not_counted_as_ours() -> None:
+def test_opponent_timeouts_do_not_count_as_bot_timeouts() -> None:
     """Of the recorded timeouts of a match, which the arena counts in one, each is one player's."""
     total = both = 0
     for match in SAMPLE.started():
-        steps = [one for one in match["steps"] if "wait_s" not in one]
-        told = [*steps, match["final"]["last_look"]]
-        *_, seen = (one["view"] for one in told if one["view"] != "same")
-        shown = parse_view({**seen, "moves": [move for one in told for move in one["new_moves"]]})
-        late = [looked_at(shown, player).timeout_count for player in set(match["players"])]
-        assert sum(late) == shown.state.timeout_count, match["name"]
+        steps = [step for step in match["steps"] if "wait_s" not in step]
+        recorded_looks = [*steps, match["final"]["last_look"]]
+        *_, seen = (look["view"] for look in recorded_looks if look["view"] != "same")
+        match_view = parse_view(
+            {**seen, "moves": [move for look in recorded_looks for move in look["new_moves"]]}
+        )
+        late = [looked_at(match_view, player).timeout_count for player in set(match["players"])]
+        assert sum(late) == match_view.state.timeout_count, match["name"]
         total += sum(late)
         both += all(late) and len(late) > 1
     assert total > 10
@@ -307,7 +315,9 @@ def test_the_opponents_timeouts_are_not_counted_as_ours() -> None:
         (0, {0, 1}, "both seats"),
     ],
 )
-def test_an_outcome_is_told_from_our_seat(winner: int | None, seats: set[int], result: str) -> None:
+def test_outcome_is_relative_to_the_bot_seat(
+    winner: int | None, seats: set[int], result: str
+) -> None:
     body = json.loads(FINISHED)
     body["state"]["winnerIdx"] = winner
     outcome = outcome_body(parse_view(body), seats)

@@ -32,8 +32,8 @@ from cardsharp.errors import (
 from cardsharp.games.deadmansdraw.actions import END_TURN
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import position_from_view
 from cardsharp.games.deadmansdraw.arena_bot.wire import parse_view
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.strategies import Decision
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision
 from cardsharp.store.match_log import Lease
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 
@@ -42,9 +42,9 @@ TIMING = SessionTiming()
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[MatchHarness]:
-    made = MatchHarness(SimulatedArena, tmp_path, timing=TIMING)
-    yield made
-    made.close()
+    harness = MatchHarness(SimulatedArena, tmp_path, timing=TIMING)
+    yield harness
+    harness.close()
 
 
 def within(bench: MatchHarness, budget: timedelta) -> Callable[[], timedelta]:
@@ -87,21 +87,21 @@ def test_r05_an_action_is_begun_only_with_time_for_its_answer(
         if step == "act":
             begun.append(remaining())
 
-    bench.make_worker(FaultPlan(bench.clock, before_step=note)).run_session(
-        bench.match_id, remaining
-    )
-    assert all(left > 2 * TIMING.action_timeout for left in begun)
+    bench.make_worker(FaultPlan(bench.clock, on_step=note)).run_session(bench.match_id, remaining)
+    assert all(remaining_time > 2 * TIMING.action_timeout for remaining_time in begun)
     assert bool(begun) == (life > TIMING.handover_margin)
 
 
 @pytest.mark.parametrize("seconds", [16, 17, 18, 19])
-def test_r05_nor_is_one_after_slow_decisions_of_the_same_turn(
+def test_r05_no_action_begins_too_late_behind_slow_decisions_of_its_turn(
     tmp_path: Path, seconds: float
 ) -> None:
     class Slow:
-        def decide(self, position: Position) -> Decision:
+        def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
             bench.clock.sleep(TIMING.decision_timeout)
-            return Decision(position.legal_actions()[0], "thought for as long as it may")
+            return DeadMansDrawDecision(
+                position.legal_actions()[0], "thought for as long as it may"
+            )
 
     make = partial(SimulatedArena, player=Slow(), table={})
     with closing(MatchHarness(make, tmp_path, timing=TIMING)) as bench:
@@ -111,19 +111,19 @@ def test_r05_nor_is_one_after_slow_decisions_of_the_same_turn(
             if step == "act":
                 sent.append(remaining())
 
-        bench.make_worker(FaultPlan(bench.clock, before_step=note)).run_session(
+        bench.make_worker(FaultPlan(bench.clock, on_step=note)).run_session(
             bench.match_id, remaining
         )
         assert sent
-        assert all(left > 2 * TIMING.action_timeout for left in sent)
+        assert all(remaining_time > 2 * TIMING.action_timeout for remaining_time in sent)
 
 
 class Breaks:
     """A strategy that ends every turn by an illegal action and otherwise fails."""
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         if not position.play_area:
-            return Decision(END_TURN, "against the rules")
+            return DeadMansDrawDecision(END_TURN, "against the rules")
         raise ValueError("no idea")
 
 
@@ -147,9 +147,9 @@ def counted(folder: Path, faults: dict[int, FaultKind]) -> tuple[MatchHarness, R
     """A match under faults that lose no turn, whose workers count."""
     meter = RecordingMeter()
     bench = MatchHarness(SimulatedArena, folder, faults, meter=meter, timing=TIMING)
-    made = finished(bench)
-    assert made.found == []
-    return made, meter
+    harness = finished(bench)
+    assert harness.observed_violations == []
+    return harness, meter
 
 
 def test_actions_the_end_and_errors_of_the_arena_by_status_and_in_all_are_counted(
@@ -183,7 +183,7 @@ def test_only_a_death_counts_as_a_stolen_lease(tmp_path: Path) -> None:
             if step == "write_facts" and not bench.plan.injected:
                 bench.plan.faults = {len(bench.plan.steps): FaultKind.CRASH_AFTER}
 
-        bench.plan.before_step = die_once
+        bench.plan.on_step = die_once
         bench.run_match()
     assert meter.counts[Metric.LEASE_STEALS] == 1
 
@@ -192,10 +192,10 @@ def test_neither_seed_nor_order_of_the_cards_goes_further_than_the_arena(tmp_pat
     """We created the match, so every view has its seed; no model, position or stored item has."""
     with closing(MatchHarness(SimulatedArena, tmp_path)) as bench:
         bench.run_match()
-        shown = bench.place.match_json(as_admin=False)
+        match_body = bench.place.match_json(as_admin=False)
         stored = bench.stored_contents()
-    assert json.dumps(shown).count(SEED) == 2, "the arena has stopped to show the seed"
-    view = parse_view(shown)
+    assert json.dumps(match_body).count(SEED) == 2, "the arena has stopped to show the seed"
+    view = parse_view(match_body)
     assert SEED not in view.model_dump_json()
     assert SEED not in repr(position_from_view(view, 0)) + repr(position_from_view(view, 0).history)
     assert SEED not in stored
@@ -204,9 +204,11 @@ def test_neither_seed_nor_order_of_the_cards_goes_further_than_the_arena(tmp_pat
         for table in (TABLE, {**TABLE, "drawPile": TABLE["drawPile"][::-1]})
     )
     intents = [next(m.intent for m in b.moves if m.intent) for b in (bench, other)]
-    one, two = (json.loads(json.dumps(intent))["position"]["unseen"] for intent in intents)
-    assert one == two
-    assert len(one.split()) == len(TABLE["drawPile"])
+    first_unseen, second_unseen = (
+        json.loads(json.dumps(intent))["position"]["unseen"] for intent in intents
+    )
+    assert first_unseen == second_unseen
+    assert len(first_unseen.split()) == len(TABLE["drawPile"])
 
 
 INSTANT = timedelta(microseconds=1)
@@ -230,17 +232,19 @@ class FailingLog(SqliteMatchLog):
 
 @pytest.fixture
 def log() -> Iterator[FailingLog]:
-    with closing(FailingLog()) as made:
-        yield made
+    with closing(FailingLog()) as failing_log:
+        yield failing_log
 
 
-def hold(log: FailingLog, left: timedelta = TIMING.long_poll_timeout) -> LeaseKeeper:
+def hold(log: FailingLog, remaining_time: timedelta = TIMING.long_poll_timeout) -> LeaseKeeper:
     """A hold by a worker who has so much time left, whatever the clock says."""
     lease, clock = take_lease(log, ttl=TIMING.lease_ttl), log.clock
-    return LeaseKeeper(log, lease, clock, Metrics(), TIMING, lambda: left, clock.monotonic())
+    return LeaseKeeper(
+        log, lease, clock, Metrics(), TIMING, lambda: remaining_time, clock.monotonic()
+    )
 
 
-def test_what_takes_time_begins_only_with_time_for_all_of_it_and_for_what_comes_after_it(
+def test_waits_and_decisions_begin_only_with_time_for_their_successors(
     log: FailingLog,
 ) -> None:
     """And a pause ends before that is over."""
@@ -248,19 +252,19 @@ def test_what_takes_time_begins_only_with_time_for_all_of_it_and_for_what_comes_
         TIMING.long_poll_timeout + TIMING.handover_margin,
         TIMING.decision_timeout + 2 * TIMING.action_timeout,
     )
-    for asked, needed in (
+    for has_time, needed in (
         (LeaseKeeper.has_time_to_wait, wait),
         (LeaseKeeper.has_time_to_decide, decide),
     ):
-        assert not asked(hold(log, needed))
-        assert asked(hold(log, needed + INSTANT))
-    for left, slept in (
+        assert not has_time(hold(log, needed))
+        assert has_time(hold(log, needed + INSTANT))
+    for remaining_time, slept in (
         (TIMING.handover_margin * 2, timedelta(seconds=5)),
         (TIMING.handover_margin / 2 + timedelta(seconds=2), timedelta(seconds=2)),
         (TIMING.handover_margin / 4, timedelta(0)),
     ):
         began = log.clock.now()
-        hold(log, left).sleep(timedelta(seconds=5))
+        hold(log, remaining_time).sleep(timedelta(seconds=5))
         assert log.clock.now() - began == slept
 
 
@@ -287,46 +291,46 @@ def test_an_action_without_an_answer_is_let_arrive(
 MARGIN = timedelta(seconds=1)
 
 
-def test_a_lease_lasts_as_long_as_its_keeper_though_the_store_fails_now_and_then(
+def test_lease_is_renewed_despite_occasional_store_failures(
     log: FailingLog,
 ) -> None:
     log.fails = True
-    kept = hold(log)
-    with kept.renew_in_background():
+    keeper = hold(log)
+    with keeper.renew_in_background():
         for _ in range(11):
             log.clock.wait_for_waiter()
             log.clock.advance(TIMING.renew_interval)
             assert log.tried.acquire(timeout=HANG_SECONDS)
-            assert kept.ensure_valid(MARGIN).fence_token == 1
+            assert keeper.ensure_valid(MARGIN).fence_token == 1
             log.fails = False
         log.clock.wait_for_waiter()
-        assert kept.expires_in == TIMING.lease_ttl
-        assert kept.ensure_valid(MARGIN) is kept.lease
+        assert keeper.expires_in == TIMING.lease_ttl
+        assert keeper.ensure_valid(MARGIN) is keeper.lease
         assert log.acquire_lease("m", "bob", TIMING.lease_ttl) is None
 
 
 def test_a_worker_learns_that_its_match_was_taken(log: FailingLog) -> None:
-    kept = hold(log)
-    with kept.renew_in_background():
+    keeper = hold(log)
+    with keeper.renew_in_background():
         log.clock.wait_for_waiter()
         # As after a long pause of this process only: nobody renewed in time.
         bob = log.acquire_lease("m", "ann", TIMING.lease_ttl)
         log.clock.advance(TIMING.renew_interval)
         for margin in (TIMING.lease_ttl * 2, timedelta(0)):
             with pytest.raises(WriteConflict, match="no longer held"):
-                kept.ensure_valid(margin)
+                keeper.ensure_valid(margin)
     assert require_match(log).lease == bob, "and leaves the successor's lease alone"
 
 
 def test_a_lease_that_is_nearly_out_is_renewed_on_the_spot_or_counts_as_lost(
     log: FailingLog,
 ) -> None:
-    kept = hold(log)
+    keeper = hold(log)
     log.clock.advance(TIMING.lease_ttl * 2)
-    kept.ensure_valid(MARGIN)
-    assert kept.expires_in == TIMING.lease_ttl
+    keeper.ensure_valid(MARGIN)
+    assert keeper.expires_in == TIMING.lease_ttl
     assert log.acquire_lease("m", "bob", TIMING.lease_ttl) is None
     log.fails = True
     log.clock.advance(TIMING.lease_ttl)
     with pytest.raises(WriteConflict, match="cannot be kept"):
-        kept.ensure_valid(MARGIN)
+        keeper.ensure_valid(MARGIN)

@@ -47,7 +47,7 @@ class Listening:
 
     bench: MatchHarness
     faults: Mapping[int, FaultKind | float] = field(default_factory=dict)
-    asked: list[datetime] = field(default_factory=list)
+    request_times: list[datetime] = field(default_factory=list)
     offered: list[tuple[datetime, str]] = field(default_factory=list)
     meter: RecordingMeter = field(default_factory=RecordingMeter)
     passwords: Iterator[str] = field(default_factory=lambda: iter(()))
@@ -57,7 +57,7 @@ class Listening:
 
     def __post_init__(self) -> None:
         self.post = PollerShift(self)
-        self.ended = self.bench.clock.now()
+        self.end_time = self.bench.clock.now()
 
     def start_generation(self) -> int:
         return 1
@@ -71,7 +71,7 @@ class Listening:
     @contextmanager
     def scout(self) -> Iterator[MatchPoller]:
         bench, clock = self.bench, self.bench.clock
-        tools = bench.worker_environment(FaultPlan(clock, self.faults, before_step=self._note))
+        tools = bench.worker_environment(FaultPlan(clock, self.faults, on_step=self._note))
         offering = MatchDispatcher(
             tools.log, bench.queue, clock, ANNOUNCE, self.meter, runtime_settings=self
         )
@@ -87,8 +87,8 @@ class Listening:
             try:
                 count = scout.run(lambda: end - clock.now())
             finally:
-                self.ended = clock.now()
-        assert self.ended <= end, "it listened longer than it may"
+                self.end_time = clock.now()
+        assert self.end_time <= end, "it listened longer than it may"
         while message := queue.receive(timedelta(0)):
             self.offered.append((message.sent_at, parse_match_message(message.body).match_id))
         return count
@@ -104,7 +104,7 @@ class Listening:
 
     def _note(self, step: str) -> None:
         if step == "list":
-            self.asked.append(self.bench.clock.now())
+            self.request_times.append(self.bench.clock.now())
             self.bench.clock.advance(self.takes)
 
 
@@ -126,33 +126,33 @@ def leave_to_the_dummy(scene: Listening) -> None:
 
 
 @pytest.mark.parametrize(
-    "why", ["", "a match waits", "a match runs", "an operator wants it", "a window is open"]
+    "reason", ["", "a match waits", "a match runs", "an operator wants it", "a window is open"]
 )
-def test_r37_a_quiet_scout_listens_while_there_is_reason_to(scene: Listening, why: str) -> None:
+def test_r37_a_quiet_poller_listens_only_with_a_reason(scene: Listening, reason: str) -> None:
     """Without one it asks once and goes."""
     scene.post.is_quiet, began = True, scene.bench.clock.now()
-    if why != "a match waits":
+    if reason != "a match waits":
         leave_to_the_dummy(scene)
-    if why == "a match runs":
+    if reason == "a match runs":
         attend(scene, timedelta(hours=1))
-    if why == "an operator wants it":
+    if reason == "an operator wants it":
         scene.switches = RuntimeSettings(awake_until=began + timedelta(hours=4))
-    if why == "a window is open":
+    if reason == "a window is open":
         scene.post.windows = (ListeningWindow("daily", timedelta(0), timedelta(days=1)),)
     scene.listen(2 * MINUTE)
     offered = [match for _, match in scene.offered[:1]]
-    assert offered == [scene.bench.match_id] * (why == "a match waits")
-    if why:
-        assert len(scene.asked) > 20
+    assert offered == [scene.bench.match_id] * (reason == "a match waits")
+    if reason:
+        assert len(scene.request_times) > 20
     else:
-        assert len(scene.asked) == 1
-        assert scene.ended - began <= SLACK
+        assert len(scene.request_times) == 1
+        assert scene.end_time - began <= SLACK
 
 
 def look_by_look(scene: Listening, until: timedelta) -> list[float]:
     """The seconds at which the arena was asked by the looks that are on the queue."""
     clock, queue = scene.bench.clock, scene.bench.queue
-    began, scene.asked = clock.now(), []
+    began, scene.request_times = clock.now(), []
     with scene.scout() as scout:
         while clock.now() - began < until:
             clock.advance(timedelta(seconds=1))
@@ -160,10 +160,10 @@ def look_by_look(scene: Listening, until: timedelta) -> list[float]:
                 queue.delete(message)
                 if (due := parse_poll_message(message.body)) is not None:
                     scout.poll_once(due)
-    return [(at - began).total_seconds() for at in scene.asked]
+    return [(at - began).total_seconds() for at in scene.request_times]
 
 
-def test_r37_with_looks_the_arena_is_asked_every_five_seconds(scene: Listening) -> None:
+def test_r37_scheduled_polls_ask_the_arena_every_five_seconds(scene: Listening) -> None:
     """Until a successor has begun."""
     scene.post.is_quiet = scene.post.has_scheduled_polls = True
     leave_to_the_dummy(scene)
@@ -181,21 +181,21 @@ def test_r37_with_looks_the_arena_is_asked_every_five_seconds(scene: Listening) 
     assert scene.bench.queue.receive(timedelta(0)) is None
 
 
-def test_matches_are_asked_for_by_the_tags_that_an_operator_set_last(
+def test_polls_use_the_latest_tags_of_the_operator(
     scene: Listening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leave_to_the_dummy(scene)
-    asked: list[tuple[str, ...]] = []
+    requested_tags: list[tuple[str, ...]] = []
     matches = ArenaClient.matches
 
     def note(client: ArenaClient, tags: tuple[str, ...], **more: bool) -> Any:  # noqa: ANN401
-        asked.append(tags)
-        scene.switches = RuntimeSettings(tags=("final",) if len(asked) < 2 else None)
+        requested_tags.append(tags)
+        scene.switches = RuntimeSettings(tags=("final",) if len(requested_tags) < 2 else None)
         return matches(client, tags, **more)
 
     monkeypatch.setattr(ArenaClient, "matches", note)
     scene.listen(TIMING.long_poll_timeout + timedelta(seconds=8))
-    assert asked[:3] == [(), ("final",), ()]
+    assert requested_tags[:3] == [(), ("final",), ()]
 
 
 def test_r15_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_while_no_worker_comes(
@@ -210,7 +210,7 @@ def test_r15_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_whil
     assert gaps == pytest.approx([3, 6, 12, 24, 30, 30], abs=1.5)
     assert {match_id for _, match_id in scene.offered} == {scene.bench.match_id}
     assert scene.meter.counts[Metric.UNANSWERED_DISPATCHES] == len(gaps)
-    pauses = [later - earlier for earlier, later in pairwise(scene.asked)]
+    pauses = [later - earlier for earlier, later in pairwise(scene.request_times)]
     assert len(pauses) > 20
     assert (
         TIMING.min_request_interval
@@ -218,21 +218,21 @@ def test_r15_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_whil
         <= max(pauses)
         <= TIMING.min_request_interval + SLACK
     )
-    told = [line for line in caplog.records if line.message.startswith("no worker came")]
-    assert [vars(line)["match_id"] for line in told] == [scene.bench.match_id] * len(gaps)
+    log_records = [line for line in caplog.records if line.message.startswith("no worker came")]
+    assert [vars(line)["match_id"] for line in log_records] == [scene.bench.match_id] * len(gaps)
 
 
 @pytest.mark.parametrize(
-    ("ended", "settles"),
+    ("outcome_fields", "settles"),
     [({}, timedelta(0)), ({"result": "lost"}, REOPEN_GRACE + TIMING.lease_check_interval)],
 )
-def test_r24_r25_a_match_that_was_closed_is_offered_again_when_it_is_named(
-    scene: Listening, ended: dict[str, str], settles: timedelta
+def test_r24_r25_a_closed_match_that_the_arena_lists_anew_is_reopened(
+    scene: Listening, outcome_fields: dict[str, str], settles: timedelta
 ) -> None:
     """At once if it was missing; long after its end, as just after it the naming may be older."""
     log, match_id = scene.bench.log, scene.bench.match_id
     lease, began = take_lease(log, name=match_id, ttl=MINUTE), scene.bench.clock.now()
-    log.finish(lease, {**missing_body(), **ended})
+    log.finish(lease, {**missing_body(), **outcome_fields})
     scene.listen(TIMING.long_poll_timeout + 2 * REOPEN_GRACE)
     assert scene.offered[0][1] == match_id
     waited = scene.offered[0][0] - began
@@ -242,7 +242,7 @@ def test_r24_r25_a_match_that_was_closed_is_offered_again_when_it_is_named(
 
 
 @pytest.mark.parametrize("takes", [timedelta(0), timedelta(seconds=2)])
-def test_r14_r15_retry_after_is_kept_and_leases_in_the_log_are_watched(
+def test_r14_r15_rate_limit_pause_is_respected_and_logged_leases_are_watched(
     scene: Listening, takes: timedelta
 ) -> None:
     """That of a match that the arena does not name, as it is not our turn there."""
@@ -251,23 +251,27 @@ def test_r14_r15_retry_after_is_kept_and_leases_in_the_log_are_watched(
     leave_to_the_dummy(scene)
     scene.faults = {1: FaultKind.HTTP_429}
     scene.listen(TIMING.long_poll_timeout + timedelta(seconds=10))
-    assert scene.asked[1] - scene.asked[0] >= max(takes + RETRY_AFTER, TIMING.min_request_interval)
+    assert scene.request_times[1] - scene.request_times[0] >= max(
+        takes + RETRY_AFTER, TIMING.min_request_interval
+    )
     at, match_id = scene.offered[0]
-    assert at < scene.asked[1]
+    assert at < scene.request_times[1]
     assert match_id == scene.bench.match_id
 
 
-def test_r29_a_refusal_is_asked_again_soon_by_the_newest_password_then_ever_more_seldom(
+def test_r29_a_refused_login_is_retried_with_the_newest_password_and_backoff(
     scene: Listening,
 ) -> None:
     scene.passwords = iter(["the old one"])
     scene.listen(TIMING.long_poll_timeout + timedelta(seconds=8))
-    assert scene.asked[1] - scene.asked[0] == pytest.approx(TIMING.min_request_interval, abs=SLACK)
+    assert scene.request_times[1] - scene.request_times[0] == pytest.approx(
+        TIMING.min_request_interval, abs=SLACK
+    )
     assert scene.offered != []
-    scene.passwords, scene.asked = iter(["a wrong one"] * 100), []
+    scene.passwords, scene.request_times = iter(["a wrong one"] * 100), []
     with pytest.raises(Unauthorized):
         scene.listen(TIMING.long_poll_timeout + timedelta(seconds=110))
-    gaps = [(b - a).total_seconds() for a, b in pairwise(scene.asked)]
+    gaps = [(b - a).total_seconds() for a, b in pairwise(scene.request_times)]
     assert gaps == pytest.approx([3, 6, 12, 24, 30, 30], abs=1.5)
 
 
@@ -277,8 +281,8 @@ START = timedelta(seconds=6)  # more than a poller takes from its tick to its fi
 
 def unheard(scene: Listening, until: datetime) -> timedelta:
     """The longest time until a moment in which no question was under way."""
-    ends = [min(at + scene.takes, until) for at in scene.asked]
-    begins = [at for at in scene.asked[1:] if at < until]
+    ends = [min(at + scene.takes, until) for at in scene.request_times]
+    begins = [at for at in scene.request_times[1:] if at < until]
     return max((b - e for e, b in zip(ends, [*begins, until], strict=False)), default=LIFE)
 
 
@@ -292,8 +296,8 @@ def test_r28_r29_a_poller_listens_until_its_successors_do(
     scene.fall_silent()
     scene.post.min_pollers = len(later)
     began = scene.bench.clock.now()
-    scene.successors = [began + timedelta(seconds=after) + START for after in later]
+    scene.successors = [began + timedelta(seconds=delay) + START for delay in later]
     scene.listen(LIFE)
     last = scene.successors[-1]
-    assert last <= scene.ended <= last + scene.takes + TIMING.min_request_interval
+    assert last <= scene.end_time <= last + scene.takes + TIMING.min_request_interval
     assert unheard(scene, last) <= TIMING.min_request_interval + SLACK

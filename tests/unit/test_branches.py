@@ -1,4 +1,4 @@
-"""What is made of stored matches of every game: branches, and judgements of Blef and Euchre."""
+"""Branches of stored matches of every game, and analyses of Blef and Euchre."""
 
 from dataclasses import replace
 from functools import cache
@@ -61,38 +61,49 @@ def _mounted(monkeypatch: pytest.MonkeyPatch) -> None:
 @cache
 def match_of(game: Game) -> StoredMatch:
     quick = FAST_STRATEGIES.get(game.name, game.default_strategy)
-    return play_match(game, [StrategyPlayer(game, quick, 1 + one) for one in (0, 1)])
+    return play_match(game, [StrategyPlayer(game, quick, 1 + seat) for seat in (0, 1)])
 
 
 @every_game
-def test_a_branch_begins_with_what_its_player_knew_and_is_kept(game: Game) -> None:
+def test_a_branch_starts_with_its_players_knowledge_and_is_stored(game: Game) -> None:
     """From any step, also of a branch: what happened before is there, what came after it is not.
 
     Of a match that runs the cards to come are not to be had.
     """
     record, moves = match_of(game)
-    known = {one.step.sequence: one.position for one in game.list_decisions.load()(record, moves)}
+    positions = {
+        decision_point.step.sequence: decision_point.position
+        for decision_point in game.list_decisions.load()(record, moves)
+    }
     step = max(1, len(moves) // case_count(2, full=3))
     for turn, number in enumerate(range(1, len(moves), step)):
         same = turn % 2 == 1
         point = find_branch_point(record, moves, number, same_cards=same)
         branch = branched(point)
-        assert branch.simulation.current_position(branch.opening[1]) == known[point.step.sequence]
-        (made, told), *_ = branch.stored_parts()
-        header = header_of(made)
+        assert (
+            branch.simulation.current_position(branch.opening[1]) == positions[point.step.sequence]
+        )
+        (branch_record, branch_moves), *_ = branch.stored_parts()
+        header = header_of(branch_record)
         assert (header.branch.of, header.branch.step) == (record.match_id, point.step_number)
-        assert (header.branch.same, made.status) == (same, MatchStatus.FINISHED)
-        before = point.step_number - 1
-        assert len(told) > before
-        assert step_texts(made, told, game, before) == step_texts(record, moves, game, before)
-        own = {step.sequence for step in point.steps[:-1] if same or step.seat == point.step.seat}
-        reasons = {move.sequence: move.intent for move in told}
+        assert (header.branch.same, branch_record.status) == (same, MatchStatus.FINISHED)
+        previous_step = point.step_number - 1
+        assert len(branch_moves) > previous_step
+        assert step_texts(branch_record, branch_moves, game, previous_step) == step_texts(
+            record, moves, game, previous_step
+        )
+        visible_sequences = {
+            step.sequence for step in point.steps[:-1] if same or step.seat == point.step.seat
+        }
+        reasons = {move.sequence: move.intent for move in branch_moves}
         for move in moves:  # what others thought would tell cards that are others now
             if move.sequence < point.step.sequence:
-                assert reasons[move.sequence] == (move.intent if move.sequence in own else None)
+                assert reasons[move.sequence] == (
+                    move.intent if move.sequence in visible_sequences else None
+                )
     first = branched(find_branch_point(record, moves, len(moves) // 2)).stored_parts()[0]
-    ((made, _), *_) = branched(find_branch_point(*first, 1)).stored_parts()
-    assert header_of(made).branch.of == first[0].match_id  # type: ignore[union-attr]
+    ((branch_record, _), *_) = branched(find_branch_point(*first, 1)).stored_parts()
+    assert header_of(branch_record).branch.of == first[0].match_id  # type: ignore[union-attr]
     running = replace(record, status=MatchStatus.RUNNING, outcome=None)
     with pytest.raises(ConfigError, match="not over"):
         find_branch_point(running, moves, same_cards=True)
@@ -102,17 +113,17 @@ def test_a_branch_begins_with_what_its_player_knew_and_is_kept(game: Game) -> No
 
 def test_a_branch_of_a_deal_goes_on_to_the_ten_points_of_its_match() -> None:
     """From the score before the deal; where that is not told the deal is the last one."""
-    players = [StrategyPlayer(EUCHRE, "rules", one) for one in (1, 2)]
+    players = [StrategyPlayer(EUCHRE, "rules", seed) for seed in (1, 2)]
     record, moves = stored_match(EUCHRE, play_on(new_match(EUCHRE, 1), players, Random(1)))[3]
     score: Any = record.header["score"]
     point = find_branch_point(record, moves, 1)
     side, branch = point.seat % 2, branched(point)
     points, parts, end = [score[side]], branch.stored_parts(), branch.state
-    for made, _ in parts:
-        seats, scores = header_of(made).seats, (made.outcome or {})["scores"]
+    for branch_record, _ in parts:
+        seats, scores = header_of(branch_record).seats, (branch_record.outcome or {})["scores"]
         points.append(scores[min(seats) % 2])  # type: ignore[index]
-        assert "branch" in header_of(made).tags
-        assert made.header["score"][min(seats) % 2] == sum(points[:-1])  # type: ignore[index]
+        assert "branch" in header_of(branch_record).tags
+        assert branch_record.header["score"][min(seats) % 2] == sum(points[:-1])  # type: ignore[index]
     assert len(parts) > 1
     assert sum(points) == end.points[side]
     assert max(end.points) >= WINNING_SCORE
@@ -132,38 +143,45 @@ HIDDEN = {
 
 
 @pytest.mark.parametrize("name", HIDDEN)
-def test_what_was_hidden_is_dealt_anew_unless_the_same_cards_are_asked_for(name: str) -> None:
+def test_hidden_cards_are_dealt_anew_unless_the_same_cards_are_requested(name: str) -> None:
     """So a branch tells nobody what would have come; once the match is over it may."""
     game, seeds = NAMED[name], range(12)
     record, moves = match_of(game)
     fair, same = find_branch_point(record, moves), find_branch_point(record, moves, same_cards=True)
-    dealt, there = (
+    dealt, original_cards = (
         [str(HIDDEN[name](point.start_state(Random(seed))[1])) for seed in seeds]
         for point in (fair, same)
     )
-    assert len(set(there)) == 1
+    assert len(set(original_cards)) == 1
     assert len(set(dealt)) > 1
-    assert sum(one in there for one in dealt) < len(dealt)
+    assert sum(dealt_cards in original_cards for dealt_cards in dealt) < len(dealt)
 
 
-def test_others_decisions_in_a_round_that_runs_are_nobodys_to_make_again() -> None:
+def test_opponent_decisions_in_a_running_round_cannot_be_replayed() -> None:
     """Of Blef, where the log has our reasons alone: what the others held is not told."""
     record, moves = match_of(BLEF)
     steps = list(BLEF.replay.load()(record, moves))
     turn = next(n for n, group in groupby(steps, lambda step: step.turn) if len([*group]) > 3)
     live = [step for step in steps if step.turn == turn][:-2]
-    own = {step.sequence for step in live if step.seat == 0}
-    told = [
-        replace(move, intent=move.intent if move.sequence in own else None)
+    player_sequences = {step.sequence for step in live if step.seat == 0}
+    visible_moves = [
+        replace(move, intent=move.intent if move.sequence in player_sequences else None)
         for move in moves
         if move.sequence <= live[-1].sequence
     ]
     running = replace(record, status=MatchStatus.RUNNING, outcome=None)
-    found = {one.sequence for one in BLEF.restore_states.load()(running, told, Random(1))}
-    assert found & {step.sequence for step in live} == own != {step.sequence for step in live}
+    restored_sequences = {
+        restored_state.sequence
+        for restored_state in BLEF.restore_states.load()(running, visible_moves, Random(1))
+    }
+    assert (
+        restored_sequences & {step.sequence for step in live}
+        == player_sequences
+        != {step.sequence for step in live}
+    )
 
 
-def test_of_a_deal_that_runs_and_of_three_players_not_all_is_told() -> None:
+def test_running_deals_hide_their_cards_and_three_player_matches_are_refused() -> None:
     deal = DealRecord(DealKey("t", 1, 1), tuple(DECK))
     assert header_body(deal, is_over=True)["dealt"] == [card_name(card) for card in DECK]
     assert set(header_body(deal, is_over=True)) - set(header_body(deal, is_over=False)) == {"dealt"}
@@ -174,36 +192,48 @@ def test_of_a_deal_that_runs_and_of_three_players_not_all_is_told() -> None:
         analyse(BLEF, record, moves)
 
 
-def test_blef_is_judged_alike_whoever_gave_reasons_and_only_our_own_bets_are_tried() -> None:
+def test_blef_analysis_ignores_reasons_and_backtests_only_the_bot_seat() -> None:
     """Our bot's header has one name and no seats, and the log our reasons alone."""
     record, moves = play_match(
         BLEF, (StrategyPlayer(BLEF, "greedy"), StrategyPlayer(BLEF, "threshold"))
     )
-    told = [MoveRecord(move.sequence, None, move.facts) for move in moves]
-    ours = [m if m.intent and m.intent["seat"] == 1 else replace(m, intent=None) for m in moves]
+    moves_without_intents = [MoveRecord(move.sequence, None, move.facts) for move in moves]
+    bot_moves = [
+        m if m.intent and m.intent["seat"] == 1 else replace(m, intent=None) for m in moves
+    ]
     bots = replace(record, header={"game": "blef", "names": ["two"], "players": ["two"]})
-    whole, without = (analyse(BLEF, record, one) for one in (moves, told))
-    assert [one.seat for one in whole.decisions] == [one.seat for one in without.decisions]
-    assert {one.seat for one in whole.decisions} == {0, 1}
-    at_the_bot = analyse(BLEF, bots, ours)
-    assert whole.players == without.players == at_the_bot.players
-    shown = AnalysisReport.from_header(at_the_bot, header_of(bots))
-    assert (shown.names, shown.first_name) == (("opponent", "two"), "two")
-    tried = BacktestPlayer(BLEF, "greedy").decision_points(bots, ours)
-    assert {asked.step.seat for asked in tried} == {1}
+    full_analysis, without = (
+        analyse(BLEF, record, move_list) for move_list in (moves, moves_without_intents)
+    )
+    assert [decision.seat for decision in full_analysis.decisions] == [
+        decision.seat for decision in without.decisions
+    ]
+    assert {decision.seat for decision in full_analysis.decisions} == {0, 1}
+    at_the_bot = analyse(BLEF, bots, bot_moves)
+    assert full_analysis.players == without.players == at_the_bot.players
+    report = AnalysisReport.from_header(at_the_bot, header_of(bots))
+    assert (report.names, report.first_name) == (("opponent", "two"), "two")
+    tried = BacktestPlayer(BLEF, "greedy").decision_points(bots, bot_moves)
+    assert {decision_point.step.seat for decision_point in tried} == {1}
 
 
-def test_others_are_judged_in_euchre_by_the_hands_that_they_have_played() -> None:
+def test_euchre_opponents_are_judged_by_their_played_hands() -> None:
     record, moves = play_match(EUCHRE, (StrategyPlayer(EUCHRE, "rules"),), 2)
     open_to_all = [replace(move, intent=None) for move in moves]
-    kept_by_us, shown = (list(decision_points(record, one)) for one in (moves, open_to_all))
-    there = {one.step.sequence: one for one in kept_by_us}
-    assert {one.step.seat for one in shown} >= {0, 1, 2}
-    for one in shown:
-        assert one.position == there[one.step.sequence].position
-        assert one.step.decision is not None
-        assert one.option_names == there[one.step.sequence].option_names
-    assert {one.step.seat for one in decision_points(record, open_to_all[:6])} == set()
+    logged_points, open_points = (
+        list(decision_points(record, move_list)) for move_list in (moves, open_to_all)
+    )
+    points_by_sequence = {
+        logged_point.step.sequence: logged_point for logged_point in logged_points
+    }
+    assert {open_point.step.seat for open_point in open_points} >= {0, 1, 2}
+    for open_point in open_points:
+        assert open_point.position == points_by_sequence[open_point.step.sequence].position
+        assert open_point.step.decision is not None
+        assert open_point.option_names == points_by_sequence[open_point.step.sequence].option_names
+    assert {
+        decision_point.step.seat for decision_point in decision_points(record, open_to_all[:6])
+    } == set()
 
 
 JUDGED = [game for game in all_games() if game.judge is not None]
@@ -222,28 +252,35 @@ def games_of_nim(draw: st.DrawFn) -> StoredMatch:
     return stored_match(NIM, [*notes, PlayedAction(state, None, None)])[0]
 
 
-def check_sum(found: MatchAnalysis) -> None:
-    one, two = found.players
-    assert found.start + found.luck + found.unexplained + one.skill - two.skill == pytest.approx(
-        found.end
+def check_sum(analysis: MatchAnalysis) -> None:
+    first_player, second_player = analysis.players
+    assert (
+        analysis.start
+        + analysis.luck
+        + analysis.unexplained
+        + first_player.skill
+        - second_player.skill
+        == pytest.approx(analysis.end)
     )
-    assert found.result in {None, found.end}
-    assert (one.luck, two.luck) == (found.luck, -found.luck)
-    for decision in found.decisions:
-        mine = decision.cost if decision.seat % 2 == 0 else -decision.cost
-        assert decision.before - mine + decision.luck == pytest.approx(decision.after)
+    assert analysis.result in {None, analysis.end}
+    assert (first_player.luck, second_player.luck) == (analysis.luck, -analysis.luck)
+    for decision in analysis.decisions:
+        signed_cost = decision.cost if decision.seat % 2 == 0 else -decision.cost
+        assert decision.before - signed_cost + decision.luck == pytest.approx(decision.after)
         assert 0 <= decision.cost <= decision.stake + 1e-12
-    assert all(player.accuracy is None or 0 <= player.accuracy <= 100 for player in found.players)
+    assert all(
+        player.accuracy is None or 0 <= player.accuracy <= 100 for player in analysis.players
+    )
 
 
 @given(games_of_nim())
 @settings(max_examples=case_count(8, full=1000), deadline=None)
-def test_nim_has_no_luck_and_only_what_loses_a_won_game_costs(game: StoredMatch) -> None:
-    found = analyse(NIM, *game)
-    check_sum(found)
-    assert found.luck == 0
-    for one in found.decisions:
-        assert one.cost == float(one.before != one.after)
+def test_nim_has_no_luck_and_only_errors_in_a_won_game_cost(game: StoredMatch) -> None:
+    analysis = analyse(NIM, *game)
+    check_sum(analysis)
+    assert analysis.luck == 0
+    for decision in analysis.decisions:
+        assert decision.cost == float(decision.before != decision.after)
 
 
 @pytest.mark.parametrize("game", JUDGED, ids=game_id)
@@ -258,23 +295,25 @@ def test_figures_add_up_whatever_follows_and_the_judge_itself_is_perfect(
     if game is EUCHRE and (game_simulation(game).current_seat(new_match(game, seed)) or 0) % 2:
         players.reverse()  # seat 0 of a deal is the dealer's left, whichever chair that is
     record, moves = play_match(game, players, seed)
-    whole, part = analyse(game, record, moves), analyse(game, record, moves[:8])
-    check_sum(whole)
-    check_sum(part)
+    full_analysis, partial_analysis = analyse(game, record, moves), analyse(game, record, moves[:8])
+    check_sum(full_analysis)
+    check_sum(partial_analysis)
     later = {"after", "luck"}
-    for one, two in zip(part.decisions, whole.decisions, strict=False):
-        assert one.model_dump(exclude=later) == two.model_dump(exclude=later)
-    first, second = whole.players
+    for partial_decision, full_decision in zip(
+        partial_analysis.decisions, full_analysis.decisions, strict=False
+    ):
+        assert partial_decision.model_dump(exclude=later) == full_decision.model_dump(exclude=later)
+    first, second = full_analysis.players
     if game.name not in JUDGES:
         return  # the house's own judge plays on by chance, so nobody decides just as it does
     assert first.accuracy > 99.9
     assert other != "random" or second.accuracy is None or second.accuracy < 100
-    assert [point.sequence for point in whole.curve] == [move.sequence for move in moves]
-    assert whole.curve[-1].worth == whole.result
+    assert [point.sequence for point in full_analysis.curve] == [move.sequence for move in moves]
+    assert full_analysis.curve[-1].worth == full_analysis.result
     if game is EUCHRE:
         points = record.outcome["scores"]  # type: ignore[index]
-        assert whole.result == points[0] - points[1]
+        assert full_analysis.result == points[0] - points[1]
         dealt = record.header["dealt"]
-        assert whole.chance == deal_luck(tuple(map(parse_card, dealt)))  # type: ignore[arg-type]
-        untold = {name: told for name, told in record.header.items() if name != "dealt"}
+        assert full_analysis.chance == deal_luck(tuple(map(parse_card, dealt)))  # type: ignore[arg-type]
+        untold = {name: value for name, value in record.header.items() if name != "dealt"}
         assert game.judge.load().luck(replace(record, header=untold), moves) is None

@@ -31,13 +31,13 @@ def test_commands_teach_with_examples(command: Command, capsys: pytest.CaptureFi
     out = capsys.readouterr().out
     assert max(map(len, out.partition("Examples:")[2].splitlines())) <= 80
     assert not [line for line in out.splitlines() if line.endswith(" ")]
-    said = " ".join(out.split())
-    assert command.summary in said
-    assert command.is_group or command.examples[0][0] in said
-    assert "--json" in said
+    help_text = " ".join(out.split())
+    assert command.summary in help_text
+    assert command.is_group or command.examples[0][0] in help_text
+    assert "--json" in help_text
 
 
-def test_who_looks_at_no_terminal_is_told_once_what_takes_its_time(
+def test_without_a_terminal_progress_is_announced_once(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "FIRST_MESSAGE_SECONDS", 0)
@@ -71,7 +71,7 @@ def test_help_imports_no_command_and_a_reader_that_has_gone_is_no_error() -> Non
     assert shell.stderr == "code 0\n"
 
 
-def test_a_bug_of_ours_is_one_sentence_and_a_file(
+def test_an_internal_error_is_reported_in_a_sentence_and_a_file(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -82,9 +82,9 @@ def test_a_bug_of_ours_is_one_sentence_and_a_file(
 
     monkeypatch.setattr("cardsharp_tools.cli.app.build_app", broken)
     assert main(["play"]) == ExitCode.FAILED
-    said = capsys.readouterr().err
-    assert "ZeroDivisionError" in said
-    assert len(said.splitlines()) == 1
+    error_output = capsys.readouterr().err
+    assert "ZeroDivisionError" in error_output
+    assert len(error_output.splitlines()) == 1
     [file] = tmp_path.iterdir()
     assert "Traceback" in file.read_text()
 
@@ -106,10 +106,10 @@ def test_a_bug_of_ours_is_one_sentence_and_a_file(
         ),
     ],
 )
-def test_a_file_that_cannot_be_used_says_why(
+def test_an_unusable_strategy_file_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, sentence: str
 ) -> None:
-    """Who ends its process does so in one of its own; the others are tried in this one."""
+    """The file that ends its process runs in a separate process, the others run in this."""
     hosted = "sys.exit" not in text
     monkeypatch.setattr(strategy_file, "_listeners", [lambda _file: None] if hosted else [])
     path = tmp_path / "mine.py"
@@ -130,8 +130,8 @@ def test_a_copy_of_a_strategy_file_meets_its_original(
     monkeypatch.setattr(strategy_file, "_listeners", [lambda _file: None] if hosted else [])
     text = (
         "from cardsharp.games.deadmansdraw.strategies import strategy\n"
-        "from cardsharp.games.deadmansdraw.strategies.uniform import UniformRandom\n"
-        f"@strategy('copied-{hosted}')\nclass Mine(UniformRandom):\n    VERSION = "
+        "from cardsharp.games.deadmansdraw.strategies.uniform import DeadMansDrawUniformRandom\n"
+        f"@strategy('copied-{hosted}')\nclass Mine(DeadMansDrawUniformRandom):\n    VERSION = "
     )
     files = [tmp_path / place for place in ("mine.py", "older.py", "x/mine.py")]
     (tmp_path / "x").mkdir()
@@ -142,10 +142,10 @@ def test_a_copy_of_a_strategy_file_meets_its_original(
     build = registry_for(get_game(None).strategy_package).build
     built = [build(name, Random(1)) for name in names]
     if hosted:
-        assert [one.VERSION for one in built] == [0, 1, 2]
+        assert [strategy.VERSION for strategy in built] == [0, 1, 2]
 
 
-def test_what_is_missing_is_set_up_by_make_and_what_is_almost_a_name_is_guessed() -> None:
+def test_missing_packages_name_make_setup_and_misspelt_names_are_guessed() -> None:
     """An installed command names its extra (tests/e2e/test_installed.py)."""
     assert str(missing_extra_error("export", "numpy", "env")).endswith(
         "not installed: type make setup."
@@ -178,5 +178,5 @@ EVERY = [Choice(str(action), action_name(action), action) for action in range(CH
         ("²", []),
     ],
 )
-def test_a_move_is_known_by_its_number_its_name_or_words_of_it(text: str, means: list[str]) -> None:
-    assert [one.name for one in matching_choices(text, EVERY)] == means
+def test_a_move_is_matched_by_number_name_or_part_of_its_name(text: str, means: list[str]) -> None:
+    assert [choice.name for choice in matching_choices(text, EVERY)] == means

@@ -1,4 +1,7 @@
-"""Imports of a cold start, boto3 in the layer, and what works without `research`."""
+"""Cold-start imports, the trimmed boto3 of the layer, and a library without research/.
+
+The last is the folder cardsharp_tools/research/, which an installation may lack.
+"""
 
 import ast
 import json
@@ -69,13 +72,13 @@ WITHOUT = (
 """An import of the folder fails as it does where there is none."""
 
 
-def said(program: str, *words: str, env: dict[str, str] | None = None) -> str:
+def run_program(program: str, *words: str, env: dict[str, str] | None = None) -> str:
     command = [sys.executable, "-c", program, *words]
     return subprocess.check_output(command, cwd=ROOT, env=env, text=True)  # noqa: S603 - our own
 
 
 READIES: tuple[tuple[str, tuple[str, ...], list[str]], ...] = (
-    *((one, (), OF_THE_BOT) for one in ("worker", "poller", "practice", "director")),
+    *((function, (), OF_THE_BOT) for function in ("worker", "poller", "practice", "director")),
     ("game_api", ("CARDSHARP_QUEUE", "CARDSHARP_SECRET_ID"), ["dynamodb"]),
     ("pages", ("CARDSHARP_QUEUE",), ["dynamodb", "ssm", "pages"]),
     ("worker", ("AWS_LAMBDA_FUNCTION_NAME",), []),
@@ -84,63 +87,65 @@ READIES: tuple[tuple[str, tuple[str, ...], list[str]], ...] = (
 """Each function, the variables that it is without, and what is ready when it has started."""
 
 
-def test_r21_a_function_makes_its_clients_when_it_starts_and_only_where_it_is_deployed() -> None:
+def test_r21_a_function_prepares_its_clients_at_start_and_only_if_deployed() -> None:
     """It starts with a whole processor, and answers with a fourteenth of one.
 
     Without a region it starts all the same: its first invocation says why it cannot be used.
     """
-    plain = {name: told for name, told in os.environ.items() if not name.startswith("AWS_")}
-    asked = [
-        (function, {name: told for name, told in DEPLOYED.items() if name not in without})
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    function_environments = [
+        (function, {name: value for name, value in DEPLOYED.items() if name not in without})
         for function, without, _ in READIES
     ]
-    told = said(READY, json.dumps(asked), env={**plain, "HOME": "/nowhere"})
-    assert [line.split() for line in told.splitlines()] == [ready for *_, ready in READIES]
+    output = run_program(
+        READY, json.dumps(function_environments), env={**plain, "HOME": "/nowhere"}
+    )
+    assert [line.split() for line in output.splitlines()] == [ready for *_, ready in READIES]
 
 
-def test_the_bot_at_home_loads_what_plays_after_its_first_request() -> None:
+def test_the_local_bot_imports_play_modules_lazily() -> None:
     """Else its start takes long enough on a slow machine to cost a turn."""
-    assert said(AT_HOME) == "\n"
+    assert run_program(AT_HOME) == "\n"
 
 
-def test_without_the_folder_research_the_lab_plays_the_same_and_nobody_offers_it(cli: Cli) -> None:
+def test_lab_works_without_the_research_package_and_hides_its_commands(cli: Cli) -> None:
     duel = ("lab", "duel", "draw-3", "draw-2", "--pairs", "3", "--workers", "1", "--json")
-    without, left = said(WITHOUT, *duel).split("\n", 1)
+    without, help_text = run_program(WITHOUT, *duel).split("\n", 1)
     assert cli(*duel).out == f"{without}\n"
     assert "research" in cli("--help").out
-    assert "research" not in left
+    assert "research" not in help_text
 
 
 def test_the_layer_has_the_services_that_the_deployed_code_asks() -> None:
-    asked = {
+    requested_services = {
         call.args[0].value
         for folder in ("functions", "layers/cardsharp")
         for file in (ROOT / folder).rglob("*.py")
-        if b"client(" in (told := file.read_bytes()) or b"prepare(" in told
-        for call in ast.walk(ast.parse(told))
+        if b"client(" in (source_bytes := file.read_bytes()) or b"prepare(" in source_bytes
+        for call in ast.walk(ast.parse(source_bytes))
         if isinstance(call, ast.Call)
         and getattr(call.func, "attr", getattr(call.func, "id", "")) in {"client", "prepare"}
         and call.args
         and isinstance(call.args[0], ast.Constant)
     }
-    assert asked == SERVICES
+    assert requested_services == SERVICES
 
 
-def test_what_is_left_of_boto3_makes_the_same_clients_in_every_partition(tmp_path: Path) -> None:
-    def made() -> tuple[str, int]:
-        """Where clients ask and what they can ask; and the bytes of all files but bytecode."""
+def test_trimmed_boto3_builds_the_same_clients_in_every_partition(tmp_path: Path) -> None:
+    def measure_clients() -> tuple[str, int]:
+        """Return the clients' addresses and operations, and the file size without bytecode."""
         files = [file for file in tmp_path.rglob("*") if file.is_file() and file.suffix != ".pyc"]
-        told = said(ADDRESSES, *sorted(SERVICES), env={"PYTHONPATH": str(tmp_path)})
-        return told, sum(file.stat().st_size for file in files)
+        addresses = run_program(ADDRESSES, *sorted(SERVICES), env={"PYTHONPATH": str(tmp_path)})
+        return addresses, sum(file.stat().st_size for file in files)
 
     for name in ("boto3", "botocore"):
         spec = find_spec(name)
         assert spec is not None
         assert spec.origin is not None
         shutil.copytree(Path(spec.origin).parent, tmp_path / name)
-    before, whole = made()
+    full_clients, full_size = measure_clients()
     subprocess.run([sys.executable, TRIM, tmp_path], check=True)  # noqa: S603 - our own script
-    after, size = made()
-    assert after == before
-    assert len(json.loads(before.rpartition(" ")[0])) == 5 * len(SERVICES)
-    assert size < whole / 3
+    trimmed_clients, trimmed_size = measure_clients()
+    assert trimmed_clients == full_clients
+    assert len(json.loads(full_clients.rpartition(" ")[0])) == 5 * len(SERVICES)
+    assert trimmed_size < full_size / 3

@@ -69,7 +69,7 @@ def metric_lines(stream: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def test_what_no_alarm_watches_is_logged_without_becoming_a_metric() -> None:
+def test_metrics_without_an_alarm_are_logged_but_not_emitted() -> None:
     meter = CloudWatchMetrics(emitted=ALARM_METRICS)
     meter.stream = io.StringIO()
     meter.count(Metric.POLLS)
@@ -80,7 +80,7 @@ def test_what_no_alarm_watches_is_logged_without_becoming_a_metric() -> None:
     mixed, error = metric_lines(meter.stream)
     assert mixed["MatchesWon"] == [1.0]
     (described,) = mixed["_aws"]["CloudWatchMetrics"]
-    assert [one["Name"] for one in described["Metrics"]] == ["SuccessfulPolls"]
+    assert [metric["Name"] for metric in described["Metrics"]] == ["SuccessfulPolls"]
     assert (error["ArenaErrors"], error["status"]) == ([1.0], "429")
     assert "_aws" not in error
 
@@ -100,13 +100,13 @@ def test_no_count_of_parallel_threads_is_lost() -> None:
     assert max(len(value) for value in values) <= 100, "more would be refused"
 
 
-def test_a_retry_is_counted_and_told_without_the_arguments_of_the_call(
+def test_a_retry_is_counted_and_logged_without_call_arguments(
     lines: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     meter = CloudWatchMetrics()
     meter.stream = lines
     monkeypatch.setattr(telemetry, "metrics_recorder", meter)
-    before, failures = get_on_retry_hooks(), iter([OSError("reset")])
+    previous_hooks, failures = get_on_retry_hooks(), iter([OSError("reset")])
     count_retries()
     try:
 
@@ -118,11 +118,11 @@ def test_a_retry_is_counted_and_told_without_the_arguments_of_the_call(
 
         assert flaky("hush-hush") == "done"
     finally:
-        set_on_retry_hooks(before)
+        set_on_retry_hooks(previous_hooks)
     meter.flush()
-    told, counted = metric_lines(lines)
-    assert told["message"] == "Trying again"
-    assert told["cause"] == "OSError('reset')"
+    retry_line, counted = metric_lines(lines)
+    assert retry_line["message"] == "Trying again"
+    assert retry_line["cause"] == "OSError('reset')"
     assert counted["Retries"] == [1.0]
     assert "hush-hush" not in lines.getvalue()
 
@@ -143,24 +143,26 @@ def faults(changes: dict[str, str], without: str = "") -> list[str]:
     return str(caught.value).splitlines()
 
 
-def test_half_of_an_actions_limit_is_kept_for_its_answer() -> None:
+def test_half_of_the_action_timeout_is_reserved_for_the_response() -> None:
     """Connecting may not take it all: an action that is sent late may arrive too late."""
-    for connect, most in (("10", 1.5), ("1", 1)):
-        given = {"CARDSHARP_CONNECT_SECONDS": connect, "CARDSHARP_ACT_SECONDS": "3"}
-        limits = ArenaBotSettings.load({**GOOD, **given}).limits
+    for connect, expected_seconds in (("10", 1.5), ("1", 1)):
+        overrides = {"CARDSHARP_CONNECT_SECONDS": connect, "CARDSHARP_ACT_SECONDS": "3"}
+        limits = ArenaBotSettings.load({**GOOD, **overrides}).limits
         assert (limits.connect_timeout, limits.action_timeout) == (
-            timedelta(seconds=most),
+            timedelta(seconds=expected_seconds),
             timedelta(seconds=3),
         )
 
 
-def test_all_faults_are_told_at_once_in_a_sentence_each() -> None:
+def test_all_invalid_settings_are_reported_together() -> None:
     wrong = {"ARENA_URL": "http://arena.example", "LEASE_SECONDS": "soon", "STORE": "mongodb:x"}
-    url, lease, *others = faults({f"CARDSHARP_{k}": v for k, v in {**wrong, "TAG": "a"}.items()})
-    said = "CARDSHARP_ARENA_URL cannot be used; it must be the arena's address, https"
-    assert url.startswith(said)
+    url, lease, *other_faults = faults(
+        {f"CARDSHARP_{k}": v for k, v in {**wrong, "TAG": "a"}.items()}
+    )
+    expected = "CARDSHARP_ARENA_URL cannot be used; it must be the arena's address, https"
+    assert url.startswith(expected)
     assert lease.endswith("number of seconds: how long a lease is valid unless renewed.")
-    assert others == [
+    assert other_faults == [
         "CARDSHARP_STORE cannot be used; it must be sqlite:FILE or dynamodb:TABLE.",
         "CARDSHARP_TAG is no setting; did you mean CARDSHARP_TAGS?",
     ]
@@ -178,10 +180,12 @@ def test_all_faults_are_told_at_once_in_a_sentence_each() -> None:
         ("http://192.168.1.7.evil.example", False),
     ],
 )
-def test_http_in_a_private_network_must_be_asked_for(url: str, private: bool) -> None:
-    given = {"CARDSHARP_ARENA_URL": url}
-    assert faults(given)[0].startswith("CARDSHARP_ARENA_URL cannot be used")
-    insecure = {**given, "CARDSHARP_ARENA_INSECURE": "true"}
+def test_plain_http_in_a_private_network_must_be_allowed_explicitly(
+    url: str, private: bool
+) -> None:
+    variables = {"CARDSHARP_ARENA_URL": url}
+    assert faults(variables)[0].startswith("CARDSHARP_ARENA_URL cannot be used")
+    insecure = {**variables, "CARDSHARP_ARENA_INSECURE": "true"}
     if private:
         assert ArenaBotSettings.load({**GOOD, **insecure}).address == ServiceAddress(
             url, None, allow_plain_http=True
@@ -193,8 +197,8 @@ def test_http_in_a_private_network_must_be_asked_for(url: str, private: bool) ->
 def test_credentials_are_a_pair_or_a_secret_and_the_password_is_in_no_text() -> None:
     assert faults({}, without="CARDSHARP_PASSWORD")[0].startswith("The arena's credentials are")
     assert faults({"CARDSHARP_SECRET_ID": "s"})[0].startswith("CARDSHARP_SECRET_ID excludes")
-    told = faults({"CARDSHARP_PASSWROD": PASSWORD}, without="CARDSHARP_PASSWORD")
-    assert told[0] == "CARDSHARP_PASSWROD is no setting; did you mean CARDSHARP_PASSWORD?"
+    setting_faults = faults({"CARDSHARP_PASSWROD": PASSWORD}, without="CARDSHARP_PASSWORD")
+    assert setting_faults[0] == "CARDSHARP_PASSWROD is no setting; did you mean CARDSHARP_PASSWORD?"
     settings = ArenaBotSettings.load(GOOD)
     assert PASSWORD not in f"{settings!r} {settings} {settings.model_dump_json()}"
 
@@ -209,14 +213,14 @@ NO_DAYS = ("2026-02-30 09:00-18:00", *map("Sat {}".format, NO_TIMES))
     ("name", "value"),
     [*product(["PACE_SECONDS"], NO_DURATIONS), *product(["WINDOWS"], [*NO_WINDOWS, *NO_DAYS])],
 )
-def test_what_is_no_duration_or_window_is_refused(name: str, value: str) -> None:
+def test_an_invalid_duration_or_window_is_refused(name: str, value: str) -> None:
     assert len(faults({f"CARDSHARP_{name}": value})) == 1
 
 
 def is_open(windows: str, moment: str) -> bool:
-    now = datetime.fromisoformat(moment).replace(tzinfo=UTC)
+    timestamp = datetime.fromisoformat(moment).replace(tzinfo=UTC)
     settings = ArenaBotSettings.load({**GOOD, "CARDSHARP_WINDOWS": windows})
-    return any(window.is_open(now) for window in settings.windows)
+    return any(window.is_open(timestamp) for window in settings.windows)
 
 
 @pytest.mark.parametrize(
@@ -235,19 +239,19 @@ def test_a_window_is_open_on_its_days(windows: str, opens: str, closed: str) -> 
     assert not is_open("", opens)
 
 
-def test_what_repeats_is_written_once_a_minute_and_counted(tmp_path: Path) -> None:
-    now = [0.0]
-    sparing = RepeatFilter(lambda: now[0])
-    told = []
+def test_repeated_messages_are_logged_once_a_minute_with_their_count(tmp_path: Path) -> None:
+    clock = [0.0]
+    sparing = RepeatFilter(lambda: clock[0])
+    messages = []
     for second in range(0, 121, 20):
-        now[0] = float(second)
+        clock[0] = float(second)
         for text in ("no handle", "no room"):
             record = logging.makeLogRecord({"levelno": logging.ERROR, "msg": text, "name": "x"})
             if sparing.filter(record):
-                told.append((second, record.getMessage()))
-    again = "(2 times more in the meantime)"
-    assert told == [
-        (time, f"{text} {again}" if time else text)
+                messages.append((second, record.getMessage()))
+    repeat_note = "(2 times more in the meantime)"
+    assert messages == [
+        (time, f"{text} {repeat_note}" if time else text)
         for time in (0, int(REPEAT_INTERVAL_SECONDS), 2 * int(REPEAT_INTERVAL_SECONDS))
         for text in ("no handle", "no room")
     ]
@@ -268,28 +272,28 @@ def test_a_long_log_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             log.write(f"line {number:04} {'x' * 40}\n")
     files = [tmp_path / "a.log.1", tmp_path / "a.log"]
     assert sorted(tmp_path.iterdir()) == sorted(files)
-    text = "".join(one.read_text() for one in files)
+    text = "".join(file.read_text() for file in files)
     assert text.endswith("".join(f"line {n:04} {'x' * 40}\n" for n in range(80, 100)))
-    assert all(one.stat().st_size <= 1000 for one in files)
-    assert {one.stat().st_mode & 0o777 for one in files} == {0o600}
+    assert all(file.stat().st_size <= 1000 for file in files)
+    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
 
 
-def test_one_has_the_place_until_it_ends_and_others_have_their_own(tmp_path: Path) -> None:
+def test_the_newest_bot_holds_its_slot_and_other_slots_are_independent(tmp_path: Path) -> None:
     def place(store: str, user: str = "us") -> AbstractContextManager[Callable[[], bool]]:
         settings = SimpleNamespace(store=store, arena_url="http://a", watch=timedelta(seconds=1))
         offering = SimpleNamespace(watch=None)
-        here: Any = SimpleNamespace(settings=settings, player_id=user, offering=offering)
-        return bot_slot(here)
+        bot_environment: Any = SimpleNamespace(settings=settings, player_id=user, offering=offering)
+        return bot_slot(bot_environment)
 
     store = f"sqlite:{tmp_path / 'm.db'}"
-    with place(store) as mine:
-        with place(store) as other:
-            assert other()
-            assert not mine()
-            assert other()
-        assert mine()
-    with place(store) as mine:
-        assert mine()
+    with place(store) as slot:
+        with place(store) as other_slot:
+            assert other_slot()
+            assert not slot()
+            assert other_slot()
+        assert slot()
+    with place(store) as slot:
+        assert slot()
         for theirs in place(store, "them"), place(f"{store}2"), place("dynamodb:table"):
             with theirs as their:
                 assert their()

@@ -64,7 +64,7 @@ class Cup:
         """So many steps at most; whether it is over."""
         return any(self.director.step() for _ in range(steps))
 
-    def found_again(self) -> tuple[list[PairingResult], list[list[str]]]:
+    def recompute_results(self) -> tuple[list[PairingResult], list[list[str]]]:
         """Results and places as a director finds them that knows nothing."""
         self.records.save_results([])
         self.restart()
@@ -72,18 +72,18 @@ class Cup:
         return self.records.results(), self.records.standings()
 
     @property
-    def shown(self) -> ContestRecords:
+    def public_records(self) -> ContestRecords:
         return spectator_records(self.records, self.clock())
 
     @property
     def public(self) -> str:
         """All that spectators see."""
-        return contest_page(SiteInfo("Arena"), self.shown) + running_fragment(
-            SiteInfo("Arena"), self.shown
+        return contest_page(SiteInfo("Arena"), self.public_records) + running_fragment(
+            SiteInfo("Arena"), self.public_records
         )
 
 
-def held(records: ContestRecords, tables: FakeMatchHost) -> list[PairingResult]:
+def run_contest(records: ContestRecords, tables: FakeMatchHost) -> list[PairingResult]:
     """The results of a contest whose director is started again whenever it dies."""
     records.save_results([])
     director = ContestDirector(records, tables)
@@ -104,13 +104,13 @@ def test_a_director_that_dies_at_any_call_changes_nothing(kind: FaultKind) -> No
     small = new_contest(3, matches=1, most=3)
     undisturbed = FakeMatchHost()
     plan = FaultPlan(VirtualClock())
-    expected = held(small, with_faults(undisturbed, plan))
+    expected = run_contest(small, with_faults(undisturbed, plan))
     assert len(plan.steps) > 15
     for call in range(len(plan.steps))[BEFALLS.index(kind) % STEP :: STEP]:
         tables = FakeMatchHost()
         faulty = with_faults(tables, FaultPlan(VirtualClock(), {call: kind}))
-        assert held(small, faulty) == expected, call
-        tags = Counter(one.name for one in tables.begun_matches)
+        assert run_contest(small, faulty) == expected, call
+        tags = Counter(match.name for match in tables.begun_matches)
         assert set(tags.values()) == {1}, call
         assert len(tables.begun_matches) == len(undisturbed.begun_matches)
 
@@ -122,7 +122,7 @@ def test_a_match_that_a_team_has_tagged_counts_for_nothing() -> None:
     order = MatchRequest((teams[3], teams[4]), ("x", "cup", "cup:1:0"), "1", timedelta(seconds=1))
     cup.tables.add("0" * 24, order, foreign=True)
     cup.director.step()
-    assert [one.name for one in cup.tables.begun_matches].count("cup:1:0") == 2
+    assert [match.name for match in cup.tables.begun_matches].count("cup:1:0") == 2
     cup.tables.add("f" * 24, order)
     cup.restart()
     cup.director.step()
@@ -131,29 +131,31 @@ def test_a_match_that_a_team_has_tagged_counts_for_nothing() -> None:
 
 
 def test_a_contest_is_not_over_while_its_organiser_acts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was decided during the last step counts, and what follows from it is played."""
+    """Rulings made during the last step count, and matches that follow from them are played."""
     cup, ruled = Cup(5), list[PairingResult]()
     keep = cup.records.save_results
 
-    def kept(results: list[PairingResult], aside: list[PairingResult]) -> None:
+    def save_and_rule(results: list[PairingResult], aside: list[PairingResult]) -> None:
         keep(results, aside)
-        if not ruled and all(one.decided for one in results):
+        if not ruled and all(result.decided for result in results):
             ruled.append(results[0])
             cup.desk.rule_pairing(results[0].pairing, results[0].teams[1], "appeal")
 
-    monkeypatch.setattr(cup.records, "save_results", kept)
+    monkeypatch.setattr(cup.records, "save_results", save_and_rule)
     assert cup.goes_on()
     assert cup.records.stage is ContestStage.OVER
     assert cup.records.results()[0].winner == ruled[0].teams[1]
 
 
-def test_a_password_is_told_once_and_kept_hashed(tmp_path: Path) -> None:
+def test_a_password_is_returned_once_and_stored_as_a_hash(tmp_path: Path) -> None:
     with create_in(tmp_path, ContestSettings("cup")) as records:
-        before, _ = records.add_team("One")
+        initial_team, _ = records.add_team("One")
         _, password = records.reset_password("One")
-        kept = b"".join((tmp_path / f"contest.db{end}").read_bytes() for end in ("", "-wal"))
-        assert password.encode() not in kept
-        assert records.find_team("One").ha1 != before.ha1
+        stored_bytes = b"".join(
+            (tmp_path / f"contest.db{end}").read_bytes() for end in ("", "-wal")
+        )
+        assert password.encode() not in stored_bytes
+        assert records.find_team("One").ha1 != initial_team.ha1
         assert len(password) >= 24
 
 
@@ -185,22 +187,22 @@ def test_once_begun_no_team_is_removed_and_its_bracket_takes_none() -> None:
 
 
 @pytest.mark.parametrize("form", ["swiss", "ladder", "round-robin", "tables"])
-def test_who_comes_late_plays_from_the_next_round_on(form: str) -> None:
+def test_a_late_team_plays_from_the_next_round(form: str) -> None:
     """A match under way stays what it is; in a round robin all are met whoever comes when."""
     cup = Cup(6, format=form, matches=1, most=3, seats=2)
     records = cup.records
-    while len(records.results()) < 4 or not all(one.decided for one in records.results()[:3]):
+    while len(records.results()) < 4 or not all(result.decided for result in records.results()[:3]):
         cup.director.step()
-    begun = [one.id for one in cup.tables.begun_matches]
+    begun = [match.id for match in cup.tables.begun_matches]
     late, password = records.add_team("Late")
     assert (late.since, len(password)) == (3, 32)
     assert cup.goes_on()
     results = records.results()
     assert {*begun} <= {match for result in results for match in result.matches}
-    assert min(one.round for one in results if late.id in one.teams) == 3
+    assert min(result.round for result in results if late.id in result.teams) == 3
     assert late.id in {team for level in records.standings() for team in level}
     if form == "round-robin":
-        assert len({frozenset(one.teams) for one in results}) == len(results) == 21
+        assert len({frozenset(result.teams) for result in results}) == len(results) == 21
     with pytest.raises(ConfigError, match="over; Later can enter the next"):
         records.add_team("Later")
 
@@ -222,9 +224,9 @@ def organised(deed: str, cup: Cup, data: st.DataObject) -> None:
             desk.rename_team(team.name, f"{team.name}*")
         case "enter":
             records.add_team(f"Late {len(records.teams())}")
-        case _ if known := records.results():
-            one = data.draw(st.sampled_from(known))
-            desk.rule_pairing(one.pairing, data.draw(st.sampled_from(one.teams)), "appeal")
+        case _ if results := records.results():
+            result = data.draw(st.sampled_from(results))
+            desk.rule_pairing(result.pairing, data.draw(st.sampled_from(result.teams)), "appeal")
 
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS_BY_NAME)), seats=st.integers(2, 8))
@@ -244,11 +246,17 @@ def test_a_contest_goes_on_whatever_is_decided(data: st.DataObject, form: str, s
     assert cup.goes_on(2)
     results, table = records.results(), records.standings()
     gone, rulings = records.withdrawn(), records.rulings()
-    made = {one.id: one for one in cup.tables.begun_matches}
+    matches_by_id = {match.id: match for match in cup.tables.begun_matches}
     for result in results:
         assert result.decided
         for match, facts in result.finished_matches:
-            seated = dict(zip(made[match].request.teams, made[match].score.points, strict=True))
+            seated = dict(
+                zip(
+                    matches_by_id[match].request.teams,
+                    matches_by_id[match].score.points,
+                    strict=True,
+                )
+            )
             assert dict(zip(result.teams, facts.points, strict=True)) == seated
         ruling = rulings.get(result.pairing)
         if ruling is not None and ruling.winner in result.teams:
@@ -258,13 +266,13 @@ def test_a_contest_goes_on_whatever_is_decided(data: st.DataObject, form: str, s
         else:
             decision = records.settings.series_rules.outcome(result.as_pairing, result.facts)
             assert (decision.wins, decision.winner) == (result.wins, result.winner)
-    assert not [one for one in cup.tables.begun_matches if one.score is None]
-    listed = [match for one in records.results_in_order() for match in one.matches]
-    assert sorted(listed) == [*made], "what counts no more is kept"
-    assert cup.found_again() == (results, table)
+    assert not [match for match in cup.tables.begun_matches if match.score is None]
+    listed = [match for result in records.results_in_order() for match in result.matches]
+    assert sorted(listed) == [*matches_by_id], "what counts no more is kept"
+    assert cup.recompute_results() == (results, table)
 
 
-def test_a_ruling_after_which_others_meet_is_refused_where_nothing_is_to_be_played_anew() -> None:
+def test_a_ruling_that_changes_later_pairings_is_refused_without_replay() -> None:
     """Else what was played before is listed as what does not count, until that is undone.
 
     A director that comes after the ruling tells the same as one that saw the matches before it.
@@ -272,28 +280,28 @@ def test_a_ruling_after_which_others_meet_is_refused_where_nothing_is_to_be_play
     cup = Cup(4)
     records, desk = cup.records, cup.desk
     assert cup.goes_on()
-    before = records.results()
-    first, last = before[0], before[-1]
+    initial_results = records.results()
+    first, last = initial_results[0], initial_results[-1]
     (loser,) = {*first.teams} - {first.winner}
     with pytest.raises(ConfigError, match=r"pairing 3, 4.* Leave --no-replay out"):
         desk.rule_pairing(first.pairing, loser, "appeal", play_again=False)
     desk.rule_pairing(last.pairing, last.teams[0], "appeal", play_again=False)
     desk.undo()
     desk.rule_pairing(first.pairing, loser, "appeal")
-    assert records.stage is ContestStage.BEGUN, "it goes on"
+    assert records.stage is ContestStage.RUNNING, "it goes on"
     assert cup.goes_on()
-    assert {one.pairing for one in records.discarded_matches()} >= {"3", "4"}
+    assert {match.pairing for match in records.discarded_matches()} >= {"3", "4"}
     assert "<b>Does not count:</b>" in cup.public
-    assert (records.results(), records.standings()) == cup.found_again()
+    assert (records.results(), records.standings()) == cup.recompute_results()
     desk.undo()
     assert cup.goes_on()
-    assert records.results() == before
+    assert records.results() == initial_results
     assert records.discarded_matches()
 
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS_BY_NAME)))
 @settings(max_examples=case_count(6, full=1000), deadline=None)
-def test_what_follows_a_freeze_shows_when_it_is_revealed(data: st.DataObject, form: str) -> None:
+def test_a_freeze_hides_results_until_they_are_revealed(data: st.DataObject, form: str) -> None:
     cup = Cup(data.draw(st.integers(2, case_count(8, full=20))), format=form, matches=1, most=3)
     cup.director.step()
 
@@ -305,31 +313,33 @@ def test_what_follows_a_freeze_shows_when_it_is_revealed(data: st.DataObject, fo
             yield
 
     def hidden() -> set[str]:
-        before = freeze_filter([cup.records], cup.clock())
+        match_filter = freeze_filter([cup.records], cup.clock())
         return {
-            one.id for one in cup.tables.begun_matches if before.hides(one.request.tags, one.id)
+            match.id
+            for match in cup.tables.begun_matches
+            if match_filter.hides(match.request.tags, match.id)
         }
 
     for _ in happens():
         pass
     cup.desk.freeze(cup.clock())
-    before, made = cup.public, {one.id for one in cup.tables.begun_matches}
-    seen = made - hidden()
+    frozen_page, ids_at_freeze = cup.public, {match.id for match in cup.tables.begun_matches}
+    seen = ids_at_freeze - hidden()
     for _ in happens():
-        assert cup.public == before
+        assert cup.public == frozen_page
     assert cup.goes_on()
-    assert cup.public == before
-    assert {one.id for one in cup.tables.begun_matches} - made <= hidden()
+    assert cup.public == frozen_page
+    assert {match.id for match in cup.tables.begun_matches} - ids_at_freeze <= hidden()
     assert not seen & hidden()
     while freeze := current_freeze(cup.records):
-        shown, live = (
-            [one for one in kept.results() if one.round <= freeze.revealed]
-            for kept in (cup.shown, cup.records)
+        public_results, live_results = (
+            [result for result in contest_records.results() if result.round <= freeze.revealed]
+            for contest_records in (cup.public_records, cup.records)
         )
-        assert shown == live
+        assert public_results == live_results
         assert cup.public
         cup.desk.reveal_round()
-    assert cup.shown is cup.records
+    assert cup.public_records is cup.records
     assert not hidden()
     assert cup.records.stage is ContestStage.OVER
 
@@ -351,44 +361,44 @@ def test_a_freeze_to_come_comes_by_itself_and_is_taken_back_as_every_act_is() ->
     records.pause(paused=True)
     cup.clock.advance(timedelta(minutes=41))
     cup.director.step()
-    before = cup.public
+    frozen_page = cup.public
     with pytest.raises(ConfigError, match="all that was played so far"):
         desk.reveal_round()
     play_practice(records, 8)
     records.pause(paused=False)
-    assert (cup.public, cup.shown.is_paused) == (before, True)
+    assert (cup.public, cup.public_records.is_paused) == (frozen_page, True)
     assert cup.goes_on()
-    assert cup.public == before
+    assert cup.public == frozen_page
     assert contests.names() == ["cup", "another"]
     desk.reveal_round(everything=True)
-    assert cup.shown is records
+    assert cup.public_records is records
     assert contests.names() == ["another", "cup"]
     desk.undo()
-    assert cup.public == before
+    assert cup.public == frozen_page
     desk.undo()
-    assert cup.shown is records
+    assert cup.public_records is records
     assert records.stage is ContestStage.OVER
 
 
-def test_a_name_that_changes_during_a_freeze_is_told_to_the_arena_at_its_end() -> None:
+def test_a_rename_during_a_freeze_reaches_the_arena_at_its_end() -> None:
     cup = Cup(4)
     cup.director.step()
     cup.desk.freeze(cup.clock() + timedelta(minutes=1))
 
-    def told() -> list[str]:
+    def announced_names() -> list[str]:
         return list(cup.records.announced_players().values())[:2]
 
     cup.desk.rename_team("Team 0", "Zero")
-    assert told() == ["Zero", "Team 1"]
+    assert announced_names() == ["Zero", "Team 1"]
     cup.clock.advance(timedelta(minutes=2))
     cup.desk.undo()
     cup.desk.rename_team("Team 1", "One")
     cup.records.reset_password("One")
-    assert told() == ["Zero", "Team 1"]
+    assert announced_names() == ["Zero", "Team 1"]
     cup.desk.reveal_round(everything=True)
-    assert told() == ["Team 0", "One"]
+    assert announced_names() == ["Team 0", "One"]
     cup.desk.undo()
-    assert told() == ["Zero", "Team 1"]
+    assert announced_names() == ["Zero", "Team 1"]
     cup.desk.undo()
     cup.desk.undo()
-    assert told() == ["Team 0", "Team 1"]
+    assert announced_names() == ["Team 0", "Team 1"]

@@ -53,7 +53,7 @@ def named(number: int) -> list[str]:
 class Decided:
     """A contest that was held: its pairings, how each ended, and those decided at one time."""
 
-    known: Pairings
+    pairings: Pairings
     decided: dict[str, PairingOutcome]
     waves: list[list[Pairing]]
 
@@ -64,14 +64,16 @@ def decided_by(
     """A whole contest: all that can be played is decided, then what follows from it."""
     decided: dict[str, PairingOutcome] = {}
     waves: list[list[Pairing]] = []
-    known: Pairings = ()
+    pairings: Pairings = ()
     while True:
-        drawn = tuple((one, decided[one.key]) for one in known)  # as a director knows it
-        known = form.with_context(drawn_rounds=(drawn,)).pairings(teams, decided)
-        assert {*chain(*waves)} <= {*known}, "a pairing has changed"
-        waiting = [pairing for pairing in known if pairing.key not in decided]
+        decided_pairings = tuple(
+            (pairing, decided[pairing.key]) for pairing in pairings
+        )  # as a director knows it
+        pairings = form.with_context(drawn_rounds=(decided_pairings,)).pairings(teams, decided)
+        assert {*chain(*waves)} <= {*pairings}, "a pairing has changed"
+        waiting = [pairing for pairing in pairings if pairing.key not in decided]
         if not waiting:
-            return Decided(known, decided, waves)
+            return Decided(pairings, decided, waves)
         decided |= {pairing.key: decide(pairing) for pairing in waiting}
         waves.append(waiting)
 
@@ -84,22 +86,22 @@ def by_chance(chance: Random) -> Callable[[Pairing], PairingOutcome]:
     return decide
 
 
-def once_a_round(known: Sequence[Pairing]) -> bool:
-    seats = Counter((pairing.round, team) for pairing in known for team in pairing.teams)
+def once_a_round(pairings: Sequence[Pairing]) -> bool:
+    seats = Counter((pairing.round, team) for pairing in pairings for team in pairing.teams)
     return set(seats.values()) == {1}
 
 
-def test_in_a_round_robin_all_meet_once_and_nobody_twice_in_a_round() -> None:
+def test_round_robin_pairs_every_two_teams_once_without_double_bookings() -> None:
     for number in range(2, 65):
-        known = RoundRobin().pairings(named(number), {})
-        pairs = {frozenset(pairing.teams) for pairing in known}
-        assert len(known) == len(pairs) == number * (number - 1) // 2
-        assert len({pairing.key for pairing in known}) == len(known)
-        assert once_a_round(known)
-        assert max(pairing.round for pairing in known) == number - 1 + number % 2
+        pairings = RoundRobin().pairings(named(number), {})
+        pairs = {frozenset(pairing.teams) for pairing in pairings}
+        assert len(pairings) == len(pairs) == number * (number - 1) // 2
+        assert len({pairing.key for pairing in pairings}) == len(pairings)
+        assert once_a_round(pairings)
+        assert max(pairing.round for pairing in pairings) == number - 1 + number % 2
 
 
-def test_places_are_by_points_then_by_matches_and_who_sits_out_has_a_point() -> None:
+def test_standings_are_by_points_then_matches_and_a_bye_scores_a_point() -> None:
     """A level pairing is half a point for both; who is level in all shares a place.
 
     But not for a round that was played before it came.
@@ -120,35 +122,40 @@ def test_places_are_by_points_then_by_matches_and_who_sits_out_has_a_point() -> 
 
 
 @pytest.mark.parametrize("name", ["swiss", "ladder"])
-def test_who_looks_needs_nothing_that_draws(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_viewing_a_contest_needs_no_pairing_library(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And what was drawn stays while all before it does, however a later version would draw."""
     cup, teams = ContestSettings("cup", name), named(6)
-    whole = decided_by(cup.base_format, teams, by_chance(Random(1)))
-    results = [build_result(one, whole.decided[one.key], (), (), None) for one in whole.known]
-    results = [replace(one, decided=one.round < 3) for one in results if one.round <= 3]
+    contest = decided_by(cup.base_format, teams, by_chance(Random(1)))
+    results = [
+        build_result(pairing, contest.decided[pairing.key], (), (), None)
+        for pairing in contest.pairings
+    ]
+    results = [replace(result, decided=result.round < 3) for result in results if result.round <= 3]
     monkeypatch.setitem(sys.modules, "networkx", None)
     for form in (cup.format_for((), results), cup.format_for((), results, may_draw=True)):
         assert form.pairings(teams, outcomes_by_key(results)) == tuple(
-            one.as_pairing for one in results
+            result.as_pairing for result in results
         )
     ruled = outcomes_by_key([replace(results[0], winner=None, wins=(0, 0)), *results[1:]])
-    assert {one.round for one in cup.format_for((), results).pairings(teams, ruled)} == {1}
+    assert {pairing.round for pairing in cup.format_for((), results).pairings(teams, ruled)} == {1}
 
 
 @pytest.mark.parametrize("form", [Swiss(), LadderFormat()], ids=["swiss", "ladder"])
 @settings(max_examples=12, deadline=None)
 @given(number=st.integers(2, case_count(12, full=64)), seed=st.integers(0, 2**32))
-def test_in_drawn_rounds_all_play_as_often(
+def test_paired_rounds_give_all_teams_equally_many_matches(
     form: RoundByRoundFormat, number: int, seed: int
 ) -> None:
     teams = named(number)
     contest = decided_by(form, teams, by_chance(Random(seed)))
-    assert len(contest.waves) == contest.known[-1].round == form.round_count(number)
-    assert once_a_round(contest.known)
-    games = Counter(team for pairing in contest.known for team in pairing.teams)
+    assert len(contest.waves) == contest.pairings[-1].round == form.round_count(number)
+    assert once_a_round(contest.pairings)
+    games = Counter(team for pairing in contest.pairings for team in pairing.teams)
     assert max(games.values()) - min(games[team] for team in teams) <= number % 2
-    pairs = {frozenset(pairing.teams) for pairing in contest.known}
-    assert len(pairs) == len(contest.known) or not isinstance(form, Swiss)
+    pairs = {frozenset(pairing.teams) for pairing in contest.pairings}
+    assert len(pairs) == len(contest.pairings) or not isinstance(form, Swiss)
     table = form.standings(teams, contest.decided)
     assert sorted(team for place in table for team in place) == sorted(teams)
 
@@ -166,7 +173,7 @@ def test_tables_are_full_and_the_best_ends_first(number: int, seats: int, seed: 
         return PairingOutcome.from_scores(table.teams, [score], winner)
 
     contest = decided_by(form, teams, decide)
-    assert once_a_round(contest.known)
+    assert once_a_round(contest.pairings)
     assert len(contest.waves) == -(-(number - 1) // (seats - 1))
     alone = seats == 2 and number % 2
     for wave in contest.waves:
@@ -174,14 +181,14 @@ def test_tables_are_full_and_the_best_ends_first(number: int, seats: int, seed: 
         assert 2 <= min(sizes) <= max(sizes) <= min(seats, min(sizes) + 1)
         assert sum(len(table.teams) for table in wave) == number - alone
     idle = Counter({team: len(contest.waves) for team in teams})
-    idle.subtract(team for table in contest.known for team in table.teams)
+    idle.subtract(team for table in contest.pairings for team in table.teams)
     assert max(idle.values()) - min(idle.values()) <= 1
     best, *_, last = form.standings(teams, contest.decided)
     weakest, *_, strongest = sorted(teams, key=strength.__getitem__)
     assert alone or (best, last) == ([strongest], [weakest])
 
 
-def test_who_has_won_a_table_stands_first_and_points_part_the_others() -> None:
+def test_table_winner_ranks_first_and_points_rank_the_remaining_players() -> None:
     teams, form = named(4), PodFormat()
     (table,) = form.pairings(teams, {})
     scores = [MatchScore((5, 0, -1.5, 2), 0), MatchScore((0, 9, -1.5, 3), 1)]
@@ -214,32 +221,34 @@ LEVEL, ABSENT = [FIRST, SECOND, FIRST, SECOND, DRAW], [MatchScore((0, 0), None)]
         (SeriesRules(3, allows_ties=True), [FIRST, SECOND, DRAW], ((1, 1), None)),
     ],
 )
-def test_how_a_pairing_ends(rules: SeriesRules, scores: list[MatchScore], decision: object) -> None:
+def test_series_outcome_follows_wins_then_points_then_seed(
+    rules: SeriesRules, scores: list[MatchScore], decision: object
+) -> None:
     """All are played, as on the last day of 2023, where four of seven would have done.
 
     A drawn one counts for nobody, and one more is played at a time while that matters: 4:2 with a
     draw is clear, 2:2 is not. At last points decide, then the seed, as two that are both absent
     would draw for ever; but where half points are awarded it stays level.
     """
-    found = rules.outcome(PAIRING, scores)
-    assert (found and (found.wins, found.winner)) == decision
+    outcome = rules.outcome(PAIRING, scores)
+    assert (outcome and (outcome.wins, outcome.winner)) == decision
 
 
 class Day:
     def __init__(self, teams: Sequence[str], strength: dict[str, float], chance: Random) -> None:
         self.present = list(teams)
-        self.known: list[Pairing] = []
+        self.pairings: list[Pairing] = []
         self.running: list[Pairing] = []
         self._strength, self._chance = strength, chance
 
     def step(self) -> None:
         busy = {team for pairing in self.running for team in pairing.teams}
-        new = next_pairings(self.present, self.known, busy, self._strength)
+        new = next_pairings(self.present, self.pairings, busy, self._strength)
         begun = [team for pairing in new for team in pairing.teams]
         assert len(set(begun)) == len(begun)
         assert busy.isdisjoint(begun)
         assert set(begun) <= set(self.present)
-        self.known += new
+        self.pairings += new
         self.running += new
         assert self.running or len(self.present) < 2, "nobody plays"
         if self.running:
@@ -247,18 +256,18 @@ class Day:
 
     @property
     def counts(self) -> Counter[str]:
-        return Counter(team for pairing in self.known for team in pairing.teams)
+        return Counter(team for pairing in self.pairings for team in pairing.teams)
 
 
 @settings(max_examples=20, deadline=None)
 @given(
     number=st.integers(2, 20),
     steps=st.integers(1, 80),
-    there=st.sampled_from([1.0, 0.5]),
+    attendance=st.sampled_from([1.0, 0.5]),
     seed=st.integers(0, 2**32),
 )
-def test_everybody_plays_as_often_and_who_comes_and_goes_holds_up_nobody(
-    number: int, steps: int, there: float, seed: int
+def test_practice_is_balanced_and_not_delayed_by_changing_attendance(
+    number: int, steps: int, attendance: float, seed: int
 ) -> None:
     """However long single pairings take, nobody is further ahead than allowed; seats change.
 
@@ -266,41 +275,45 @@ def test_everybody_plays_as_often_and_who_comes_and_goes_holds_up_nobody(
     """
     teams, chance = named(number), Random(seed)
     day = Day(teams, {team: chance.gauss(1000, 200) for team in teams}, chance)
-    stays = teams if there == 1 else teams[: (number + 1) // 2]
+    stays = teams if attendance == 1 else teams[: (number + 1) // 2]
     for _ in range(steps):
-        day.present = [team for team in teams if team in stays or chance.random() < there]
-        before = day.counts
+        day.present = [team for team in teams if team in stays or chance.random() < attendance]
+        previous_counts = day.counts
         day.step()
         counts = [day.counts[team] for team in stays]
-        assert max(counts) - min(counts) <= MAX_EXTRA_PAIRINGS + (there < 1)
-        assert all(day.counts[team] - before[team] <= 1 for team in teams)
-    assert [pairing.key for pairing in day.known] == [str(n + 1) for n in range(len(day.known))]
+        assert max(counts) - min(counts) <= MAX_EXTRA_PAIRINGS + (attendance < 1)
+        assert all(day.counts[team] - previous_counts[team] <= 1 for team in teams)
+    assert [pairing.key for pairing in day.pairings] == [
+        str(n + 1) for n in range(len(day.pairings))
+    ]
     meetings = defaultdict(list)
-    for pairing in day.known:
+    for pairing in day.pairings:
         meetings[frozenset(pairing.teams)].append(pairing.teams)
     for order in meetings.values():
-        assert all(one == other[::-1] for one, other in pairwise(order))
+        assert all(
+            first_seating == next_seating[::-1] for first_seating, next_seating in pairwise(order)
+        )
 
 
-def test_those_of_like_strength_meet_more_often_and_everybody_meets() -> None:
+def test_teams_of_similar_strength_meet_more_often_and_all_teams_meet() -> None:
     """Ten teams, 100 Elo points from one to the next, 45 matches each."""
     teams = named(10)
     strength = {team: 1000.0 + 100 * place for place, team in enumerate(teams)}
     day = Day(teams, strength, Random(1))
-    while len(day.known) < 225:
+    while len(day.pairings) < 225:
         day.step()
-    met = Counter(frozenset(pairing.teams) for pairing in day.known)
+    met = Counter(frozenset(pairing.teams) for pairing in day.pairings)
     apart = defaultdict(list)
-    for one, other in combinations(range(10), 2):
-        apart[other - one].append(met[frozenset((teams[one], teams[other]))])
+    for first, second in combinations(range(10), 2):
+        apart[second - first].append(met[frozenset((teams[first], teams[second]))])
     assert min(met[frozenset(pair)] for pair in combinations(teams, 2)) >= 1
     assert fmean(apart[1]) > 1.5 * fmean(apart[7] + apart[8] + apart[9])
 
 
-def test_who_has_won_everything_is_not_rated_without_end() -> None:
-    found = ratings(["a", "b", "c"], [(("a", "b"), 1.0), (("b", "a"), 0.0)] * 3)
-    assert 1000 < found["a"].value < 1700
-    assert found["c"].value == pytest.approx(1000, abs=60)
+def test_an_undefeated_team_has_a_finite_rating() -> None:
+    team_ratings = ratings(["a", "b", "c"], [(("a", "b"), 1.0), (("b", "a"), 0.0)] * 3)
+    assert 1000 < team_ratings["a"].value < 1700
+    assert team_ratings["c"].value == pytest.approx(1000, abs=60)
 
 
 @settings(max_examples=15, deadline=None)
@@ -316,11 +329,11 @@ def test_everyone_has_exactly_two_lives(number: int, chance: Random) -> None:
         busy = Counter(team for pairing in wave for team in pairing.teams)
         assert max(busy.values()) == 1, "a team is to be at two tables"
     lost: dict[str, list[int]] = {team: [] for team in teams}
-    for pairing in cup.known:
+    for pairing in cup.pairings:
         (loser,) = {*pairing.teams} - {cup.decided[pairing.key].winner}
         lost[loser].append(pairing.round)
     (champion,), *places = DoubleElimination().standings(teams, cup.decided)
-    assert len(cup.known) == 2 * number - 2 + len(lost[champion])
+    assert len(cup.pairings) == 2 * number - 2 + len(lost[champion])
     assert len(lost.pop(champion)) <= 1
     assert {len(rounds) for rounds in lost.values()} == {2}
     assert sorted(chain(*places)) == sorted(lost)
@@ -330,7 +343,7 @@ def test_everyone_has_exactly_two_lives(number: int, chance: Random) -> None:
     ]
 
 
-def test_byes_go_to_the_best_seeds_and_nobody_has_two_more_than_another() -> None:
+def test_byes_go_to_the_top_seeds_and_no_team_has_two_more_than_another() -> None:
     """In the winners' bracket one at most, for the first of the seeds."""
     for number in range(2, 65):
         games = DoubleElimination().bracket_games(number)
@@ -366,20 +379,24 @@ def early_meetings(games: tuple[BracketGame, ...]) -> list[bool]:
             case _:
                 return set()
 
-    def met(one: int, other: int) -> bool:
-        return one != other and (one in above(other) or other in above(one))
+    def met(first_game: int, second_game: int) -> bool:
+        return first_game != second_game and (
+            first_game in above(second_game) or second_game in above(first_game)
+        )
 
     rounds: dict[int, bool] = {}
     for game in games:
         if game.section is BracketSection.LOSERS:
             first, second = map(fell, game.sources)
-            again = any(met(one, other) for one, other in product(first, second))
-            rounds[game.round] = rounds.get(game.round, False) or again
+            is_rematch = any(
+                met(first_game, second_game) for first_game, second_game in product(first, second)
+            )
+            rounds[game.round] = rounds.get(game.round, False) or is_rematch
     return [rounds[number] for number in sorted(rounds)]
 
 
 @pytest.mark.parametrize(("number", "free"), [(4, 1), (8, 2), (16, 3), (32, 4), (64, 6)])
-def test_nobody_meets_again_earlier_than_in_any_other_order(number: int, free: int) -> None:
+def test_rematches_occur_as_late_as_possible(number: int, free: int) -> None:
     """For so many rounds of the losers nobody can: no order in which losers come there has more."""
-    again = early_meetings(build_bracket(seed_slots(number)))
-    assert again == [False] * free + [True] * (len(again) - free)
+    rematches = early_meetings(build_bracket(seed_slots(number)))
+    assert rematches == [False] * free + [True] * (len(rematches) - free)

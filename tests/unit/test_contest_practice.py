@@ -64,7 +64,7 @@ def ids(records: ContestRecords) -> list[str]:
     return [team.id for team in records.teams()]
 
 
-def everybody(records: ContestRecords) -> FakeMatchHost:
+def host_with_all_teams(records: ContestRecords) -> FakeMatchHost:
     """Tables that have just heard of all teams."""
     tables = FakeMatchHost()
     tables.idle_by_team = dict.fromkeys(ids(records), 1.0)
@@ -73,42 +73,42 @@ def everybody(records: ContestRecords) -> FakeMatchHost:
 
 def practised(records: ContestRecords, tables: FakeMatchHost, steps: int) -> None:
     """So many steps of practice, by a director that is started again whenever it dies; its end."""
-    practice = PracticeDirector(records, tables, lambda: tables.now)
+    practice = PracticeDirector(records, tables, lambda: tables.current_time)
     for _ in range(steps):
         try:
             practice.step()
         except Crash:
-            practice = PracticeDirector(records, tables, lambda: tables.now)
+            practice = PracticeDirector(records, tables, lambda: tables.current_time)
         except Unreachable:
             pass
     assert any(practice.step(may_begin=False) for _ in range(20)), "practice does not end"
 
 
-def test_who_was_removed_keeps_its_name_and_who_has_withdrawn_rests(
+def test_a_removed_team_keeps_its_name_and_a_withdrawn_team_is_not_paired(
     records: ContestRecords,
 ) -> None:
-    tables = everybody(records)
+    tables = host_with_all_teams(records)
     practised(records, tables, 10)
-    one, two, *_ = ids(records)
+    removed_team, withdrawn_team, *_ = ids(records)
     records.remove_team("Team 0")
-    assert records.names()[one] == "Team 0"
+    assert records.names()[removed_team] == "Team 0"
     ContestDirector(records, FakeMatchHost()).step()
-    ContestAdmin(records, lambda: tables.now).withdraw_team("Team 1", "ill")
-    before = len(tables.begun_matches)
+    ContestAdmin(records, lambda: tables.current_time).withdraw_team("Team 1", "ill")
+    previous_count = len(tables.begun_matches)
     practised(records, tables, 10)
-    assert len(tables.begun_matches) > before
-    assert two not in {
-        team for match in tables.begun_matches[before:] for team in match.request.teams
+    assert len(tables.begun_matches) > previous_count
+    assert withdrawn_team not in {
+        team for match in tables.begun_matches[previous_count:] for team in match.request.teams
     }
 
 
 def test_the_seeds_are_not_those_of_the_contest(records: ContestRecords) -> None:
-    """Who has practised would know the cards of the final."""
-    cup, practice = everybody(records), everybody(records)
+    """Practice must not teach a team the cards of the final."""
+    cup, practice = host_with_all_teams(records), host_with_all_teams(records)
     practised(records, practice, 40)
     director = ContestDirector(records, cup)
     assert any(director.step() for _ in range(200))
-    seeds = [{one.request.seed for one in tables.begun_matches} for tables in (cup, practice)]
+    seeds = [{match.request.seed for match in tables.begun_matches} for tables in (cup, practice)]
     assert seeds[0].isdisjoint(seeds[1])
 
 
@@ -118,34 +118,36 @@ def test_practice_that_dies_at_any_call_loses_no_match(
 ) -> None:
     """Nor is one begun or counted twice, and everybody goes on playing as often."""
     for call in range(0, 39, case_count(7, full=3)):
-        tables = everybody(records)
-        before = len(records.practice_matches())
+        tables = host_with_all_teams(records)
+        previous_count = len(records.practice_matches())
         practised(records, with_faults(tables, FaultPlan(VirtualClock(), {call: kind})), 8)
-        numbers = [one.name for one in tables.begun_matches]
+        numbers = [match.name for match in tables.begun_matches]
         assert len(set(numbers)) == len(numbers), call
-        assert len(records.practice_matches()) - before == len(tables.begun_matches), call
+        assert len(records.practice_matches()) - previous_count == len(tables.begun_matches), call
     meetings = records.practice_matches()
-    assert sorted(one.number for one in meetings) == list(range(1, len(meetings) + 1))
+    assert sorted(meeting.number for meeting in meetings) == list(range(1, len(meetings) + 1))
     counts = Counter(team for meeting in meetings for team in meeting.teams)
     assert max(counts.values()) - min(counts.values()) <= 2
 
 
-def test_who_is_not_there_is_not_paired_and_who_leaves_a_match_rests() -> None:
+def test_absent_teams_are_not_paired_and_teams_that_abandon_a_match_rest() -> None:
     """Left by two turns it ends for the other side, and counts for no rating; the others play."""
     records = new_contest(7)
-    tables = everybody(records)
-    gone, never, long_ago, *there = ids(records)
+    tables = host_with_all_teams(records)
+    gone, never, long_ago, *present_teams = ids(records)
     tables.idle_by_team |= {never: None, long_ago: 41.0}
     tables.absent = {gone}
     practised(records, tables, 40)
-    assert {player for one in tables.begun_matches for player in one.request.teams} == {
+    assert {player for match in tables.begun_matches for player in match.request.teams} == {
         gone,
-        *there,
+        *present_teams,
     }
-    left = [meeting for meeting in records.practice_matches() if gone in meeting.teams]
-    assert 1 <= len(left) <= 2
+    abandoned_meetings = [
+        meeting for meeting in records.practice_matches() if gone in meeting.teams
+    ]
+    assert 1 <= len(abandoned_meetings) <= 2
     assert len(records.practice_matches()) > 15
-    for meeting in left:
+    for meeting in abandoned_meetings:
         assert meeting.gone == (gone,)
         assert meeting.winner not in (None, gone)
         assert 2 <= sum(meeting.facts.late) <= 3
@@ -154,7 +156,11 @@ def test_who_is_not_there_is_not_paired_and_who_leaves_a_match_rests() -> None:
         for row in practice_ladder(records)[-3:]
     }
     nothing = (None, 0, 0)
-    assert unrated == {gone: (None, len(left), len(left)), never: nothing, long_ago: nothing}
+    assert unrated == {
+        gone: (None, len(abandoned_meetings), len(abandoned_meetings)),
+        never: nothing,
+        long_ago: nothing,
+    }
 
 
 def test_a_team_that_does_not_play_rests_longer_each_time() -> None:
@@ -167,15 +173,15 @@ def test_a_team_that_does_not_play_rests_longer_each_time() -> None:
     def rest(*meetings: PracticeMatch) -> timedelta:
         return breaks_until(meetings)["a"] - noon
 
-    left = [meeting(number, ("a",)) for number in range(9)]
-    assert [rest(*left[:n]) for n in (1, 2, 3, 9)] == [
+    abandoned_meetings = [meeting(number, ("a",)) for number in range(9)]
+    assert [rest(*abandoned_meetings[:n]) for n in (1, 2, 3, 9)] == [
         INITIAL_BREAK,
         2 * INITIAL_BREAK,
         4 * INITIAL_BREAK,
         MAX_BREAK,
     ]
-    assert rest(*left, meeting(9)) == timedelta(0)
-    assert rest(*left, meeting(9), meeting(10, ("a",))) == INITIAL_BREAK
+    assert rest(*abandoned_meetings, meeting(9)) == timedelta(0)
+    assert rest(*abandoned_meetings, meeting(9), meeting(10, ("a",))) == INITIAL_BREAK
 
 
 @pytest.mark.parametrize("order", [(ALICE, BOB), (BOB, ALICE)])
@@ -190,13 +196,13 @@ def test_busts_and_late_turns_are_counted_for_their_team(order: tuple[str, str])
         MatchPlayers((ALICE, BOB), None),
         params,
         Randomness.FAIR,
-        RequestOrigin(clock.now),
+        RequestOrigin(clock.current_time),
     )
     moves = [move]
     starts = match.active_player
     for action in (DRAW, DRAW, DRAW, END_TURN, None, None, None):
         clock.advance(timedelta(seconds=9))
-        at = RequestOrigin(clock.now)
+        at = RequestOrigin(clock.current_time)
         match, move = (
             force_end_turn(match, at) if action is None else apply_player_action(match, action, at)
         )
@@ -220,19 +226,25 @@ NEAR = (
 )  # three standard errors of a chance that is simulated so often
 
 
-def test_the_best_wins_where_teams_are_far_apart_and_more_matches_take_longer(
+def test_the_best_team_wins_uneven_contests_and_more_matches_take_longer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Every pairing of a round is played at once; a round robin of four has three rounds."""
     monkeypatch.setattr(format_planner, "MATCH_COUNTS", (1, 5))  # those between take long
     for spread, low, high in ((10_000, 0.97, 1), (0, 0.25 - NEAR, 0.25 + NEAR)):
-        found = list(proposals(4, 120, spread))
-        assert [one for one in found if not low <= one.best_team_win_chance <= high] == []
-        minutes = {(one.format, one.matches): one.minutes for one in found}
+        plan_proposals = list(proposals(4, 120, spread))
+        assert [
+            proposal
+            for proposal in plan_proposals
+            if not low <= proposal.best_team_win_chance <= high
+        ] == []
+        minutes = {
+            (proposal.format, proposal.matches): proposal.minutes for proposal in plan_proposals
+        }
         assert (minutes["round-robin", 1], minutes["round-robin", 5]) == (6, 30)
 
 
-def test_who_wins_a_contest_was_the_strongest_by_a_chance_that_grows_with_its_matches() -> None:
+def test_the_winners_chance_to_be_strongest_grows_with_the_match_count() -> None:
     strengths = {"a": 4000.0, "b": 2000.0, "c": 0.0}
     won, slots = simulate_contest(
         FORMATS_BY_NAME["double-elimination"], SeriesRules(3, 9), strengths, Random(1)
@@ -243,9 +255,11 @@ def test_who_wins_a_contest_was_the_strongest_by_a_chance_that_grows_with_its_ma
         facts = tuple(MatchFacts((40, 30), 0, 60, 20) for _ in range(matches))
         return (PairingResult("1", 1, "round", ("a", "b"), decided=True, facts=facts),)
 
-    one, many = (probability_strongest("a", results(matches)) or 0 for matches in (1, 20))
-    assert 0.5 < one < 0.85
-    assert many > 0.99
+    single_match_chance, many_matches_chance = (
+        probability_strongest("a", results(matches)) or 0 for matches in (1, 20)
+    )
+    assert 0.5 < single_match_chance < 0.85
+    assert many_matches_chance > 0.99
     assert probability_strongest("a", ()) is None
 
 
@@ -261,9 +275,9 @@ def played(number: int, points: tuple[int, int]) -> FinishedMatch:
     return FinishedMatch(("Ann", "Bob"), replace(facts, moves=(20, 15 + number), autopicks=(2, 0)))
 
 
-def test_matches_are_drawn_by_time_length_score_and_player() -> None:
-    found = match_charts([played(n, (50 - n, 21)) for n in range(13)])
-    times, moves, scores, rated, ends, *figures = found
+def test_match_charts_show_time_length_score_and_player() -> None:
+    charts = match_charts([played(n, (50 - n, 21)) for n in range(13)])
+    times, moves, scores, rated, ends, *figures = charts
     assert isinstance(times, BarChart)
     assert times.title == "Matches in ten minutes (UTC)"
     assert times.bars[0] == ("12:00", 1)
@@ -279,7 +293,7 @@ def test_matches_are_drawn_by_time_length_score_and_player() -> None:
     assert isinstance(ends, RankingChart)
     assert [(line.name, line.label) for line in ends.lines] == [("Ann", "25 %"), ("Bob", "80 %")]
     assert ends.lines[1].spans == ((0.0, 0.0, 1), (0.0, 0.8, 2), (0.8, 1.0, 3))
-    assert [(one.title, *(line.label for line in one.lines)) for one in figures] == [
+    assert [(figure.title, *(line.label for line in figure.lines)) for figure in figures] == [
         ("Points a match", "44", "21"),
         ("Moves a match", "21", "20"),
         ("Time-outs", "13", "0"),
@@ -287,16 +301,16 @@ def test_matches_are_drawn_by_time_length_score_and_player() -> None:
     ]
 
 
-def test_what_matches_of_older_versions_do_not_tell_is_not_drawn() -> None:
+def test_charts_omit_data_missing_from_older_matches() -> None:
     """They know points, winner and late turns; of negative points no map is drawn."""
     old = [FinishedMatch(("Ann", "Bob"), MatchFacts((40, 30), 0, 60.0, 20, (1, 2), (0, 0)))]
-    assert [one.title.split(":")[0] for one in match_charts(old)] == [
+    assert [chart.title.split(":")[0] for chart in match_charts(old)] == [
         "Scores", "Ratings in Elo points, with 95 % intervals", "Points a match",
     ]  # fmt: skip
     assert match_charts([]) == []
     poker = [FinishedMatch(("Ann", "Bob"), MatchFacts((-1, 1), 1, 1.0, 2))]
-    assert [one.title for one in match_charts(poker)] == [
+    assert [chart.title for chart in match_charts(poker)] == [
         "Ratings in Elo points, with 95 % intervals", "Points a match",
     ]  # fmt: skip
     alone = [FinishedMatch(("Ann", "Ann"), MatchFacts((4, 2), 0, 1.0, 2))]
-    assert [one.title for one in match_charts(alone)][1:] == ["Points a match"]
+    assert [chart.title for chart in match_charts(alone)][1:] == ["Points a match"]

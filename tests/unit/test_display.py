@@ -1,4 +1,4 @@
-"""What only shows, beside what plays: its failures are said once, and nothing ends."""
+"""Failures of the display: each is reported once and ends no match."""
 
 import io
 import sys
@@ -32,7 +32,7 @@ def raising(error: BaseException) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "expected_start"),
     [
         (StoreError("Move 0 cannot be read."), "Match m cannot be shown: Move 0 cannot be read."),
         (BrokenPipeError(), "The output cannot be written: nobody reads it any more."),
@@ -41,13 +41,15 @@ def raising(error: BaseException) -> None:
     ],
 )
 @pytest.mark.usefixtures("capsys")  # whose stdout is no file of the system's
-def test_a_failure_is_reported_once_and_playing_goes_on(error: Exception, told: str) -> None:
-    said: list[str] = []
-    guard = DisplayGuard(said.append)
+def test_a_failure_is_reported_once_and_playing_goes_on(
+    error: Exception, expected_start: str
+) -> None:
+    messages: list[str] = []
+    guard = DisplayGuard(messages.append)
     assert [guard.run(lambda: raising(error), "Match m") for _ in range(3)] == [False] * 3
-    assert len(said) == 1
-    assert said[0].startswith(told)
-    assert said[0].endswith("Playing goes on.")
+    assert len(messages) == 1
+    assert messages[0].startswith(expected_start)
+    assert messages[0].endswith("Playing goes on.")
     assert guard.run(lambda: None, "Match m")
 
 
@@ -57,14 +59,14 @@ def test_ctrl_c_is_no_failure_of_showing() -> None:
         guard.run(lambda: raising(KeyboardInterrupt()), "Match m")
 
 
-@pytest.mark.parametrize("is_there", [True, False])
-def test_progress_and_errors_that_nobody_can_read_are_lost(
-    monkeypatch: pytest.MonkeyPatch, is_there: bool
+@pytest.mark.parametrize("has_stderr", [True, False])
+def test_unwritable_progress_and_errors_are_dropped(
+    monkeypatch: pytest.MonkeyPatch, has_stderr: bool
 ) -> None:
     """A closed file, and a program that was started without stderr."""
     closed = io.StringIO()
     closed.close()
-    monkeypatch.setattr(sys, "stderr", closed if is_there else None)
+    monkeypatch.setattr(sys, "stderr", closed if has_stderr else None)
     print_notice("A sentence.")
     print_error("Another one.")
     with ProgressBar(2, "playing") as bar:
@@ -72,7 +74,7 @@ def test_progress_and_errors_that_nobody_can_read_are_lost(
 
 
 @pytest.mark.parametrize("name", ["blef", "deadmansdraw", "euchre"])
-def test_the_steps_of_any_games_bot_are_told_as_far_as_they_can_be_read(
+def test_bot_steps_are_printed_as_far_as_they_are_readable(
     cli: Cli, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     """A move that is none of the game's ends no bot: it is named, once."""
@@ -80,7 +82,7 @@ def test_the_steps_of_any_games_bot_are_told_as_far_as_they_can_be_read(
     record, moves = sample_match(name)
     with open_log(f"sqlite:{tmp_path / 'bot.db'}") as log:
         lease = log.acquire_lease("m", "worker", _HOUR, record.header)
-        log.write_facts(lease, {one.sequence: one.facts for one in moves[:3] if one.facts})
+        log.write_facts(lease, {move.sequence: move.facts for move in moves[:3] if move.facts})
         steps = _Steps(get_game(name), log, "m", as_json=True)
         steps.tell()
         steps.tell()
@@ -89,9 +91,9 @@ def test_the_steps_of_any_games_bot_are_told_as_far_as_they_can_be_read(
         log.write_facts(lease, {99: {"odd": True}})
         steps.tell()
         steps.tell()
-    said = capsys.readouterr().err
-    assert said.count("Match m cannot be shown") == 1
-    assert said.count("Playing goes on.") == 1
+    error_output = capsys.readouterr().err
+    assert error_output.count("Match m cannot be shown") == 1
+    assert error_output.count("Playing goes on.") == 1
 
 
 def facts(moves: list[MoveRecord]) -> list[MoveRecord]:
@@ -116,14 +118,14 @@ def test_a_damaged_log_ends_no_match_that_is_watched(
         raise StoreError("Move 0 cannot be read.")
 
     for check in (never_stop, unreadable):
-        ended = follow_matches(
+        finished_ids = follow_matches(
             log, lambda glance: glanced(ids, glance), check, match_count=total, as_json=False
         )
-        assert ended == ids
+        assert finished_ids == ids
     log.close()
-    said = capsys.readouterr().err
-    assert said.count("Match m0 cannot be shown") == (2 if total == 1 else 0), "once a call"
-    assert said.count("Faults of the strategy cannot be looked for") == 1
+    error_output = capsys.readouterr().err
+    assert error_output.count("Match m0 cannot be shown") == (2 if total == 1 else 0), "once a call"
+    assert error_output.count("Faults of the strategy cannot be looked for") == 1
 
 
 def glanced(ids: list[str], glance: OnRunning) -> Iterator[str]:

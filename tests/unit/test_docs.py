@@ -33,7 +33,7 @@ TRACKED = list(files_under(ROOT))
 PAGES = [name for name in TRACKED if name.endswith(".md") and name not in OLD_NAMES]
 every_page = pytest.mark.parametrize("page", PAGES)
 
-READERS_OWN = {"mine.py", "older.py", "helper.py", "ruled.py", "bot.py", "bot.js", "main.py",
+READER_FILES = {"mine.py", "older.py", "helper.py", "ruled.py", "bot.py", "bot.js", "main.py",
                "page.html", "cardsharp.toml", "FILE.py", "FILE.json", "NAME.py",
                "matches.db"}  # fmt: skip
 """Files that a page has its reader write, or that a command writes."""
@@ -51,33 +51,35 @@ def read(page: str) -> str:
 def words_in_code(text: str) -> Iterator[str]:
     """The words between backticks on a line."""
     for code in re.findall(r"`([^`\n]+)`", text):
-        yield from (word.strip("(),;:'\"") for word in code.split())
+        yield from (token.strip("(),;:'\"") for token in code.split())
 
 
 def is_tracked(path: str) -> bool:
-    """Whether a file ends so; `GAME` is any game, and `*` anything."""
+    """Return True if a file ends with this path; `GAME` is any game, and `*` anything."""
     pattern = re.escape(path.lstrip("./")).replace(r"\*", r"\w*").replace("GAME", r"\w+")
     return any(re.search(rf"(^|[/.]){pattern}$", name) for name in TRACKED)
 
 
 @every_page
 def test_files_that_a_page_names_exist(page: str) -> None:
-    named = {word for word in words_in_code(read(page)) if _FILE.fullmatch(word)}
-    others = {word for word in named if Path(word).name not in READERS_OWN}
-    built = {word for word in others if word.startswith((".aws-sam/", "/"))}
-    assert [word for word in sorted(others - built) if not is_tracked(word)] == []
+    named = {token for token in words_in_code(read(page)) if _FILE.fullmatch(token)}
+    project_files = {file_name for file_name in named if Path(file_name).name not in READER_FILES}
+    built = {file_name for file_name in project_files if file_name.startswith((".aws-sam/", "/"))}
+    assert [
+        file_name for file_name in sorted(project_files - built) if not is_tracked(file_name)
+    ] == []
 
 
 @every_page
 def test_modules_that_a_page_names_can_be_imported(page: str) -> None:
-    named = {word for word in words_in_code(read(page)) if _MODULE.fullmatch(word)}
-    yours = {word for word in named if ".yours" in word} | READERS_OWN
-    for word in sorted(named - yours):
-        module, _, name = word.rpartition(".")
+    named = {token for token in words_in_code(read(page)) if _MODULE.fullmatch(token)}
+    yours = {dotted_name for dotted_name in named if ".yours" in dotted_name} | READER_FILES
+    for dotted_name in sorted(named - yours):
+        module, _, name = dotted_name.rpartition(".")
         try:
-            importlib.import_module(word)
+            importlib.import_module(dotted_name)
         except ModuleNotFoundError:
-            assert hasattr(importlib.import_module(module), name), word
+            assert hasattr(importlib.import_module(module), name), dotted_name
 
 
 @cache
@@ -129,12 +131,12 @@ def test_commands_and_options_that_a_page_names_exist(page: str) -> None:
             continue
         chain, apps, _ = APP.parse_commands(words)
         assert chain, f"{command}: there is no such command"
-        known = {"--help", "--version", "--config"}
+        valid_options = {"--help", "--version", "--config"}
         if apps[-1].default_command is not None:  # else it is a group of commands
             arguments = apps[-1].assemble_argument_collection()
-            known |= {name for argument in arguments for name in argument.names}
-        options = {word.partition("=")[0] for word in words if re.match(r"--[a-z]", word)}
-        assert options <= known, f"{command}: {sorted(options - known)}"
+            valid_options |= {name for argument in arguments for name in argument.names}
+        options = {token.partition("=")[0] for token in words if re.match(r"--[a-z]", token)}
+        assert options <= valid_options, f"{command}: {sorted(options - valid_options)}"
 
 
 # --- what is ordered ------------------------------------------------------------------------------
@@ -166,12 +168,12 @@ def test_whoever_looks_for_the_rule_of_an_effect_is_sent_to_it() -> None:
 
 def test_files_in_the_plan_of_the_rooms_exist() -> None:
     plan = read("docs/architecture.md").partition("## Source layout")[2].split("```")[1]
-    named = {word.strip("();,") for word in plan.split() if _FILE.fullmatch(word.strip("();,"))}
+    named = {token.strip("();,") for token in plan.split() if _FILE.fullmatch(token.strip("();,"))}
     assert len(named) > 20
-    assert [word for word in sorted(named) if not is_tracked(word)] == []
+    assert [file_name for file_name in sorted(named) if not is_tracked(file_name)] == []
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/write-a-bot.md", "docs/your-own-bot.md"])
-def test_the_way_of_a_beginner_mentions_the_rule_to_begin_with(page: str) -> None:
+def test_beginner_pages_mention_the_starter_rule(page: str) -> None:
     assert "--from rule`" in read(page)
     assert "67 %" in read(page)

@@ -1,4 +1,4 @@
-"""What is named elsewhere is there: pages, headings, commands, sections, classes, targets."""
+"""Names in the documents exist: pages, headings, commands, sections, classes, targets."""
 
 import inspect
 import re
@@ -9,8 +9,6 @@ from pathlib import Path
 import cyclopts
 import pytest
 from mutation.mutants import ROOT, TARGETS
-from support.games import HOSTED
-from support.recordings import sample_table
 
 from cardsharp_tools.cli.app import build_app
 
@@ -30,47 +28,51 @@ def text_of(page: Path) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    found = HEADING.findall(FENCED.sub("", text_of(page)))
-    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found}
+    headings = HEADING.findall(FENCED.sub("", text_of(page)))
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def options(command: cyclopts.App) -> set[str]:
-    """What a command takes; nothing where it only has commands of its own."""
+    """Return the options of a command; an empty set if it only groups other commands."""
     if command.default_command is None:
         return set()
-    return {name for one in command.assemble_argument_collection() for name in one.names}
+    return {name for argument in command.assemble_argument_collection() for name in argument.names}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_link_leads_to_a_page_and_a_heading_of_it(page: Path) -> None:
     for file, anchor in LINK.findall(FENCED.sub("", text_of(page))):
-        there = page.parent / file if file else page
-        assert there.exists(), file
-        assert not anchor or anchor in anchors(there), f"{file}#{anchor}"
+        target = page.parent / file if file else page
+        assert target.exists(), file
+        assert not anchor or anchor in anchors(target), f"{file}#{anchor}"
 
 
 @pytest.mark.slow
-def test_every_command_is_there_with_its_options() -> None:
+def test_every_documented_command_exists_with_its_options() -> None:
     """But those of the changelog, which were so then. Slow: it imports every command."""
-    app, known = build_app(), dict[tuple[str, ...], set[str]]()
+    app, options_by_command = build_app(), dict[tuple[str, ...], set[str]]()
     for page in PAGES:
-        given = COMMAND.findall(text_of(page)) if page.name != "CHANGELOG.md" else []
-        for line, inline in given:
+        command_lines = COMMAND.findall(text_of(page)) if page.name != "CHANGELOG.md" else []
+        for line, inline in command_lines:
             words = shlex.split((line or inline).partition(" > ")[0], comments=True)
             command, apps, rest = app.parse_commands(words)
-            if command not in known:
-                known[command] = options(apps[-1])
-            options_given = {word.partition("=")[0] for word in rest if word.startswith("-")}
-            assert options_given <= known[command], f"{page.name}: {words}"
+            if command not in options_by_command:
+                options_by_command[command] = options(apps[-1])
+            used_options = {token.partition("=")[0] for token in rest if token.startswith("-")}
+            assert used_options <= options_by_command[command], f"{page.name}: {words}"
             assert apps[-1].default_command or not rest, f"{page.name}: {words}"
 
 
 @pytest.mark.slow
-def test_every_command_has_help_whose_lines_fit_into_80_columns() -> None:
+def test_every_command_has_help_within_80_columns() -> None:
     commands = [build_app()]
     for command in commands:
         assert command.help, command.name
-        broken = [one for one in inspect.cleandoc(command.help).split("\n\n") if "\n" in one]
+        broken = [
+            paragraph
+            for paragraph in inspect.cleandoc(command.help).split("\n\n")
+            if "\n" in paragraph
+        ]
         lines = "\n".join([*broken, str(command.help_epilogue or "")]).splitlines()
         assert [line for line in lines if len(line) > 80] == [], command.name
         commands += [command[name] for name in command if not name.startswith("-")]
@@ -84,9 +86,9 @@ def citations(file: Path) -> set[tuple[str, str]]:
     """Each specification and section that a file cites, also where a line breaks in between."""
     text = " ".join(re.sub(r"\n\s*#", "\n", file.read_text(encoding="utf-8")).split())
     return {
-        (found[1], section)
-        for found in CITED.finditer(text)
-        for section in re.findall(r"\d+", found[0].partition(".md")[2])
+        (match[1], section)
+        for match in CITED.finditer(text)
+        for section in re.findall(r"\d+", match[0].partition(".md")[2])
     }
 
 
@@ -107,13 +109,15 @@ def test_every_cited_section_of_a_specification_exists() -> None:
         for file in (ROOT / room).rglob("*")
         if file.suffix in {".py", ".md"} and spec not in file.parents
     ]
-    cited = {(file.name, *one) for file in files for one in citations(file)}
-    assert {one for one in cited if one[2] not in sections.get(one[1], ())} == set()
+    cited = {(file.name, *citation) for file in files for citation in citations(file)}
+    assert {
+        citation for citation in cited if citation[2] not in sections.get(citation[1], ())
+    } == set()
     assert {name for _, name, _ in cited} == set(sections)
     assert len(cited) > 60
 
 
-def test_every_target_names_modules_and_tests_that_are_there() -> None:
+def test_every_mutation_target_names_existing_modules_and_tests() -> None:
     """`make evidence-mutation-test` takes too long to find out that one is gone."""
     library = ROOT / "layers/cardsharp/python/cardsharp"
     for target in TARGETS.values():
@@ -126,22 +130,12 @@ def test_every_target_names_modules_and_tests_that_are_there() -> None:
 CLASS = re.compile(r"^class (\w+)[(:]", re.MULTILINE)
 
 
-def test_a_class_name_means_one_thing() -> None:
-    """Who shares one is listed, with why, in samples/class_names.toml (docs/glossary.md)."""
-    library = "layers/cardsharp/python"
-    hosted = {ROOT / library / package.replace(".", "/") for package in HOSTED.values()}
-    hosted.add(ROOT / "cardsharp_tools" / "research")  # which nothing else imports
-    found = defaultdict[str, list[str]](list)
-    for room in (library, "cardsharp_tools", "functions"):
+def test_no_two_classes_share_a_name() -> None:
+    """A reader who finds a class by its name finds the only one (docs/glossary.md)."""
+    modules_by_class = defaultdict[str, list[str]](list)
+    for room in ("layers/cardsharp/python", "cardsharp_tools", "functions"):
         for file in (ROOT / room).rglob("*.py"):
-            if not hosted.intersection(file.parents):
-                for name in CLASS.findall(file.read_text("utf-8")):
-                    found[name].append(str(file.relative_to(ROOT)))
-    shared = {name: modules for name, modules in found.items() if len(modules) > 1}
-    listed = sample_table("class_names")
-    same_job, own, apart = {*listed["same_job"]}, {*listed["own"]}, listed["apart"]
-    unlisted = shared.keys() - same_job - own - apart.keys()
-    assert {name: shared[name] for name in unlisted} == {}
-    assert {name for name, most in apart.items() if len(shared.get(name, ())) > most} == set()
-    assert same_job | apart.keys() <= shared.keys()
-    assert same_job.isdisjoint(apart)
+            for name in CLASS.findall(file.read_text("utf-8")):
+                modules_by_class[name].append(str(file.relative_to(ROOT)))
+    assert {name: files for name, files in modules_by_class.items() if len(files) > 1} == {}
+    assert len(modules_by_class) > 500

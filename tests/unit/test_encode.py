@@ -37,17 +37,17 @@ def test_a_position_is_encoded_as_its_environment_shows_it(
     match.reset(seed=5)
     dice = np.random.default_rng(5)
     while match.choices:
-        shown = match.observe(match.agent_selection)
+        observation = match.observe(match.agent_selection)
         numbers = encode(match.position)
-        assert np.asarray(numbers).tobytes() == shown["observation"].tobytes()
+        assert np.asarray(numbers).tobytes() == observation["observation"].tobytes()
         mask = legal_mask(match.position)
-        assert np.asarray(mask).tobytes() == shown["action_mask"].tobytes()
+        assert np.asarray(mask).tobytes() == observation["action_mask"].tobytes()
         actions = legal_actions(match.position)
         assert {match.action_number(action): action for action in actions.values()} == actions
         match.step(int(dice.choice([*actions])))
 
 
-def test_who_gives_what_is_no_position_may_name_the_game() -> None:
+def test_encode_accepts_a_game_name_and_refuses_unrelated_objects() -> None:
     match = make_env("blef").unwrapped
     match.reset(seed=1)
     assert encode(match.position, "blef") == encode(match.position)
@@ -55,7 +55,7 @@ def test_who_gives_what_is_no_position_may_name_the_game() -> None:
         encode((1, 2))
 
 
-def test_numbers_are_made_without_numpy() -> None:
+def test_encoding_works_without_numpy() -> None:
     """As in the sandbox of a contest, and on AWS."""
     command = [sys.executable, "-c", WITHOUT_NUMPY]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ours

@@ -10,7 +10,7 @@ from support.euchre_deals import decision_states, positions
 from cardsharp.games.euchre.actions import Bid, DecisionType, Play
 from cardsharp.games.euchre.cards import DECK, parse_card, strength, suit_of
 from cardsharp.games.euchre.fallback import DECISION_RUNNER
-from cardsharp.games.euchre.position import Position, current_position
+from cardsharp.games.euchre.position import EuchrePosition, current_position
 from cardsharp.games.euchre.public_state import (
     DEALER,
     SEATS,
@@ -20,7 +20,7 @@ from cardsharp.games.euchre.public_state import (
     pending_decision,
 )
 from cardsharp.games.euchre.rules import Deal, apply, legal_cards, score
-from cardsharp.games.euchre.strategies import Decision
+from cardsharp.games.euchre.strategies import EuchreDecision
 from cardsharp.games.euchre.strategies.bidding import card_mask
 from cardsharp.games.euchre.strategies.double_dummy import DoubleDummySolver
 from cardsharp.games.euchre.strategies.pimc import Pimc, SearchBudget
@@ -39,41 +39,41 @@ SMALL = SearchBudget(max_worlds=8, batch_size=8)
 HEARTS = 2
 
 
-def cards_of(held: int) -> tuple[int, ...]:
-    return tuple(card for card in DECK if held >> card & 1)
+def cards_of(hand_bits: int) -> tuple[int, ...]:
+    return tuple(card for card in DECK if hand_bits >> card & 1)
 
 
-def hand(held: str) -> tuple[int, ...]:
-    return tuple(sorted(map(parse_card, held.split())))
+def hand(hand_text: str) -> tuple[int, ...]:
+    return tuple(sorted(map(parse_card, hand_text.split())))
 
 
-def playing(held: str, table: PublicState) -> Position:
-    cards = hand(held)
-    return Position(0, DecisionType.PLAY, cards, table, tuple(map(Play, cards)))
+def playing(hand_text: str, table: PublicState) -> EuchrePosition:
+    cards = hand(hand_text)
+    return EuchrePosition(0, DecisionType.PLAY, cards, table, tuple(map(Play, cards)))
 
 
-def test_every_world_agrees_with_what_the_seat_has_seen() -> None:
+def test_every_sampled_world_agrees_with_the_observations_of_the_seat() -> None:
     for view in positions(24):
         table = view.public_state
         played = {card for trick in table.tricks for _, card in trick}
         for world, _ in WorldSampler(view, PortableRng(1)).sample(3):
             hands, dealt = list(map(cards_of, world.hands)), list(map(cards_of, world.dealt_hands))
             assert hands[view.seat] == view.hand
-            held = [card for hand in hands for card in hand]
-            assert len(held) == len(set(held))
-            assert played.isdisjoint(held)
+            all_cards = [card for hand in hands for card in hand]
+            assert len(all_cards) == len(set(all_cards))
+            assert played.isdisjoint(all_cards)
             assert [*map(len, dealt)] == [5] * 4
             assert len({card for hand in dealt for card in hand}) == 20
             for seat in SEATS:
-                own = table.cards_played_by(seat)
-                assert {*own} <= {*dealt[seat], table.turn_card}
+                played_by_seat = table.cards_played_by(seat)
+                assert {*played_by_seat} <= {*dealt[seat], table.turn_card}
                 if view.decision_type is not DecisionType.DISCARD or seat != DEALER:
-                    assert len(hands[seat]) + len(own) == 5
+                    assert len(hands[seat]) + len(played_by_seat) == 5
                 suits = {suit_of(card, table.trump) for card in hands[seat]}
                 assert suits.isdisjoint(table.revealed_voids[seat])
 
 
-def test_a_dealer_who_called_is_thought_to_hold_trumps() -> None:
+def test_a_dealer_that_called_is_expected_to_have_trumps() -> None:
     """Bids weigh: a caller's likely hands are not those of somebody who passed."""
 
     def trumps(table: PublicState) -> float:
@@ -91,23 +91,25 @@ def test_a_dealer_who_called_is_thought_to_hold_trumps() -> None:
 
 
 @pytest.mark.parametrize(
-    ("turned", "held", "bid"),
+    ("turned", "hand_text", "bid"),
     [
         ("9H", "QH KH AH JD JH", Bid(HEARTS, goes_alone=True)),  # it cannot lose
         ("JH", "9C 10C 9S 10S 9D", Bid()),  # it is hopeless
     ],
 )
-def test_a_hand_is_called_for_what_it_is_worth(turned: str, held: str, bid: Bid) -> None:
+def test_bids_follow_the_value_of_the_hand(turned: str, hand_text: str, bid: Bid) -> None:
     choices = (Bid(), Bid(HEARTS), Bid(HEARTS, goes_alone=True))
-    view = Position(0, DecisionType.BID, hand(held), PublicState(parse_card(turned)), choices)
+    view = EuchrePosition(
+        0, DecisionType.BID, hand(hand_text), PublicState(parse_card(turned)), choices
+    )
     assert Pimc(budget=SMALL).decide(view).action == bid
 
 
 def test_work_ends_at_its_limit_and_time_is_the_last_resort() -> None:
     view = next(
-        one
-        for one in positions(20, DecisionType.BID)
-        if one.public_state.bids == () and len(Pimc(budget=SMALL).decide(one).options) > 1
+        position
+        for position in positions(20, DecisionType.BID)
+        if position.public_state.bids == () and len(Pimc(budget=SMALL).decide(position).options) > 1
     )
     limited = Pimc(budget=SearchBudget(max_worlds=50, batch_size=10, max_work=1)).decide(view)
     assert limited.world_count == 10
@@ -139,16 +141,16 @@ def test_a_view_that_no_world_fits_is_answered_by_rule() -> None:
     assert decision.reason.startswith("No world fits the view.")
 
 
-def test_dice_fall_the_same_way_everywhere() -> None:
+def test_portable_rng_rolls_the_same_on_every_platform() -> None:
     dice, cards = PortableRng(42), list(DECK)
     dice.shuffle(cards)
     assert cards[:6] == [13, 6, 11, 16, 17, 5]
     assert dice.random() == 0.34461165588511367
 
 
-def test_a_safe_answer_replaces_one_that_is_not_allowed() -> None:
+def test_a_safe_action_replaces_an_illegal_action() -> None:
     cheat = SimpleNamespace(
-        decide=lambda view: Decision(Play(view.unseen_cards[0]), "I wish I had it.")
+        decide=lambda view: EuchreDecision(Play(view.unseen_cards[0]), "I wish I had it.")
     )
     for view in positions(20):
         decided = DECISION_RUNNER.decide(cheat, view, None, lambda: 0.0)
@@ -159,33 +161,33 @@ def test_a_safe_answer_replaces_one_that_is_not_allowed() -> None:
 CALL = TrumpCall(4, HEARTS, goes_alone=False)
 
 
-def most_tricks(
+def max_tricks(
     hands: list[tuple[int, ...]], table: PlayOrder, side: int, trick: list[TrickCard], seat: int
 ) -> int:
     """Tricks of a side with perfect play: every card of everybody tried, nothing clever."""
     led = suit_of(trick[0].card, table.trump) if trick else None
     if len(trick) == table.chairs:
-        winner = max(trick, key=lambda one: strength(one.card, table.trump, led)).seat
-        return (winner % 2 == side) + most_tricks(hands, table, side, [], winner)
+        winner = max(trick, key=lambda trick_card: strength(trick_card.card, table.trump, led)).seat
+        return (winner % 2 == side) + max_tricks(hands, table, side, [], winner)
     seat = table.next_from(seat)
     if not hands[seat]:
         return 0
     values = [
-        most_tricks(without(card, hands), table, side, [*trick, TrickCard(seat, card)], seat + 1)
+        max_tricks(without(card, hands), table, side, [*trick, TrickCard(seat, card)], seat + 1)
         for card in legal_cards(hands[seat], led, table.trump)
     ]
     return max(values) if seat % 2 == side else min(values)
 
 
 def without(card: int, hands: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    return [tuple(one for one in hand if one != card) for hand in hands]
+    return [tuple(hand_card for hand_card in hand if hand_card != card) for hand in hands]
 
 
 @pytest.mark.parametrize(
     ("call", "lone_defender"),
     [(CALL, None), (TrumpCall(4, 1, goes_alone=True), None), (TrumpCall(7, 3, goes_alone=True), 2)],
 )
-def test_the_search_finds_what_trying_all_finds(call: TrumpCall, lone_defender: int | None) -> None:
+def test_solver_agrees_with_exhaustive_search(call: TrumpCall, lone_defender: int | None) -> None:
     """Three cards each: few enough to try every line of play, also from the middle of a trick."""
     rng, table, cards = Random(7), PlayOrder(call, lone_defender), trump_layout(call.suit)
     for number in range(36):
@@ -199,14 +201,14 @@ def test_the_search_finds_what_trying_all_finds(call: TrumpCall, lone_defender: 
             trick.append(TrickCard(seat, rng.choice(legal_cards(hands[seat], led, call.suit))))
             hands = without(trick[-1].card, hands)
             stage = replace(stage, seat=seat).with_card(cards.bit[trick[-1].card], table)
-        best = most_tricks(hands, table, call.caller_seat % 2, trick, stage.seat)
+        best = max_tricks(hands, table, call.caller_seat % 2, trick, stage.seat)
         lying = cards.mask(card for _, card in trick)
         assert [search.can_win(stage, need, lying) for need in range(5)] == [
             best >= need for need in range(5)
         ]
 
 
-def test_points_tell_made_all_five_and_euchred_apart() -> None:
+def test_points_distinguish_win_march_and_euchre() -> None:
     table, cards = PlayOrder(CALL), trump_layout(HEARTS)
     best = cards.mask(map(parse_card, ("JH", "JD", "AH", "KH", "QH")))
     poor = cards.mask(map(parse_card, ("9C", "9S", "9D", "10C", "10S")))
@@ -247,15 +249,13 @@ def test_a_hand_is_worth_its_parts(hand: str, parts: list[int]) -> None:
         ("QC 10S KS", "10S QC KS"),  # and only with a trump
     ],
 )
-def test_of_the_cards_offered_the_one_that_is_missed_least_is_laid_aside(
-    hand: str, missed: str
-) -> None:
+def test_discard_prefers_the_offered_card_of_lowest_value(hand: str, missed: str) -> None:
     """`missed` are the cards in the order in which they go while the others stay in the hand."""
     cards = trump_layout(HEARTS)
-    held = left = cards.mask(map(parse_card, hand.split()))
+    hand_bits = remaining_bits = cards.mask(map(parse_card, hand.split()))
     for card in map(parse_card, missed.split()):
-        assert cards.number[cards.best_discard(held, left)] == card
-        left ^= cards.bit[card]
+        assert cards.number[cards.best_discard(hand_bits, remaining_bits)] == card
+        remaining_bits ^= cards.bit[card]
 
 
 def test_a_world_is_played_out_as_the_player_rules_plays_it() -> None:
@@ -283,6 +283,6 @@ def over_bits(deal: Deal) -> int:
     )
     dealt = tuple(card_mask(deal.cards[5 * seat : 5 * seat + 5]) for seat in SEATS)
     hidden = EuchreWorld((), dealt).cards_not_dealt(table.trump_call, table.turn_card)
-    told = (cards.bit[card] for trick in table.tricks for _, card in trick)
-    *_, stage = trick_states(told, seating)
+    played_bits = (cards.bit[card] for trick in table.tricks for _, card in trick)
+    *_, stage = trick_states(played_bits, seating)
     return playout_points(seating, [cards.mask(deal.hand(seat)) for seat in SEATS], hidden, stage)

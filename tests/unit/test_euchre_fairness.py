@@ -46,19 +46,21 @@ from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, to_event
 def test_views_that_differ_have_different_seeds_the_same_in_every_process() -> None:
     """Seeds must not hang on Python's randomised hashes: one was made elsewhere."""
     seen = {*positions(40)}
-    assert len({one.seed for one in seen}) == len(seen)
+    assert len({view.seed for view in seen}) == len(seen)
     assert current_position(next(decision_states("fixed"))).seed == 9043626633847032657
 
 
-def test_a_dealer_is_not_told_that_an_opponent_calls_alone() -> None:
+def test_a_dealer_does_not_learn_that_an_opponent_calls_alone() -> None:
     """The discard is asked for before the call is told (docs/spec/euchre.md section 4)."""
-    asked = positions(100, DecisionType.DISCARD)
+    discard_positions = positions(100, DecisionType.DISCARD)
     assert not any(
-        one.public_state.trump_call.goes_alone
-        for one in asked
-        if one.public_state.trump_call.caller_seat % 2 != DEALER % 2
+        position.public_state.trump_call.goes_alone
+        for position in discard_positions
+        if position.public_state.trump_call.caller_seat % 2 != DEALER % 2
     )
-    assert any(one.public_state.trump_call.goes_alone for one in asked), "of a partner it is"
+    assert any(position.public_state.trump_call.goes_alone for position in discard_positions), (
+        "of a partner it is"
+    )
 
 
 KEY = DealKey("7f0e", 0, 3)
@@ -71,23 +73,27 @@ def test_the_entry_names_no_card_that_the_seat_does_not_know() -> None:
             decision_log_entry(KEY, PendingDecision(seen.seat, seen.decision_type), seen, decided)
         )
         words = entry.replace('"', " ").replace(",", " ").split()
-        shown = {parse_card(word) for word in words if word in {card_name(card) for card in DECK}}
-        assert shown <= {*seen.seat_cards, *DECK} - set(seen.unseen_cards)
+        named_cards = {
+            parse_card(token) for token in words if token in {card_name(card) for card in DECK}
+        }
+        assert named_cards <= {*seen.seat_cards, *DECK} - set(seen.unseen_cards)
 
 
 CLUBS, DIAMONDS, HEARTS, SPADES = SUITS
 
 
-def after(*actions: Action) -> Deal:
+def deal_with_actions(*actions: Action) -> Deal:
     """The deal of `CARDS`, of which spades are turned up, after these."""
     return reduce(apply, actions, start(tuple(CARDS)))
 
 
-def test_what_lies_open_is_told_with_the_seats_as_the_asker_counts_them() -> None:
-    table = after(PASS, Bid(SPADES), Discard(parse_card("9S")), Play(CARDS[0])).public_state
-    told, lead = public_state_body(table, first_seat=1), card_name(CARDS[0])
-    assert told["bids"] == [[3, "pass"], [0, "order up"]]
-    assert told["plays"] == told["trick"] == [[3, lead]]
+def test_public_state_uses_the_seat_numbers_of_its_reader() -> None:
+    table = deal_with_actions(
+        PASS, Bid(SPADES), Discard(parse_card("9S")), Play(CARDS[0])
+    ).public_state
+    body, lead = public_state_body(table, first_seat=1), card_name(CARDS[0])
+    assert body["bids"] == [[3, "pass"], [0, "order up"]]
+    assert body["plays"] == body["trick"] == [[3, lead]]
     assert public_state_body(table)["bids"] == [[0, "pass"], [1, "order up"]]
 
 
@@ -97,7 +103,7 @@ def test_the_second_round_is_about_other_suits_and_a_call_of_the_first_makes_a_d
     second = {bid.suit for bid in legal_bids(4, turned)}
     assert second == {None, CLUBS, DIAMONDS, SPADES}
     assert PASS in legal_bids(7, turned), "nobody is stuck"
-    deal = after(PASS, Bid(SPADES))
+    deal = deal_with_actions(PASS, Bid(SPADES))
     assert pending_decision(deal.public_state) == PendingDecision(3, DecisionType.DISCARD)
     assert len(legal_actions(deal)) == 6
     assert Discard(parse_card("AS")) in legal_actions(deal), "the turn card may go as well"
@@ -107,7 +113,7 @@ def test_the_second_round_is_about_other_suits_and_a_call_of_the_first_makes_a_d
 
 
 def test_only_a_lone_caller_may_be_defended_against_alone_and_the_first_yes_counts() -> None:
-    deal = after(*[PASS] * 5, Bid(DIAMONDS, goes_alone=True))
+    deal = deal_with_actions(*[PASS] * 5, Bid(DIAMONDS, goes_alone=True))
     assert pending_decision(deal.public_state) == PendingDecision(2, DecisionType.DEFEND)
     declined = apply(deal, Defend(goes_alone=False))
     assert pending_decision(declined.public_state) == PendingDecision(0, DecisionType.DEFEND)
@@ -118,13 +124,13 @@ def test_only_a_lone_caller_may_be_defended_against_alone_and_the_first_yes_coun
     assert apply(deal, Defend(goes_alone=True)).public_state.sitting_out == {3, 0}
 
 
-def test_an_action_out_of_place_is_refused_and_says_why() -> None:
+def test_an_action_out_of_turn_is_refused_with_a_reason() -> None:
     with pytest.raises(IllegalAction, match="Seat 0 is to bid and may not play 9C"):
-        after(Play(parse_card("9C")))
+        deal_with_actions(Play(parse_card("9C")))
     with pytest.raises(IllegalAction, match="may not spades"):
-        after(*[PASS] * 4, Bid(SPADES))
+        deal_with_actions(*[PASS] * 4, Bid(SPADES))
     with pytest.raises(IllegalAction, match="The deal is over"):
-        after(*[PASS] * 9)
+        deal_with_actions(*[PASS] * 9)
     with pytest.raises(InvalidInput, match="exactly once"):
         start((0,) * 24)
 
@@ -134,7 +140,7 @@ small = st.integers(0, 7)
 
 
 @given(st.integers(0, 2**32))
-def test_who_follows_suit_could_and_who_did_not_could_not(seed: int) -> None:
+def test_revealed_voids_agree_with_the_cards_played_later(seed: int) -> None:
     *states, last = random_deal_states(Random(seed))
     for deal in states:
         for seat, voids in enumerate(deal.public_state.revealed_voids):
@@ -164,8 +170,8 @@ MESSAGES = {
 """Of each path the fields of a question, and those of a message that tells the answer."""
 
 messages = st.one_of(
-    st.tuples(st.just(path), st.fixed_dictionaries(asked, optional=told))
-    for path, (asked, told) in MESSAGES.items()
+    st.tuples(st.just(path), st.fixed_dictionaries(request_fields, optional=answer_fields))
+    for path, (request_fields, answer_fields) in MESSAGES.items()
 )
 offers = st.lists(st.integers(0, 23), min_size=1, max_size=6)
 
@@ -175,9 +181,9 @@ offers = st.lists(st.integers(0, 23), min_size=1, max_size=6)
 def test_any_messages_in_any_order_are_answered_and_every_answer_is_among_the_offers(
     cards: list[int], sent: list[tuple[tuple[str, dict[str, int]], list[int]]]
 ) -> None:
-    """Whatever a confused client sends in whatever order: never a failure, never a made-up card.
+    """The service never fails or invents a card, whatever a confused client sends in any order.
 
-    A message that carries a decision is told, one that does not is asked.
+    A message that carries a decision is a notice; any other message is a request.
     """
     service = EuchreServiceHarness()
     address: dict[str, object] = {"token": "a", "gameNum": 0, "dealNum": 0}
@@ -193,8 +199,8 @@ def test_any_messages_in_any_order_are_answered_and_every_answer_is_among_the_of
         if path in lists:
             query += "".join(f"&{lists[path]}={card}" for card in offered)
         answer = service.call_ok("GET", f"{path}?{query}")
-        again = service.call_ok("GET", f"{path}?{query}")
-        assert again == answer, "the same question is given the same answer"
+        repeated_answer = service.call_ok("GET", f"{path}?{query}")
+        assert repeated_answer == answer, "the same question is given the same answer"
         assert answer.get("card", offered[0]) in offered
         assert answer.get("suit", -1) in {-1, 0, 1, 2, 3}
 
@@ -228,10 +234,10 @@ def test_a_notice_comes_back_without_unknown_fields_or_quotes(
 ) -> None:
     """It is JSON whatever its type says, and at any stage."""
     for headers in ((), (("content-type", "text/plain"),)):
-        asked = HttpRequest("POST", "/live//bid", headers, json.dumps(BID).encode())
-        made = to_event(asked, datetime.now(UTC))
-        made["requestContext"]["stage"] = "live"
-        assert service.answer(made)["statusCode"] == 200
+        request = HttpRequest("POST", "/live//bid", headers, json.dumps(BID).encode())
+        event = to_event(request, datetime.now(UTC))
+        event["requestContext"]["stage"] = "live"
+        assert service.answer(event)["statusCode"] == 200
     answer = service.call_ok("POST", "/bid", {"extra": [1], **BID})
     assert answer == {**BID, "suit": None, "alone": None}
     _, answer = service.call("POST", "/bid", {**BID, "suit": "<script>"})
@@ -257,7 +263,7 @@ UNPLAYABLE = ([*range(23), 0], list(range(23)), [*range(23), 24], "x")
         *((f"GET /bid{query}", None) for query in ("", "?token=%ff%fe", f"?{'x' * 9000}")),
     ],
 )
-def test_what_cannot_be_read_is_refused(
+def test_unreadable_requests_are_refused(
     service: EuchreServiceHarness, target: str, body: str | None
 ) -> None:
     method, path = target.split(" ", 1)
@@ -266,14 +272,18 @@ def test_what_cannot_be_read_is_refused(
     assert answer["message"]
 
 
-def test_every_published_operation_is_there_under_its_name() -> None:
+def test_every_published_operation_exists_under_its_name() -> None:
     published = recording("euchre_operations")
-    ours = json.loads(json.dumps(SERVICE.openapi_documents()[""]))["paths"]
-    for one in published:
-        operation = ours[one["path"]][one["method"]]
-        assert operation["operationId"] == one["operationId"]
-        assert [given["name"] for given in operation.get("parameters", [])] == one["parameters"]
-    assert set(ours) - {one["path"] for one in published} == {"/openapi.json"}
+    paths = json.loads(json.dumps(SERVICE.openapi_documents()[""]))["paths"]
+    for published_operation in published:
+        operation = paths[published_operation["path"]][published_operation["method"]]
+        assert operation["operationId"] == published_operation["operationId"]
+        assert [
+            parameter["name"] for parameter in operation.get("parameters", [])
+        ] == published_operation["parameters"]
+    assert set(paths) - {published_operation["path"] for published_operation in published} == {
+        "/openapi.json"
+    }
     assert len(published) == 16
 
 
@@ -286,8 +296,8 @@ def called(plays: int, players: int = 4) -> list[Event]:
     """A first call, alone where three play, and so many plays."""
     call = BidEvent(is_answer=True, round=0, bid_index=0, suit=HEARTS, alone=players == 3)
     cards = zip(range(plays), DECK, strict=False)
-    told = [PlayEvent(n // players, n % players, n % players, card) for n, card in cards]
-    return [call, *told]
+    play_events = [PlayEvent(n // players, n % players, n % players, card) for n, card in cards]
+    return [call, *play_events]
 
 
 @pytest.mark.parametrize(
@@ -303,5 +313,5 @@ def called(plays: int, players: int = 4) -> list[Event]:
         (called(15, players=3), True),
     ],
 )
-def test_a_deal_is_over_when_all_was_told(events: list[Event], *, over: bool) -> None:
+def test_a_deal_is_over_with_its_last_event(events: list[Event], *, over: bool) -> None:
     assert is_over(DealRecord(DealKey("t", 0, 0), DECK, tuple(events))) is over

@@ -1,6 +1,6 @@
-"""What the real client does, and no document says (docs/spec/euchre.md section 5).
+"""Behaviour of the real client that no document describes (docs/spec/euchre.md section 5).
 
-Of it tests/replay/test_euchre_traffic.py has all that was recorded.
+tests/replay/test_euchre_traffic.py replays all of it that was recorded.
 """
 
 import pytest
@@ -51,9 +51,9 @@ def test_bids_are_numbered_by_ourselves_whatever_round_and_pos_say(
     What is told, and what is asked, at which round and position; how many bids there are then.
     """
     for message in sent.split(", "):
-        what, address = message.split()
+        kind, address = message.split()
         number, pos = map(int, address)
-        if what == "asked":
+        if kind == "asked":
             deal.request_bid(number, pos)
         else:
             answer = deal.send_bid(number, pos, -1)
@@ -63,7 +63,7 @@ def test_bids_are_numbered_by_ourselves_whatever_round_and_pos_say(
 
 
 @pytest.mark.parametrize("suit", [4, SPADES])
-def test_a_four_is_a_pass_like_a_call_before_bids(
+def test_suit_four_or_an_early_call_counts_as_a_pass(
     deal: DealMessages, scribe: RecordingStrategy, suit: int
 ) -> None:
     """The client is the authority: what it goes on from is what happened."""
@@ -72,12 +72,12 @@ def test_a_four_is_a_pass_like_a_call_before_bids(
     assert scribe.positions[0].public_state.bids == (PASS,)
 
 
-@pytest.mark.parametrize(("told", "suit", "number"), [(5, SPADES, 1), (1, HEARTS, 5)])
+@pytest.mark.parametrize(("bid_position", "suit", "number"), [(5, SPADES, 1), (1, HEARTS, 5)])
 def test_a_call_is_of_the_round_that_its_suit_tells(
-    deal: DealMessages, scribe: RecordingStrategy, told: int, suit: int, number: int
+    deal: DealMessages, scribe: RecordingStrategy, bid_position: int, suit: int, number: int
 ) -> None:
     """However many bids were lost: the turned suit is called in the first round only."""
-    deal.send_bid(1, told, suit)
+    deal.send_bid(1, bid_position, suit)
     deal.send_swap(1, 3)
     deal.request_play(0, 0, 0, CARDS[:5])
     assert scribe.positions[-1].public_state.trump_call == (number, suit, False)
@@ -93,7 +93,7 @@ def test_another_turn_card_is_of_another_deal(
     assert deal.request_bid(1, 0)["suit"] == SPADES
 
 
-def test_a_dealer_who_sits_out_is_asked_for_the_discard(
+def test_a_dealer_sitting_out_is_requested_to_discard(
     deal: DealMessages, scribe: RecordingStrategy
 ) -> None:
     scribe.answer = lambda view: (
@@ -108,7 +108,7 @@ def test_a_dealer_who_sits_out_is_asked_for_the_discard(
     assert scribe.positions[-1].public_state.trump_call == (1, SPADES, True)
 
 
-def test_the_turn_card_may_be_laid_aside_minus_one_never_and_others_discards_are_not_stored(
+def test_turn_card_may_be_discarded_and_opponent_discards_are_not_stored(
     deal: DealMessages, scribe: RecordingStrategy
 ) -> None:
     scribe.answer = lambda view: Discard(view.public_state.turn_card)
@@ -116,13 +116,13 @@ def test_the_turn_card_may_be_laid_aside_minus_one_never_and_others_discards_are
     other = DealMessages(deal.service, deal=1)
     other.begin()
     other.send_bid(1, 0, SPADES)
-    before = deal.service.store.read(DealKey(TOKEN, 0, 1))
+    stored_deal = deal.service.store.read(DealKey(TOKEN, 0, 1))
     other.send_swap(0, 7)
-    assert deal.service.store.read(DealKey(TOKEN, 0, 1)) == before
+    assert deal.service.store.read(DealKey(TOKEN, 0, 1)) == stored_deal
     assert other.request_swap(0, [*CARDS[15:20], -1])["card"] in CARDS[15:20]
 
 
-def test_a_question_is_answered_once_unless_that_card_is_not_offered_again(
+def test_a_repeated_request_gets_the_same_answer_while_its_card_is_offered(
     deal: DealMessages, scribe: RecordingStrategy
 ) -> None:
     scribe.answer = lambda view: view.legal_actions[1]
@@ -161,7 +161,7 @@ def test_a_missing_play_is_noticed_and_answered_legally(
     assert deal.service.log.strategy_failures == ["no stored deal leads to this question"]
 
 
-def test_a_lone_defence_is_asked_for_as_the_documents_say(
+def test_a_lone_defence_is_requested_as_documented(
     deal: DealMessages, scribe: RecordingStrategy
 ) -> None:
     scribe.answer = lambda view: (

@@ -1,4 +1,4 @@
-"""What a user's bot does beside deciding, how its `decide` is written, and what is said of it."""
+"""Habits of a user's bot beside deciding, the form of its `decide`, and hints about them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,39 +27,39 @@ def _forget() -> Iterator[None]:
     list(take_hints())
 
 
-def hints(folder: Path, name: str, body: str, before: str = "", number: int = 4) -> list[str]:
-    """What is said of a file after so many decisions."""
-    strategy = build(load_strategy(write_strategy_file(folder, name, body, before)), Random(0))
+def hints(folder: Path, name: str, body: str, preamble: str = "", number: int = 4) -> list[str]:
+    """Return the hints about a strategy file once it has decided `number` times."""
+    strategy = build(load_strategy(write_strategy_file(folder, name, body, preamble)), Random(0))
     for _ in range(number):
         strategy.decide(position())
     return [hint for hint in take_hints() if "is slow" not in hint]
 
 
 @pytest.mark.parametrize(
-    ("name", "before", "call", "own"),
+    ("name", "preamble", "call", "replacement"),
     [
         ("plain", "import random", "random.random()", "self.rng.random"),
         ("named", "from random import shuffle as mix", "mix([1, 2])", "self.rng.shuffle"),
         ("alias", "import random as dice", "dice.randrange(2)", "self.rng.randrange"),
     ],
 )
-def test_global_random_numbers_are_told_with_their_line_and_what_to_write(
-    tmp_path: Path, name: str, before: str, call: str, own: str
+def test_global_random_numbers_are_reported_with_line_and_replacement(
+    tmp_path: Path, name: str, preamble: str, call: str, replacement: str
 ) -> None:
-    [hint] = hints(tmp_path, name, f"{call}; {GOOD}", before)
+    [hint] = hints(tmp_path, name, f"{call}; {GOOD}", preamble)
     function = call.partition("(")[0]
     assert hint.startswith(f"{name}.py, line 13: {function} draws from global random numbers")
-    assert f"Write {own}, the Random that __init__ is given" in hint
+    assert f"Write {replacement}, the Random that __init__ is given" in hint
 
 
-def test_global_random_numbers_of_numpy_are_told(tmp_path: Path) -> None:
+def test_global_numpy_random_numbers_are_reported(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
     [hint] = hints(tmp_path, "numeric", f"np.random.rand(); {GOOD}", "import numpy as np")
     assert hint.startswith("numeric.py, line 13: np.random.rand draws from global random numbers")
 
 
 @pytest.mark.parametrize(
-    ("name", "before", "body", "said"),
+    ("name", "preamble", "body", "expected"),
     [
         ("grows", "SEEN = []", "SEEN.append(1)", "grows.py, line 1: the global SEEN changes"),
         (
@@ -71,29 +71,29 @@ def test_global_random_numbers_of_numpy_are_told(tmp_path: Path) -> None:
         ("shares", "", "Mine.seen = getattr(Mine, 'seen', 0) + 1", "the global Mine.seen changes"),
     ],
 )
-def test_globals_that_change_with_the_decisions_are_told(
-    tmp_path: Path, name: str, before: str, body: str, said: str
+def test_globals_that_change_with_decisions_are_reported(
+    tmp_path: Path, name: str, preamble: str, body: str, expected: str
 ) -> None:
-    [hint] = hints(tmp_path, name, f"{body}; {GOOD}", before)
-    assert said in hint
+    [hint] = hints(tmp_path, name, f"{body}; {GOOD}", preamble)
+    assert expected in hint
     assert "decide from the position alone" in hint
 
 
 @pytest.mark.parametrize(
-    ("name", "before", "body"),
+    ("name", "preamble", "body"),
     [
         ("own", "from random import Random", "Random(3).random()"),
         ("setup", "TABLE = {}", "TABLE.setdefault('all', [1, 2])"),
         ("local", "import math", "seen = [1]; seen.append(math.pi)"),
     ],
 )
-def test_chance_of_its_own_and_tables_that_are_set_up_once_are_no_matter(
-    tmp_path: Path, name: str, before: str, body: str
+def test_a_private_rng_and_tables_set_up_once_are_not_reported(
+    tmp_path: Path, name: str, preamble: str, body: str
 ) -> None:
-    assert hints(tmp_path, name, f"{body}; {GOOD}", before) == []
+    assert hints(tmp_path, name, f"{body}; {GOOD}", preamble) == []
 
 
-def test_slowness_is_told_with_the_times_and_the_limit() -> None:
+def test_slow_decisions_are_reported_with_times_and_limit() -> None:
     for seconds in (0.1, 0.5, 0.6):
         note_decision("slow.py", seconds, ())
     note_decision("quick.py", strategy_habits.SLOW_MEDIAN / 2, ())
@@ -108,8 +108,10 @@ def test_slowness_is_told_with_the_times_and_the_limit() -> None:
 def test_the_process_of_a_file_measures_its_decisions(tmp_path: Path) -> None:
     """Without the time in which others have the processor."""
     body = f"end = thread_time() + 0.15\n        while thread_time() < end: pass\n        {GOOD}"
-    before = "from time import thread_time"
-    strategy = build(load_strategy(write_strategy_file(tmp_path, "busy", body, before)), Random(0))
+    preamble = "from time import thread_time"
+    strategy = build(
+        load_strategy(write_strategy_file(tmp_path, "busy", body, preamble)), Random(0)
+    )
     strategy.decide(position())
     [hint] = take_hints()
     assert hint.startswith("busy.py is slow: half of its decisions took 0.")
@@ -127,7 +129,7 @@ class Mine:
 
 
 @pytest.mark.parametrize(
-    ("name", "decide", "said"),
+    ("name", "decide", "expected"),
     [
         ("lacks", "other = None", r"\(lacks.py, line 3\) has no method decide\(self, position\)"),
         (
@@ -148,17 +150,17 @@ class Mine:
         ("yields", "def decide(self, position): yield 1", "decide that yields; let it `return`"),
     ],
 )
-def test_a_decide_that_cannot_be_called_is_refused_before_the_match(
-    tmp_path: Path, name: str, decide: str, said: str
+def test_an_uncallable_decide_is_refused_at_load(
+    tmp_path: Path, name: str, decide: str, expected: str
 ) -> None:
     file = tmp_path / f"{name}.py"
     file.write_text(CLASS.format(name=name, init="pass", decide=decide))
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=expected):
         load_strategy(str(file))
 
 
 @pytest.mark.parametrize(
-    ("name", "init", "said"),
+    ("name", "init", "expected"),
     [
         ("begins", "self.x = rng.nosuch", "begins.py, line 6, fails: AttributeError: 'Random' obj"),
         (
@@ -169,15 +171,15 @@ def test_a_decide_that_cannot_be_called_is_refused_before_the_match(
     ],
 )
 def test_an_init_that_fails_and_a_file_that_ends_are_placed(
-    tmp_path: Path, name: str, init: str, said: str
+    tmp_path: Path, name: str, init: str, expected: str
 ) -> None:
     file = tmp_path / f"{name}.py"
     file.write_text(CLASS.format(name=name, init=init, decide="decide = print"))
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=expected):
         load_strategy(str(file))
 
 
-def test_faults_that_differ_in_action_or_position_alone_are_of_one_kind() -> None:
+def test_faults_differing_only_in_action_or_position_have_the_same_kind() -> None:
     place = "(mine.py, line 14, in decide: return Decision(choice, 'why'))"
     first = f"the rules refuse 'EndTurn': Cannot end turn; legal here: Draw {place}"
     second = f"the rules refuse 'Hook: Key5': Respond first: Map; legal here: Map: Key3 {place}"

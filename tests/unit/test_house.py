@@ -1,6 +1,6 @@
-"""Who may know whom (docs/architecture.md): a planted breach of any fence is caught.
+"""Import contracts (docs/architecture.md): a planted breach of any contract is detected.
 
-The contracts are in `pyproject.toml`; `make lint` runs them over what is there.
+The contracts are in `pyproject.toml`; `make lint` runs them over the code.
 """
 
 import ast
@@ -42,7 +42,11 @@ def broken(house: grimp.ImportGraph, fence: str | None = None) -> list[str]:
         for options in CONFIGURATION["contracts_options"]
         if fence in {None, options["name"]}
     ]
-    return [one.name for one in contracts if not one.check(deepcopy(house), verbose=False).kept]
+    return [
+        contract.name
+        for contract in contracts
+        if not contract.check(deepcopy(house), verbose=False).kept
+    ]
 
 
 def test_no_fence_is_broken_and_every_function_is_fenced(house: grimp.ImportGraph) -> None:
@@ -109,38 +113,45 @@ def imports_of(name: str) -> frozenset[str]:
     """The names by which a module of ours knows whole modules: what `import` binds, not `from`."""
     module = source(name)
     return frozenset(
-        (one.asname or one.name).partition(".")[0]
+        (alias.asname or alias.name).partition(".")[0]
         for node in (() if module is None else module.body)
         if isinstance(node, ast.Import)
-        for one in node.names
+        for alias in node.names
     )
 
 
 def reached(module: ast.Module) -> list[str]:
     """Every way out of a module that an import linter cannot see, as `line: what`."""
     nodes = list(ast.walk(module))
-    ours = {
-        one.asname or one.name: imports_of(f"{node.module}.{one.name}")
+    imports_by_name = {
+        alias.asname or alias.name: imports_of(f"{node.module}.{alias.name}")
         for node in nodes
         if isinstance(node, ast.ImportFrom)
-        for one in node.names
+        for alias in node.names
     }
-    return [f"{getattr(node, 'lineno', 0)}: {what}" for node in nodes for what in out(node, ours)]
+    return [
+        f"{getattr(node, 'lineno', 0)}: {escape}"
+        for node in nodes
+        for escape in out(node, imports_by_name)
+    ]
 
 
-def out(node: ast.AST, ours: dict[str, frozenset[str]]) -> list[str]:
-    """What a node reaches, where these names stand for modules of ours with what they import."""
+def out(node: ast.AST, imports_by_name: dict[str, frozenset[str]]) -> list[str]:
+    """Return the names that a node reaches outside its module.
+
+    `imports_by_name` maps a name that stands for a module of ours to what that module imports.
+    """
     match node:
         case ast.Name(id=name) if name in WAYS_OUT:
             return [name]
         case ast.Import(names=names):
-            return [one.name for one in names if one.name.partition(".")[0] == "cardsharp"]
+            return [alias.name for alias in names if alias.name.partition(".")[0] == "cardsharp"]
         case ast.ImportFrom(module=str() as owner, names=names):
-            return [one.name for one in names if one.name in imports_of(owner)]
+            return [alias.name for alias in names if alias.name in imports_of(owner)]
         case ast.Attribute(attr=name) if name.startswith("__") and name.endswith("__"):
             return [name] if name not in HARMLESS else []
         case ast.Attribute(value=ast.Name(id=owner), attr=name):
-            return [name] if name in ours.get(owner, ()) else []
+            return [name] if name in imports_by_name.get(owner, ()) else []
     return []
 
 
@@ -163,7 +174,7 @@ def blind() -> list[str]:
 
 
 @pytest.mark.parametrize("module", blind())
-def test_what_decides_reaches_nothing_past_its_imports(module: str) -> None:
+def test_blind_modules_reach_nothing_beyond_their_imports(module: str) -> None:
     parsed = source(module.removesuffix(".__init__"))
     assert parsed is not None
     assert reached(parsed) == []
@@ -188,7 +199,7 @@ def test_what_decides_reaches_nothing_past_its_imports(module: str) -> None:
         "import cardsharp.play.strategy_registry\ncardsharp.play.strategy_registry.inspect",
     ],
 )
-def test_a_way_out_is_caught(planted: str) -> None:
+def test_an_escape_is_detected(planted: str) -> None:
     assert reached(ast.parse(planted))
 
 

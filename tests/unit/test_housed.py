@@ -19,7 +19,7 @@ from support.waiting import HANG_SECONDS
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.actions import DRAW
 from cardsharp.games.deadmansdraw.fallback import DECISION_RUNNER
-from cardsharp.games.deadmansdraw.strategies import Decision, PointsOption, build
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, PointsOption, build
 from cardsharp.play.catalog import get_game
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.guarded_call import MAX_STDOUT_CHARS, InvalidDecision, call_guarded
@@ -43,11 +43,11 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], DecisionRes
     file = write_strategy_file(tmp_path_factory.mktemp("house"), "obeys", body)
     strategy = build(load_strategy(file), Random(0))
 
-    def asked(code: str) -> DecisionResult[object]:
+    def decide_by_code(code: str) -> DecisionResult[object]:
         Path(f"{file}.txt").write_text(code)
         return decided(strategy)
 
-    return asked
+    return decide_by_code
 
 
 def decided(strategy: object) -> DecisionResult[object]:
@@ -55,7 +55,7 @@ def decided(strategy: object) -> DecisionResult[object]:
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "expected"),
     [
         (f"{SEEN}; import os; os._exit(0)", "the strategy ended the process (os._exit(0))"),
         (f"{SEEN}; import ctypes; ctypes.string_at(0)", "process (Segmentation fault)"),
@@ -76,17 +76,17 @@ def decided(strategy: object) -> DecisionResult[object]:
         ("position.seat = 1", "a position cannot be changed; change a copy"),
     ],
 )
-def test_a_fault_is_told_with_its_line_and_the_next_decision_is_made(
+def test_a_fault_is_reported_with_its_line_and_deciding_continues(
     ask: Callable[[str], DecisionResult[object]],
     code: str,
-    said: str,
+    expected: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ask(GOOD)  # it is imported, and has the limit of a decision the next time
     monkeypatch.setattr(line_process, "ANSWER_TIMEOUT", timedelta(seconds=1))
     ask(GOOD)
     failed = ask(code)
-    assert said in str(failed.error)
+    assert expected in str(failed.error)
     assert not code.startswith(SEEN) or failed.stdout == "seen", "what it printed is kept"
     assert "kill(" in code or "(obeys.py, line 1" in str(failed.error)
     good = ask(GOOD)
@@ -108,7 +108,7 @@ def test_a_new_process_imports_the_file_outside_the_time_of_a_decision(
         assert "the strategy ended the process (os._exit(3)) (slow.py, line 13" in str(fault)
 
 
-def test_dice_go_on_after_a_hard_end_as_they_would_again(tmp_path: Path) -> None:
+def test_dice_continue_identically_when_a_crashed_process_is_replaced(tmp_path: Path) -> None:
     body = """rolled = str(self.dice.random())
         if __import__("os").path.exists(__file__ + ".end"): __import__("os")._exit(3)
         return Decision(position.legal_actions()[0], rolled)"""
@@ -117,13 +117,13 @@ def test_dice_go_on_after_a_hard_end_as_they_would_again(tmp_path: Path) -> None
     end = Path(f"{file}.end")
 
     def rolled() -> list[str]:
-        strategy, found = build(load_strategy(file), Random(0)), []
+        strategy, reasons = build(load_strategy(file), Random(0)), []
         for ends in (False, True, False):
             end.unlink(missing_ok=True)
             if ends:
                 end.touch()
-            found.append(decided(strategy).decision.reason)  # type: ignore[attr-defined]
-        return found
+            reasons.append(decided(strategy).decision.reason)  # type: ignore[attr-defined]
+        return reasons
 
     first, _, second = rolled()
     assert first != second
@@ -144,7 +144,7 @@ def test_hosted_games_have_a_process_too(tmp_path: Path, monkeypatch: pytest.Mon
         strategy.decide(simulation.current_position(simulation.initial_state(Random(1))))
 
 
-def test_a_process_that_hangs_and_that_nobody_asks_any_more_ends(tmp_path: Path) -> None:
+def test_a_hung_worker_without_a_parent_ends(tmp_path: Path) -> None:
     """As when its parent was killed: even native code that keeps the interpreter's lock."""
     file = write_strategy_file(
         tmp_path, "hangs", "pass", "import ctypes; ctypes.PyDLL(None).pause()"
@@ -156,14 +156,14 @@ def test_a_process_that_hangs_and_that_nobody_asks_any_more_ends(tmp_path: Path)
             f"strategy_worker.MAX_WORK_SECONDS = {seconds}; "
             f"strategy_worker.main(get_game('deadmansdraw'), {file!r})"
         )
-        ended = subprocess.run(  # noqa: S603 - our own command
+        process = subprocess.run(  # noqa: S603 - our own command
             [sys.executable, "-c", code], input="", capture_output=True, text=True, check=False,
             timeout=HANG_SECONDS,
         )  # fmt: skip
-        assert ended.returncode == 1
-        if "hangs.py" in ended.stderr:  # a busy machine may not have come so far at first
+        assert process.returncode == 1
+        if "hangs.py" in process.stderr:  # a busy machine may not have come so far at first
             return
-    pytest.fail(ended.stderr)
+    pytest.fail(process.stderr)
 
 
 def test_a_package_is_imported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,18 +186,18 @@ def test_a_package_is_imported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(ConfigError, match=f"install --target {tmp_path}/packages nosuchpackage"):
         load_strategy(lacks)
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)  # without pip, as uv has it
-    said = strategy_file._remedy(ModuleNotFoundError(name="numpy.linalg"), Path("/its/mine.py"))
-    assert said.endswith(f"uv pip install --python {sys.executable} --target /its/packages numpy")
+    remedy = strategy_file._remedy(ModuleNotFoundError(name="numpy.linalg"), Path("/its/mine.py"))
+    assert remedy.endswith(f"uv pip install --python {sys.executable} --target /its/packages numpy")
 
 
-def test_an_error_in_a_module_beside_it_is_traced_through_both(tmp_path: Path) -> None:
+def test_an_error_in_a_helper_module_is_traced_through_both_files(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("def best(position):\n    return position.nosuch\n")
     file = write_strategy_file(
         tmp_path, "beside", "return best(position)", "from helper import best"
     )
-    found = decided(build(load_strategy(file), Random(0)))
-    assert str(found.error).endswith("(helper.py, line 2, in best: return position.nosuch)")
-    assert found.traceback.splitlines() == [
+    result = decided(build(load_strategy(file), Random(0)))
+    assert str(result.error).endswith("(helper.py, line 2, in best: return position.nosuch)")
+    assert result.traceback.splitlines() == [
         "beside.py, line 13, in decide: return best(position)",
         "helper.py, line 2, in best: return position.nosuch",
     ]
@@ -216,24 +216,27 @@ def test_an_error_in_a_module_beside_it_is_traced_through_both(tmp_path: Path) -
             "so " * 40,
             "the strategy returned 'so so so so so so so so so so so so so so so so so so ...",
         ),
-        (Decision("Draw", "why"), "the strategy chose 'Draw' (str), which is no action"),  # type: ignore[arg-type]
-        (Decision(DRAW, None), "the reason of its decision is None, no text"),  # type: ignore[arg-type]
-        (Decision(DRAW, "", [DRAW]), "the options of its decision are ["),  # type: ignore[arg-type]
-        (Decision(DRAW, "", (DRAW,)), "an option of its decision is Action("),  # type: ignore[arg-type]
         (
-            Decision(DRAW, "", (PointsOption(DRAW, float("nan")),)),
+            DeadMansDrawDecision("Draw", "why"),
+            "the strategy chose 'Draw' (str), which is no action",
+        ),  # type: ignore[arg-type]
+        (DeadMansDrawDecision(DRAW, None), "the reason of its decision is None, no text"),  # type: ignore[arg-type]
+        (DeadMansDrawDecision(DRAW, "", [DRAW]), "the options of its decision are ["),  # type: ignore[arg-type]
+        (DeadMansDrawDecision(DRAW, "", (DRAW,)), "an option of its decision is Action("),  # type: ignore[arg-type]
+        (
+            DeadMansDrawDecision(DRAW, "", (PointsOption(DRAW, float("nan")),)),
             "the value of an option is nan (float)",
         ),
     ],
 )
-def test_what_is_no_decision_is_named(answer: object, fault: str) -> None:
-    found = decided(SimpleNamespace(decide=lambda _position: answer))
-    assert str(found.error).startswith(fault)
-    assert found.decision.action == DRAW
-    assert not found.traceback
+def test_an_invalid_decision_is_described(answer: object, fault: str) -> None:
+    result = decided(SimpleNamespace(decide=lambda _position: answer))
+    assert str(result.error).startswith(fault)
+    assert result.decision.action == DRAW
+    assert not result.traceback
 
 
-def test_what_it_prints_is_bounded_and_a_late_one_is_heard_too() -> None:
+def test_stdout_is_bounded_and_captured_from_late_decisions() -> None:
     assert (
         len(call_guarded(lambda: sys.stdout.write("x" * 10 * MAX_STDOUT_CHARS), None).stdout)
         == MAX_STDOUT_CHARS
@@ -244,21 +247,21 @@ def test_what_it_prints_is_bounded_and_a_late_one_is_heard_too() -> None:
         sys.stdout.write("still thinking\n")
         over.wait()
 
-    before = sys.stdout
+    original_stdout = sys.stdout
     for seconds in (0.2, 2, 60):
-        found = call_guarded(late, None, timedelta(seconds=seconds))
-        if found.stdout:  # a busy machine may not have come so far at first
+        result = call_guarded(late, None, timedelta(seconds=seconds))
+        if result.stdout:  # a busy machine may not have come so far at first
             break
     waiting = [thread for thread in threading.enumerate() if thread.name == "decision"]
     over.set()
     for thread in waiting:
         thread.join()
-    assert found.error == f"no decision within {seconds:g} s"
-    assert found.stdout == "still thinking\n"
-    assert sys.stdout is before
+    assert result.error == f"no decision within {seconds:g} s"
+    assert result.stdout == "still thinking\n"
+    assert sys.stdout is original_stdout
 
 
-def test_under_a_debugger_a_late_one_is_given_up_without_being_told() -> None:
+def test_a_late_decision_under_a_debugger_is_abandoned_without_interrupting_it() -> None:
     """From telling it, Python 3.11 never came back: the whole process hung."""
     code = (
         "import sys, threading, datetime; from cardsharp.play.guarded_call import call_guarded; "
@@ -266,5 +269,5 @@ def test_under_a_debugger_a_late_one_is_given_up_without_being_told() -> None:
         "limit = datetime.timedelta(seconds=0.2); "
         "print(call_guarded(threading.Event().wait, None, limit).error)"
     )
-    told = subprocess.check_output([sys.executable, "-c", code], text=True, timeout=HANG_SECONDS)  # noqa: S603
-    assert told == "no decision within 0.2 s\n"
+    output = subprocess.check_output([sys.executable, "-c", code], text=True, timeout=HANG_SECONDS)  # noqa: S603
+    assert output == "no decision within 0.2 s\n"

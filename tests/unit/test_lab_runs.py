@@ -52,14 +52,14 @@ def plan(pairs: int = 8, *, seed: int = 5, second: str = "draw-2") -> DuelPlan:
 def test_a_stopped_run_is_taken_up_and_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
     """Even where it was stopped in the middle of a series, and of a line."""
     file = tmp_path / "run.jsonl"
-    whole = run_duel(plan(10))
+    full_run = run_duel(plan(10))
     run_with_progress(plan(4), None, file)
     with file.open("a", encoding="utf-8") as out:
         out.write('{"kind":"pair","number":4,"the')
-    assert run_with_progress(plan(10), None, file) == whole
+    assert run_with_progress(plan(10), None, file) == full_run
     _, *lines = file.read_text().splitlines()
     assert sorted(json.loads(line)["number"] for line in lines) == [*range(10)], "each once"
-    assert open_run_file(file, plan(10)) == dict(enumerate(whole.pairs))
+    assert open_run_file(file, plan(10)) == dict(enumerate(full_run.pairs))
 
 
 @pytest.mark.parametrize("other", [plan(seed=6), plan(second="draw-3")])
@@ -78,15 +78,15 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
     """Against the same player on the same decks; the interval is that of the gaps."""
     files = tmp_path / "third.jsonl", tmp_path / "draw-4.jsonl"
     other = DuelPlan(first="draw-4", second="draw-2", pairs=12, seed=5, pure_python=True)
-    mine, theirs = (
-        run_with_progress(one, None, file)
-        for one, file in zip((plan(12), other), files, strict=True)
+    first_run, second_run = (
+        run_with_progress(duel_plan, None, file)
+        for duel_plan, file in zip((plan(12), other), files, strict=True)
     )
     gap, bounds, matches = compare_runs(*files)
-    assert gap == pytest.approx(mine.points - theirs.points)
+    assert gap == pytest.approx(first_run.points - second_run.points)
     assert matches == 24
     assert bounds.low < gap < bounds.high
-    assert bounds.margin < mine.interval.margin + theirs.interval.margin
+    assert bounds.margin < first_run.interval.margin + second_run.interval.margin
     another = tmp_path / "another.jsonl"
     open_run_file(another, plan(second="draw-3"))
     with pytest.raises(ConfigError, match="nothing to compare"):
@@ -120,7 +120,7 @@ def test_processes_change_nothing_and_against_copies_a_deal_is_played_from_each_
     assert "equal players: 33.3" in str(played)
 
 
-def test_a_process_that_dies_is_told_of_and_what_else_it_can_be() -> None:
+def test_a_worker_crash_is_reported_with_its_likely_causes() -> None:
     with (
         pytest.raises(StrategyError, match="a strategy ended it"),
         make_executor(1, isolate_strategies=True) as pool,
@@ -142,8 +142,14 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[Process]]]:
         address = wait_for_line(scheduler.stdout, "Scheduler at:").split()[-1]
         workers = []
         for name in ("one", "two"):
-            given = ("--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path / name))
-            workers.append(stack.enter_context(dask("worker", address, *given, *local)))
+            worker_options = (
+                "--nthreads",
+                "1",
+                "--no-nanny",
+                "--local-directory",
+                str(tmp_path / name),
+            )
+            workers.append(stack.enter_context(dask("worker", address, *worker_options, *local)))
             wait_for_line(workers[-1].stdout, "Registered to:")
         yield address, workers
 
@@ -182,12 +188,12 @@ def test_the_interval_holds_the_truth_in_95_of_100(pairs: int, share: float, ali
     dice, common = Random(1), alike * share * (1 - share)
     lost, won = (1 - share) ** 2 + common, share * share + common
     weights = (lost, 1 - lost - won, won)
-    drawn = (dice.choices((0.0, 0.5, 1.0), weights, k=pairs) for _ in range(400))
-    bounds = [mean_interval(shares, 2) for shares in drawn]
+    samples = (dice.choices((0.0, 0.5, 1.0), weights, k=pairs) for _ in range(400))
+    bounds = [mean_interval(shares, 2) for shares in samples]
     assert sum(low <= share <= high for low, high in bounds) > 0.92 * len(bounds)
 
 
-def test_a_deal_is_the_whole_deck_with_the_lowest_of_each_suit_discarded() -> None:
+def test_a_deal_uses_the_full_deck_and_discards_the_lowest_cards() -> None:
     for deck, low in ((SERVER_DECK, 10), (RULEBOOK_DECK, 9)):
         state = deal_state(Random(1), deck)
         assert len(state.discard_pile) == low
@@ -195,7 +201,7 @@ def test_a_deal_is_the_whole_deck_with_the_lowest_of_each_suit_discarded() -> No
     assert {deal_state(Random(seed)).turn_player for seed in range(20)} == {0, 1}
 
 
-WITH_LADDER = [pytest.param(one, id=one.name) for one in GAMES if one.ladder_strategies]
+WITH_LADDER = [pytest.param(game, id=game.name) for game in GAMES if game.ladder_strategies]
 
 
 @pytest.mark.parametrize("game", WITH_LADDER)
@@ -210,7 +216,7 @@ def test_the_rungs_are_players_that_were_measured(game: Game) -> None:
     )
 
 
-def test_what_is_known_is_not_played_again_until_the_file_changes_or_anew(tmp_path: Path) -> None:
+def test_a_measured_rung_is_reused_until_the_file_changes_or_a_rerun(tmp_path: Path) -> None:
     """It wins every pair against the weakest player, and none against the next one."""
 
     def play(plan: DuelPlan, tested: SequentialTest) -> DuelResult:
@@ -223,51 +229,54 @@ def test_what_is_known_is_not_played_again_until_the_file_changes_or_anew(tmp_pa
         steps = climb.climb(("random", "draw-3", "third"))
         return [(step.rung.name, step.rung.verdict, step.duel is not None) for step in steps]
 
-    mine = Path(write_strategy_file(tmp_path, "climber", "pass"))
-    climb = Climb(DuelPlan(first=str(mine), second="", pairs=100), tmp_path / "ladder.jsonl", play)
+    strategy_path = Path(write_strategy_file(tmp_path, "climber", "pass"))
+    climb = Climb(
+        DuelPlan(first=str(strategy_path), second="", pairs=100), tmp_path / "ladder.jsonl", play
+    )
     assert climbed(climb) == [("random", "beaten", True), ("draw-3", "not beaten", True)]
     assert climbed(climb) == [("random", "beaten", False), ("draw-3", "not beaten", False)]
     assert climbed(replace(climb, rerun=True))[0] == ("random", "beaten", True)
-    mine.write_text(mine.read_text() + "# better\n")
+    strategy_path.write_text(strategy_path.read_text() + "# better\n")
     assert climbed(climb)[0] == ("random", "beaten", True)
 
 
 @pytest.mark.parametrize(("game", "name"), [("blef", "greedy"), ("euchre", "rules")])
 def test_games_duel_and_are_seen(cli: Cli, game: str, name: str) -> None:
-    def told(*words: str) -> Any:  # noqa: ANN401 - whatever a command tells
+    def run_lab(*words: str) -> Any:  # noqa: ANN401 - whatever a command tells
         return cli("lab", *words, "--game", game, "--json").json()
 
-    duel = told("duel", name, "random", "-n", "4", "--workers", "1")
+    duel = run_lab("duel", name, "random", "-n", "4", "--workers", "1")
     assert (duel["game"], duel["matches"]) == (game, 8)
-    league = told("league", name, "random", "-n", "2", "--workers", "1")
+    league = run_lab("league", name, "random", "-n", "2", "--workers", "1")
     assert league["lower"][0][1] <= league["points"][0][1] <= league["upper"][0][1]
-    assert told("probe", name) == {"answers": [], "askedTwice": 40, "changed": 0}
-    assert told("profile", name, "-n", "30")["milliseconds"]["all"]["number"] == 30
+    assert run_lab("probe", name) == {"answers": [], "askedTwice": 40, "changed": 0}
+    assert run_lab("profile", name, "-n", "30")["milliseconds"]["all"]["number"] == 30
 
 
 def test_wrong_answers_make_a_probe_fail(cli: Cli) -> None:
-    said = cli("lab", "probe", "champion")
-    assert said.code == ExitCode.FAILED
-    assert "the one unseen card busts: Draw, not EndTurn" in said.out
+    result = cli("lab", "probe", "champion")
+    assert result.code == ExitCode.FAILED
+    assert "the one unseen card busts: Draw, not EndTurn" in result.out
 
 
-def test_a_sequential_test_says_what_came_out(cli: Cli) -> None:
+def test_a_sequential_test_reports_its_verdict(cli: Cli) -> None:
     test = ("--sprt", "--elo1", "300", "--workers", "1")
-    said = cli("lab", "duel", "champion", "example-node", *test)
-    assert "until a test with 5 % error decides between +300 and 0 Elo" in said.err
-    assert "champion is stronger: Elo " in said.out
-    assert "the test says stronger: Elo 300 rather than 0, after " in said.out
+    result = cli("lab", "duel", "champion", "example-node", *test)
+    assert "until a test with 5 % error decides between +300 and 0 Elo" in result.err
+    assert "champion is stronger: Elo " in result.out
+    assert "the test says stronger: Elo 300 rather than 0, after " in result.out
 
 
 def test_an_unsteady_file_is_named(cli: Cli, tmp_path: Path) -> None:
     body = "return Decision(random.choice(position.legal_actions()), 'who knows')"
     file = write_strategy_file(tmp_path, "wavers", body, "import random")
     duels = [
-        ("lab", "duel", one, "draw-2", "-n", "1", "--workers", "1") for one in (file, "draw-3")
+        ("lab", "duel", player, "draw-2", "-n", "1", "--workers", "1")
+        for player in (file, "draw-3")
     ]
-    said = [cli(*duel).err for duel in duels]
-    assert len({text.partition("(seed ")[2].partition(")")[0] for text in said}) == 2
-    assert "wavers.py decided otherwise when a deal was played again" in said[0]
+    error_outputs = [cli(*duel).err for duel in duels]
+    assert len({text.partition("(seed ")[2].partition(")")[0] for text in error_outputs}) == 2
+    assert "wavers.py decided otherwise when a deal was played again" in error_outputs[0]
 
 
 def shares(elo: float, dice: Random, alike: float = 0.3) -> Iterator[float]:
@@ -279,34 +288,36 @@ def shares(elo: float, dice: Random, alike: float = 0.3) -> Iterator[float]:
         yield (first + second) / 2
 
 
-def test_the_strengths_that_made_the_points_are_found_again() -> None:
+def test_rating_estimates_recover_the_true_strengths() -> None:
     true = dict(zip("abcd", (700, 900, 1100, 1300), strict=True))
     dice = Random(1)
     duels = {
-        (one, two): PairScore.from_shares(islice(shares(true[one] - true[two], dice), 2000))
-        for one, two in combinations(true, 2)
+        (first, second): PairScore.from_shares(
+            islice(shares(true[first] - true[second], dice), 2000)
+        )
+        for first, second in combinations(true, 2)
     }
-    found = ratings_of(duels)
-    assert sum(rating.value for rating in found.values()) / 4 == pytest.approx(MEAN_RATING)
-    for name, rating in found.items():
+    ratings = ratings_of(duels)
+    assert sum(rating.value for rating in ratings.values()) / 4 == pytest.approx(MEAN_RATING)
+    for name, rating in ratings.items():
         assert abs(rating.value - true[name]) < 1.5 * rating.margin < 40
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     """400 climbs over two rungs: three standard errors are 3.3 in 100."""
-    dice, held = Random(2), 0
+    dice, covered_count = Random(2), 0
     for _ in range(400):
         met = [
             (rung, PairScore.from_shares(islice(shares(1000 - rung, dice), 60)))
             for rung in (900, 1050)
         ]
         rating = rating_of(met)
-        held += abs(rating.value - 1000) <= rating.margin
-    assert held / 400 == pytest.approx(0.95, abs=0.033)
+        covered_count += abs(rating.value - 1000) <= rating.margin
+    assert covered_count / 400 == pytest.approx(0.95, abs=0.033)
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0, 1.2])
-def test_who_won_or_lost_everything_is_not_rated_without_end(share: float) -> None:
+def test_extreme_scores_have_a_finite_rating(share: float) -> None:
     """Nor who has more than all, as less luck one may have of a few pairs."""
     rating = rating_of([(1000, PairScore.from_shares([share] * 20))])
     assert 400 < abs(rating.value - 1000) < 1000
@@ -330,9 +341,9 @@ def test_a_run_ends_with_the_pair_that_decides(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(strategy_file, "_listeners", [])
     plan = DuelPlan(first="champion", second="draw-2", pairs=60, seed=2, pure_python=True)
     alone = SequentialTest(elo1=200)
-    here = run_duel(plan, sprt=alone)
+    serial_run = run_duel(plan, sprt=alone)
     with ThreadPoolExecutor(2) as pool:
-        there = run_duel(plan, pool, sprt=SequentialTest(elo1=200))
+        parallel_run = run_duel(plan, pool, sprt=SequentialTest(elo1=200))
     assert alone.is_decided
-    assert here == there
-    assert len(here.pairs) == here.plan.pairs == alone.pair_count < 60
+    assert serial_run == parallel_run
+    assert len(serial_run.pairs) == serial_run.plan.pairs == alone.pair_count < 60

@@ -20,13 +20,13 @@ from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectT
 from cardsharp.games.deadmansdraw.cards import bank_from_cards
 from cardsharp.games.deadmansdraw.luck import luck_of
 from cardsharp.games.deadmansdraw.rules import start
-from cardsharp.games.deadmansdraw.simulation import SimulatedMatch, match_from_state
+from cardsharp.games.deadmansdraw.simulation import SimulatedDeadMansDrawMatch, match_from_state
 from cardsharp.games.euchre.judge import deal_luck as luck_of_deal
 from cardsharp.games.euchre.judge import match_win_probability, playout_points
 from cardsharp.games.euchre.rules import score
 from cardsharp.games.euchre.rules import start as start_deal
 from cardsharp.games.euchre.simulation import SeatedDeal, shuffled_deck
-from cardsharp.games.euchre.simulation import SimulatedMatch as EuchreMatch
+from cardsharp.games.euchre.simulation import SimulatedEuchreMatch as EuchreMatch
 from cardsharp_tools.lab.duel_result import DuelResult, LuckAdjuster, MatchLuck, MatchResult, Pair
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.run_file import run_with_progress
@@ -40,12 +40,12 @@ BANKS = (bank_from_cards(cards("Hook4 Sword5")), bank_from_cards(cards("Oracle3 
 DISCARD = "Anchor2 Cannon4 Mermaid8 Hook6"
 
 
-def matches(pile: str, area: str, discard: str = DISCARD) -> Iterator[SimulatedMatch]:
+def matches(pile: str, area: str, discard: str = DISCARD) -> Iterator[SimulatedDeadMansDrawMatch]:
     for order in permutations(cards(pile)):
         yield match_from_state(start(order, cards(discard), 0, BANKS, cards(area)))
 
 
-def lucks(match: SimulatedMatch, action: Action) -> list[float]:
+def lucks(match: SimulatedDeadMansDrawMatch, action: Action) -> list[float]:
     """The luck of that action with each pick from the discard pile."""
     ends = all_outcomes(partial(match.with_action, action))
     return [luck_of(match.current_position, end.history[-1].events) for end in ends]
@@ -68,10 +68,10 @@ def test_over_all_that_could_come_luck_is_nothing(pile: str, area: str, action: 
     assert max(map(max, by_match)) > 0.001
 
 
-def test_what_an_oracle_has_shown_is_no_luck_and_a_strange_table_is_not_judged() -> None:
+def test_a_revealed_oracle_card_is_no_luck_and_an_unusual_table_is_not_judged() -> None:
     [match, *_] = matches("Oracle5 Sword4 Mermaid4", "Kraken3")
-    shown = match.with_action(DRAW, lambda pile, number: pile[:number])
-    assert lucks(shown, respond(EffectType.ORACLE, *cards("Sword4"))) == [0]
+    oracle_match = match.with_action(DRAW, lambda pile, number: pile[:number])
+    assert lucks(oracle_match, respond(EffectType.ORACLE, *cards("Sword4"))) == [0]
     [match, *_] = matches("Key4", "Key5", discard="Key4 Anchor2")
     assert luck_of(match.current_position, ()) is None
 
@@ -81,7 +81,7 @@ def deals(number: int) -> Iterator[SeatedDeal]:
     return (SeatedDeal(start_deal(shuffled_deck(Random(seed))), seed % 4) for seed in range(number))
 
 
-def test_a_deal_is_worth_what_four_players_by_rules_make_of_it() -> None:
+def test_the_value_of_a_deal_is_its_playout_by_four_rule_based_players() -> None:
     rules = StrategyPlayer(EUCHRE, "rules")
     for dealt in deals(case_count(8, full=25)):
         [*_, end] = play_on(EuchreMatch(dealt), [rules], Random(0))
@@ -101,25 +101,25 @@ def test_over_many_deals_luck_is_nothing(
     """Also where a point more is worth more to one side; without the mean it would be far off."""
     monkeypatch.setattr("cardsharp.games.euchre.judge.playout_points", POINTS)
     cards = [dealt.deal.cards for dealt in deals(500)]
-    lucks = [luck_of_deal(one, worth) for one in cards]
+    lucks = [luck_of_deal(deal_cards, worth) for deal_cards in cards]
     error = (pvariance(lucks) / len(lucks)) ** 0.5
     assert fmean(lucks) == pytest.approx(0, abs=2.5 * error)
-    assert abs(fmean(worth(POINTS(one)) for one in cards) - worth(0)) > 4 * error
+    assert abs(fmean(worth(POINTS(deal_cards)) for deal_cards in cards) - worth(0)) > 4 * error
 
 
 def pairs(number: int, worth: float, dice: Random) -> list[Pair]:
     """Pairs of 60 % whose luck the judge tells with `worth` of the truth, and noise."""
-    found = []
+    results = []
     for _ in range(number):
         luck = dice.gauss(0, 0.2)
         share = 0.6 + luck + dice.gauss(0, 0.05)
-        told = worth * luck + dice.gauss(0, 0.05)
-        found.append((MatchResult(share, {}, luck=MatchLuck(share, told)),))
-    return found
+        judged_luck = worth * luck + dice.gauss(0, 0.05)
+        results.append((MatchResult(share, {}, luck=MatchLuck(share, judged_luck)),))
+    return results
 
 
 @pytest.mark.parametrize("worth", [1.0, 0.4, 0.0, -0.5])
-def test_a_judge_who_is_wrong_shifts_nothing(worth: float) -> None:
+def test_a_biased_judge_shifts_no_mean(worth: float) -> None:
     """Not even one who takes good luck for bad; one who knows nothing helps nothing."""
     dice, means = Random(4), []
     for _ in range(200):
@@ -128,18 +128,18 @@ def test_a_judge_who_is_wrong_shifts_nothing(worth: float) -> None:
     error = (pvariance(means) / len(means)) ** 0.5
     assert fmean(means) == pytest.approx(0.6, abs=3 * error)
     long = pairs(2000, worth, dice)
-    left = pvariance(map(LuckAdjuster().adjusted_share, long)) / pvariance(
-        one.points for (one,) in long
+    variance_ratio = pvariance(map(LuckAdjuster().adjusted_share, long)) / pvariance(
+        result.points for (result,) in long
     )
-    assert left < 1.02 if worth == 0 else left < 0.35 / abs(worth)
+    assert variance_ratio < 1.02 if worth == 0 else variance_ratio < 0.35 / abs(worth)
 
 
-def test_a_pair_has_no_say_in_what_is_taken_from_it() -> None:
+def test_a_pair_does_not_influence_its_luck_adjustment() -> None:
     """Two pairs that differ in their result alone differ by that after it, too."""
     for luck in (-0.3, 0.0, 0.2):
-        before = pairs(20, 1.0, Random(1))
+        earlier_pairs = pairs(20, 1.0, Random(1))
         less, other = LuckAdjuster(), LuckAdjuster()
-        for pair in before:
+        for pair in earlier_pairs:
             assert less.adjusted_share(pair) == other.adjusted_share(pair)
         won, lost = ((MatchResult(share, {}, luck=MatchLuck(share, luck)),) for share in (1.0, 0.0))
         assert less.adjusted_share(won) - other.adjusted_share(lost) == pytest.approx(1.0)
@@ -180,26 +180,31 @@ def test_it_changes_no_match(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("plan", MIRRORED, ids=lambda plan: str(plan.game))
 def test_a_mirrored_match_has_no_luck_in_the_mean(plan: DuelPlan) -> None:
-    """Whoever sits where: what one side's cards bring it they take from the other."""
+    """The luck that one side's cards bring it they take from the other, in either seating."""
     played = run_duel(plan)
-    for one, two in played.pairs:
-        assert one.luck.card_luck == pytest.approx(-two.luck.card_luck)
-        assert one.luck.resampled_share + two.luck.resampled_share == pytest.approx(1)
+    for first_result, second_result in played.pairs:
+        assert first_result.luck.card_luck == pytest.approx(-second_result.luck.card_luck)
+        assert (
+            first_result.luck.resampled_share + second_result.luck.resampled_share
+            == pytest.approx(1)
+        )
 
 
-def test_who_cannot_be_copied_plays_the_last_cards_once(tmp_path: Path) -> None:
+def test_a_strategy_that_cannot_be_copied_plays_the_last_cards_once(tmp_path: Path) -> None:
     """Such as a strategy with a generator; what the judge tells is there all the same."""
-    before = "from cardsharp.games.deadmansdraw.strategies.champion import Champion"
-    file = Path(write_strategy_file(tmp_path, "once", "return self.best.decide(position)", before))
-    kept = "self.best, self.numbers = Champion(rng), (one for one in range(3))"
-    file.write_text(file.read_text().replace("pass", kept))
+    import_line = "from cardsharp.games.deadmansdraw.strategies.champion import Champion"
+    file = Path(
+        write_strategy_file(tmp_path, "once", "return self.best.decide(position)", import_line)
+    )
+    init_code = "self.best, self.numbers = Champion(rng), (one for one in range(3))"
+    file.write_text(file.read_text().replace("pass", init_code))
     played = run_duel(replace(PLAN, first=str(file), pairs=1))
     for match in played.matches:
         assert match.luck.resampled_share == match.points
         assert match.luck.card_luck
 
 
-def test_the_interval_is_of_the_shares_without_luck_where_that_is_known() -> None:
+def test_the_interval_uses_luck_adjusted_shares_if_available() -> None:
     """As from how many times as many matches it is: the ratio of the variances."""
     played = DuelResult(
         replace(PLAN, pairs=40), tuple((a, a) for (a,) in pairs(40, 1.0, Random(2)))

@@ -24,7 +24,7 @@ from cardsharp_tools.local_server.connections import (
 )
 from cardsharp_tools.local_server.http_server import BackgroundServer
 
-MOST = 8
+MAX_CONNECTIONS = 8
 
 LARGE = 32_000_000
 
@@ -33,8 +33,8 @@ class Site:
     """A server with room for eight connections, a clock to turn, and requests that wait."""
 
     def __init__(self) -> None:
-        self.now, self.waiting, self.released = 0.0, 0, asyncio.Event()
-        self.lines = ConnectionLimiter(MOST, lambda: self.now)
+        self.clock_seconds, self.waiting, self.released = 0.0, 0, asyncio.Event()
+        self.lines = ConnectionLimiter(MAX_CONNECTIONS, lambda: self.clock_seconds)
         wake, lines = self.released.set, self.lines
         self.background = BackgroundServer(
             "The test", self._app, wake, limiter=lines, lifespan="off"
@@ -64,17 +64,17 @@ class Site:
         return line
 
     def wait(self, path: str) -> socket.socket:
-        before = self.waiting
+        previous_waiting = self.waiting
         line = self.call(path)
-        until(lambda: self.waiting > before)
+        until(lambda: self.waiting > previous_waiting)
         return line
 
     def later(self, time: timedelta) -> None:
-        self.now += time.total_seconds() + 0.1
+        self.clock_seconds += time.total_seconds() + 0.1
         self.do(self.lines.close_expired)
 
-    def do(self, what: Callable[[], object]) -> None:
-        self.background.loop.call_soon_threadsafe(what)
+    def do(self, callback: Callable[[], object]) -> None:
+        self.background.loop.call_soon_threadsafe(callback)
 
     def close(self) -> None:
         for line in self._called:
@@ -103,18 +103,18 @@ def still_open(line: socket.socket) -> bool:
 
 
 def answered(line: socket.socket) -> bool:
-    told = b""
-    while not told.endswith(b"here") and (more := line.recv(1000)):
-        told += more
-    return told.startswith(b"HTTP/1.1 200")
+    received = b""
+    while not received.endswith(b"here") and (more := line.recv(1000)):
+        received += more
+    return received.startswith(b"HTTP/1.1 200")
 
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    found = Site()
-    found.background.start()
-    yield found
-    found.close()
+    running_site = Site()
+    running_site.background.start()
+    yield running_site
+    running_site.close()
 
 
 def test_half_a_head_is_waited_for_ten_seconds(site: Site) -> None:
@@ -130,7 +130,7 @@ def test_half_a_head_is_waited_for_ten_seconds(site: Site) -> None:
     assert still_open(idle)
 
 
-def test_who_says_nothing_costs_the_server_nothing(site: Site) -> None:
+def test_silent_connections_cost_the_server_nothing(site: Site) -> None:
     """Nor does who goes without a word; who speaks at last is answered."""
     silent, gone = site.call(), site.call()
     gone.close()
@@ -140,11 +140,11 @@ def test_who_says_nothing_costs_the_server_nothing(site: Site) -> None:
     assert still_open(silent)
 
 
-def test_who_comes_again_from_the_same_port_has_left_before(site: Site) -> None:
+def test_a_reconnect_from_the_same_port_ends_the_earlier_connection(site: Site) -> None:
     """A client that went in silence left its place taken for ever, and the server without room."""
     busy = threading.Event()
     site.do(partial(busy.wait, 5))
-    for _ in range(3 * MOST):
+    for _ in range(3 * MAX_CONNECTIONS):
         line = socket.socket()
         line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -157,15 +157,15 @@ def test_who_comes_again_from_the_same_port_has_left_before(site: Site) -> None:
     assert sum(map(len, site.lines._all)) == 1
 
 
-def test_who_asks_nothing_goes_first_and_who_waits_having_signed_in_never(site: Site) -> None:
-    """Whatever comes, the server has no more connections than it has room for."""
+def test_idle_connections_are_closed_first_and_signed_in_waiters_never(site: Site) -> None:
+    """The server never has more connections than it has room for."""
     players = [site.wait("/player") for _ in range(2)]
     strangers = [site.wait("/wait") for _ in range(2)]
     idle = site.call()
     assert still_open(idle)
     flood = [site.call() for _ in range(40)]
     assert sum(is_closed(line) for line in flood[:-1]) == len(flood) - 1
-    assert len(site.lines) <= MOST
+    assert len(site.lines) <= MAX_CONNECTIONS
     assert still_open(idle)
     for _ in range(5):
         site.wait("/wait")
@@ -176,7 +176,7 @@ def test_who_asks_nothing_goes_first_and_who_waits_having_signed_in_never(site: 
         assert answered(player)
 
 
-def test_an_answer_that_nobody_reads_ends_after_a_while(site: Site) -> None:
+def test_a_response_that_is_not_read_is_dropped_eventually(site: Site) -> None:
     site.call("/large")
     until(lambda: site.lines.unread_bytes > LARGE // 2)
     site.later(WRITE_STALL_TIMEOUT)
@@ -188,14 +188,16 @@ def test_of_too_many_unread_the_oldest_go(site: Site, monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, "MAX_UNREAD_BYTES", LARGE)
     for enough in (LARGE // 2, LARGE, LARGE + LARGE // 2):
         site.call("/large")
-        until(partial(lambda least: site.lines.unread_bytes > least, enough))
-        site.now += 1
+        until(partial(lambda min_bytes: site.lines.unread_bytes > min_bytes, enough))
+        site.clock_seconds += 1
     site.later(timedelta())
     until(lambda: len(site.lines) <= 1)
     assert site.lines.unread_bytes <= LARGE
 
 
-def test_without_a_handle_one_is_closed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_connection_is_closed_when_file_handles_run_out(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And nothing stops: asyncio would try two thousand times, and log each of them."""
     idle = site.call()
     assert still_open(idle)
@@ -219,10 +221,14 @@ class Person:
 
     def __init__(self, line: FairSemaphore) -> None:
         """Come once whoever came before stands in line or has a place."""
-        self.inside, self._go, before = threading.Event(), threading.Event(), line.expected_wait
+        self.inside, self._go, previous_wait = (
+            threading.Event(),
+            threading.Event(),
+            line.expected_wait,
+        )
         self._thread = threading.Thread(target=self._stand, args=(line,), daemon=True)
         self._thread.start()
-        until(lambda: line.expected_wait != before or self.inside.is_set())
+        until(lambda: line.expected_wait != previous_wait or self.inside.is_set())
 
     def _stand(self, line: FairSemaphore) -> None:
         with line.acquire():
@@ -238,29 +244,29 @@ class Person:
 def test_a_line_serves_so_many_at_a_time_and_in_the_order_in_which_they_came() -> None:
     line = FairSemaphore(FakeClock(), permits=2)
     crowd = [Person(line) for _ in range(6)]
-    for one, later in zip(crowd, crowd[2:], strict=False):
+    for person, later in zip(crowd, crowd[2:], strict=False):
         assert not any(waits.inside.is_set() for waits in crowd[crowd.index(later) :])
-        one.leave()
+        person.leave()
         assert later.inside.wait(HANG_SECONDS)
-    for one in crowd[-2:]:
-        one.leave()
+    for person in crowd[-2:]:
+        person.leave()
     for _ in range(3):  # a place is free again after a failure, too
         with pytest.raises(RuntimeError), line.acquire():
             raise RuntimeError
     assert line.expected_wait == timedelta(0)
 
 
-def test_how_many_matches_a_line_bears_follows_from_its_pace() -> None:
+def test_the_match_capacity_of_a_semaphore_follows_from_its_pace() -> None:
     clock = FakeClock()
     line = FairSemaphore(clock, permits=1, max_wait=timedelta(seconds=4))
     assert line.can_sustain(200)
     assert not line.can_sustain(201)  # before anything was seen, 20 ms each
     crowd = [Person(line) for _ in range(90)]
-    for one in crowd[:45]:
+    for person in crowd[:45]:
         clock.advance(timedelta(seconds=1))
-        one.leave()
+        person.leave()
     assert not line.can_sustain(25)  # a second each of late
     assert line.can_sustain(15)
-    for one in crowd[45:]:
-        one.leave()
+    for person in crowd[45:]:
+        person.leave()
     assert line.can_sustain(20)  # no time passed: better again

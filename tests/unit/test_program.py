@@ -37,11 +37,11 @@ for number, line in enumerate(sys.stdin):
 LEAVES = "import subprocess; subprocess.Popen(['sleep', '20'], start_new_session=True)"
 """Leaves a process behind that has its output open, and that ends with nobody."""
 
-Made = Callable[[str], str]
+ProgramFactory = Callable[[str], str]
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+def make_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProgramFactory:
     """Makes a program of a body that is run before each answer; gives its command."""
     monkeypatch.setattr(line_process, "ANSWER_TIMEOUT", timedelta(seconds=0.3))
 
@@ -54,10 +54,10 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
 
 
 def decided(command: str) -> DecisionResult[Any]:
-    return asked(build(load_strategy(command), Random(1)))
+    return decide_with(build(load_strategy(command), Random(1)))
 
 
-def asked(strategy: Any) -> DecisionResult[Any]:  # noqa: ANN401 - a program
+def decide_with(strategy: Any) -> DecisionResult[Any]:  # noqa: ANN401 - a program
     return decide(strategy, position(), timedelta(seconds=20), lambda: 0.0)
 
 
@@ -65,10 +65,12 @@ PLAYED = [game for game in GAMES if game.program_protocol is not None]
 
 
 @pytest.mark.parametrize("game", PLAYED, ids=lambda game: str(game.name))
-def test_every_game_tells_its_positions_and_takes_every_action_back(game: Game, made: Made) -> None:
+def test_every_game_tells_its_positions_and_takes_every_action_back(
+    game: Game, make_program: ProgramFactory
+) -> None:
     """A whole match by a program that answers at random, as strict as the lab."""
     all_of = "question['actions']"
-    command = made(f"first['action'] = {all_of}[question['seed'] % len({all_of})]")
+    command = make_program(f"first['action'] = {all_of}[question['seed'] % len({all_of})]")
     named = load_strategy(command, game)
     player = GuardedStrategy(command, registry_for(game.strategy_package).build(named, Random(5)))
     simulation = game_simulation(game)
@@ -95,54 +97,62 @@ def test_every_game_tells_its_positions_and_takes_every_action_back(game: Game, 
         ("first['options'] = [{'action': 1}]", "chose 1, which is none of the actions"),
     ],
 )
-def test_a_fault_is_told_and_a_safe_action_replaces_it(made: Made, body: str, fault: str) -> None:
-    found = decided(made(f"if number: {body}"))
-    assert fault in str(found.error)
-    assert found.decision.reason == f"Safe action: {found.error}."
+def test_a_fault_is_reported_and_a_safe_action_replaces_it(
+    make_program: ProgramFactory, body: str, fault: str
+) -> None:
+    result = decided(make_program(f"if number: {body}"))
+    assert fault in str(result.error)
+    assert result.decision.reason == f"Safe action: {result.error}."
 
 
-def test_after_a_fault_or_a_line_too_many_it_is_started_anew(made: Made) -> None:
-    strategy = build(load_strategy(made("if number == 1: sys.exit()")), Random(1))
-    assert [asked(strategy).error is None for _ in range(3)] == [False, True, False]
-    command = made("first['reason'] = str(number)\n    if number == 1: print('debugging')")
+def test_a_fault_or_an_extra_line_restarts_the_program(make_program: ProgramFactory) -> None:
+    strategy = build(load_strategy(make_program("if number == 1: sys.exit()")), Random(1))
+    assert [decide_with(strategy).error is None for _ in range(3)] == [False, True, False]
+    command = make_program("first['reason'] = str(number)\n    if number == 1: print('debugging')")
     strategy = build(load_strategy(command), Random(1))
-    assert asked(strategy).error is not None
-    after = asked(strategy)
-    assert (after.error, after.decision.reason) == (None, "0")
+    assert decide_with(strategy).error is not None
+    next_result = decide_with(strategy)
+    assert (next_result.error, next_result.decision.reason) == (None, "0")
 
 
-def test_who_was_late_is_told_of_though_its_successor_is_there_already(made: Made) -> None:
+def test_a_late_program_is_interrupted_although_its_successor_runs(
+    make_program: ProgramFactory,
+) -> None:
     """Its own alarm may ring just before that of the decision, which then waits for its end."""
-    fresh = line_process.LineProcess(made(""))
+    fresh = line_process.LineProcess(make_program(""))
     assert fresh.interrupt(timedelta(seconds=2))
     assert fresh.is_alive
     assert fresh.exceeded_timeout is None
     fresh.kill()
 
 
-def test_what_it_writes_is_kept_no_password_told(
-    made: Made, monkeypatch: pytest.MonkeyPatch
+def test_output_is_captured_and_passwords_are_withheld(
+    make_program: ProgramFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = "first['options'] = [{'action': first['action'], 'value': 0.5, 'note': 'why not'}]; "
-    found = decided(made(f"{body}print('I see', len(question['actions']), file=sys.stderr)"))
-    assert found.error is None
-    assert found.stdout == "I see 1\n"
-    assert [(one.value, one.note) for one in found.decision.options] == [(0.5, "why not")]
+    result = decided(
+        make_program(f"{body}print('I see', len(question['actions']), file=sys.stderr)")
+    )
+    assert result.error is None
+    assert result.stdout == "I see 1\n"
+    assert [(option.value, option.note) for option in result.decision.options] == [(0.5, "why not")]
     monkeypatch.setenv("CARDSHARP_PASSWORD", "secret")
-    found = decided(made("first['reason'] = repr('CARDSHARP_PASSWORD' in os.environ)"))
-    assert found.decision.reason == "False"
+    result = decided(make_program("first['reason'] = repr('CARDSHARP_PASSWORD' in os.environ)"))
+    assert result.decision.reason == "False"
 
 
-def test_one_that_cannot_play_here_is_refused_before_a_match(made: Made) -> None:
-    """What is deployed builds by name alone: an order with a program's command ends there."""
-    said = r"cannot play: the program ended with exit code 1\.\n(.*\n)*ZeroDivisionError: division"
-    with pytest.raises(ConfigError, match=said):
-        load_strategy(made("1 / 0"))
+def test_an_unplayable_program_is_refused_at_load(make_program: ProgramFactory) -> None:
+    """Deployed code builds by name alone, so an order with a program's command is refused."""
+    expected = (
+        r"cannot play: the program ended with exit code 1\.\n(.*\n)*ZeroDivisionError: division"
+    )
+    with pytest.raises(ConfigError, match=expected):
+        load_strategy(make_program("1 / 0"))
     with pytest.raises(ConfigError, match="there is no program no-such-thing here"):
         load_strategy("no-such-thing bot.js")
-    for own in ("node never-here.js", "mine.py"):
+    for command in ("node never-here.js", "mine.py"):
         with pytest.raises(ConfigError, match="plays at home, not in what is deployed"):
-            build(own, Random(0))
+            build(command, Random(0))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What players of Dead Man's Draw decide: by hand (`samples/decisions.txt`), and always legally."""
+"""Decisions of Dead Man's Draw strategies: by hand (`samples/decisions.txt`), always legal."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -15,9 +15,9 @@ from cardsharp.errors import IllegalAction
 from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.games.deadmansdraw.cards import Card, Suit
 from cardsharp.games.deadmansdraw.events import Comment, MatchEnded, TurnEnded
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.rules import apply, force_turn_end, start, terminate
-from cardsharp.games.deadmansdraw.strategies import Decision, IsLate, build
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, IsLate, build
 from cardsharp.games.deadmansdraw.strategies.captain import (
     WEIGHT_FILE,
     Captain,
@@ -42,16 +42,16 @@ from cardsharp.games.deadmansdraw.strategies.search.weights import (
 )
 
 
-def table_of(text: str) -> Position:
-    found = dict(part.strip().split(" ", 1) for part in text.split(";") if part.strip())
-    if "pending" not in found:
-        return position(**found)
-    name, *more = found.pop("pending").split()
+def table_of(text: str) -> DeadMansDrawPosition:
+    fields = dict(part.strip().split(" ", 1) for part in text.split(";") if part.strip())
+    if "pending" not in fields:
+        return position(**fields)
+    name, *more = fields.pop("pending").split()
     owed = int(more.pop()) if more and more[-1].isdigit() else 0
-    return position(**found, pending=effect(EffectType(name), " ".join(more), owed))
+    return position(**fields, pending=effect(EffectType(name), " ".join(more), owed))
 
 
-def action_of(text: str, table: Position) -> Action:
+def action_of(text: str, table: DeadMansDrawPosition) -> Action:
     if text in {"Draw", "EndTurn"}:
         return DRAW if text == "Draw" else END_TURN
     return respond(table.pending.effect_type, None if text == "none" else card(text))
@@ -59,9 +59,9 @@ def action_of(text: str, table: Position) -> Action:
 
 @pytest.mark.parametrize("line", sample_rows("decisions"))
 def test_a_player_decides_as_it_is_written(line: str) -> None:
-    told, action = line.split(" -> ")
-    name, _, shown = told.partition(" ")
-    table = table_of(shown)
+    description, action = line.split(" -> ")
+    name, _, table_text = description.partition(" ")
+    table = table_of(table_text)
     assert build(name, Random(0)).decide(table).action == action_of(action, table)
 
 
@@ -69,12 +69,12 @@ HOOK, SWORD, CANNON = EffectType.HOOK, EffectType.SWORD, EffectType.CANNON
 MAP, ORACLE, KRAKEN = EffectType.MAP, EffectType.ORACLE, EffectType.KRAKEN
 
 
-def decide(table: Position) -> Decision:
+def decide(table: DeadMansDrawPosition) -> DeadMansDrawDecision:
     return build("steady", Random(0)).decide(table)
 
 
-def hook(own: str, area: str, **more: str) -> Position:
-    return position(own=own, area=area, pending=effect(HOOK), **more)
+def hook(bank_cards: str, area: str, **more: str) -> DeadMansDrawPosition:
+    return position(bank=bank_cards, area=area, pending=effect(HOOK), **more)
 
 
 def stopping(area: str, discard: str, unseen: str) -> float | None:
@@ -82,7 +82,7 @@ def stopping(area: str, discard: str, unseen: str) -> float | None:
     return next(option.value for option in options if option.action == END_TURN)
 
 
-def test_steady_counts_the_mean_of_what_may_come_and_lists_every_action() -> None:
+def test_steady_averages_over_outcomes_and_lists_every_action() -> None:
     sevens = stopping("Chest2 Key2 Map2", "Hook7 Cannon7 Sword7", "Key5 Anchor3")
     assert sevens == pytest.approx(2 + 2 + 2 + 21)
     # Two of three: Hook7 in two of three picks; Hook3 counts in the one without it.
@@ -110,15 +110,15 @@ def test_steady_counts_the_mean_of_what_may_come_and_lists_every_action() -> Non
         # the hooked seven is lost, so the two that lies before the Anchor counts now
         (hook("Cannon7", "Cannon2 Anchor2 Hook2"), 2),
         # a hooked Oracle shows a card that is known already
-        (hook("Oracle7", "Hook2", known="Mermaid9", unseen="Mermaid9 Hook3"), 7 + 2 + 9),
+        (hook("Oracle7", "Hook2", known_top="Mermaid9", unseen="Mermaid9 Hook3"), 7 + 2 + 9),
     ],
 )
-def test_what_an_answer_is_worth(table: Position, worth: float) -> None:
+def test_steady_values_responses_to_effects(table: DeadMansDrawPosition, worth: float) -> None:
     assert decide(table).options[0].value == pytest.approx(worth)
 
 
-def decides(name: str, roll: float, table: Position) -> Action:
-    """What a player does whose dice always roll the same."""
+def decides(name: str, roll: float, table: DeadMansDrawPosition) -> Action:
+    """Return the action of a strategy whose dice always roll the same."""
     return build(name, SimpleNamespace(random=lambda: roll)).decide(table).action
 
 
@@ -131,28 +131,28 @@ def test_an_example_client_stops_with_three_chances_in_ten(name: str) -> None:
     assert decides(name, 0.29, position()) == DRAW
     kraken = position(area="Kraken3", pending=effect(KRAKEN, owed=2))
     assert decides(name, 0.29, kraken) == DRAW
-    shown = position(area="Oracle3", pending=effect(ORACLE, "Key4"), known="Key4")
+    oracle_table = position(area="Oracle3", pending=effect(ORACLE, "Key4"), known_top="Key4")
     takes = name == "example-java"
-    assert decides(name, 0.9, shown) == respond(ORACLE, card("Key4") if takes else None)
-    assert decides("example-java", 0.29, shown) == respond(ORACLE)
+    assert decides(name, 0.9, oracle_table) == respond(ORACLE, card("Key4") if takes else None)
+    assert decides("example-java", 0.29, oracle_table) == respond(ORACLE)
 
 
 OLD = "Anchor2 Hook2 Cannon2 Key2 Chest2 Map2 Oracle2 Sword2 Kraken2 Mermaid4"
 
 
 def test_captain_never_refuses_an_oracles_card_and_leaves_strange_tables_to_steady() -> None:
-    shown = effect(EffectType.ORACLE, "Mermaid9")
-    table = position(area="Oracle4", discard=OLD, pending=shown, known="Mermaid9")
+    oracle_effect = effect(EffectType.ORACLE, "Mermaid9")
+    table = position(area="Oracle4", discard=OLD, pending=oracle_effect, known_top="Mermaid9")
     decision = build("captain", Random(1)).decide(table)
     assert decision.action == respond(EffectType.ORACLE, card("Mermaid9"))
     assert respond(EffectType.ORACLE) not in {option.action for option in decision.options}
-    table = position(own="Key5", area="Key5 Map3", unseen="Hook3 Hook4")
+    table = position(bank="Key5", area="Key5 Map3", unseen="Hook3 Hook4")
     assert not is_standard_deck(table)
     assert build("captain", Random(1)).decide(table) == build("steady", Random(1)).decide(table)
 
 
-def test_when_time_is_short_what_was_weighed_must_do(caplog: pytest.LogCaptureFixture) -> None:
-    table = position(own="Key5", other="Map6", area="Hook4 Chest6", discard=OLD)
+def test_a_late_search_uses_the_options_weighed_so_far(caplog: pytest.LogCaptureFixture) -> None:
+    table = position(bank="Key5", other="Map6", area="Hook4 Chest6", discard=OLD)
     decision = Captain(load_model(WEIGHT_FILE), is_late=lambda: True).decide(table)
     assert [option.action for option in decision.options] == [decision.action]
     assert "Time is short: 1 of 2 weighed." in caplog.text
@@ -161,12 +161,14 @@ def test_when_time_is_short_what_was_weighed_must_do(caplog: pytest.LogCaptureFi
 @pytest.mark.parametrize(
     ("limits", "late"), [(SearchLimits(max_leaves=20), never_late), (SearchLimits(), lambda: True)]
 )
-def test_what_takes_too_long_is_looked_ahead(limits: SearchLimits, late: IsLate) -> None:
-    table = position(own="Key5", other="Map6", area="Hook4", discard=OLD, unseen="Sword3 Map3 Key7")
+def test_a_search_beyond_its_limits_uses_lookahead(limits: SearchLimits, late: IsLate) -> None:
+    table = position(
+        bank="Key5", other="Map6", area="Hook4", discard=OLD, unseen="Sword3 Map3 Key7"
+    )
     ahead = Captain(load_model(WEIGHT_FILE), SearchLimits(endgame_cards=0)).decide(table).options
-    found = Captain(load_model(WEIGHT_FILE), limits, late).decide(table).options
-    assert found == ahead[: len(found)]
-    assert found != Captain(load_model(WEIGHT_FILE)).decide(table).options[: len(found)]
+    options = Captain(load_model(WEIGHT_FILE), limits, late).decide(table).options
+    assert options == ahead[: len(options)]
+    assert options != Captain(load_model(WEIGHT_FILE)).decide(table).options[: len(options)]
 
 
 def test_a_process_that_plays_for_days_remembers_no_more_than_so_many() -> None:
@@ -179,11 +181,11 @@ def test_a_process_that_plays_for_days_remembers_no_more_than_so_many() -> None:
             7,
         )
     )
-    before = {first + key: parts[first + key] for first, key in keys[:100]}
+    cached_parts = {first + key: parts[first + key] for first, key in keys[:100]}
     for first, key in keys:
         assert parts[first + key] == parts[first + key]
         assert len(parts) <= 2048
-    assert {key: parts[key] for key in before} == before
+    assert {key: parts[key] for key in cached_parts} == cached_parts
     network, dice = load_shipped_network(), Random(3)
     cards = [suit * KEYS + dice.randrange(KEYS) for suit in range(SUITS)]
     sums = network.begins.log_odds_correction(cards, 30, 0, 0, NO_CARD)
@@ -197,7 +199,7 @@ def first(pile: tuple[Card, ...], number: int) -> tuple[Card, ...]:
     return pile[:number]
 
 
-def test_a_turn_that_is_ended_by_force_banks_its_bonus_too() -> None:
+def test_a_forced_turn_end_banks_the_bonus_too() -> None:
     lying = start(cards("Map5"), cards("Hook2 Key2"), 0, play_area=cards("Chest4 Key4"))
     state, events = force_turn_end(lying, "late", "", first)
     assert [event.bonus for event in events if isinstance(event, TurnEnded)] == [
@@ -206,8 +208,8 @@ def test_a_turn_that_is_ended_by_force_banks_its_bonus_too() -> None:
     assert (state.discard_pile, set(state.banks[0])) == ((), {*cards("Chest4 Key4 Hook2 Key2")})
 
 
-def test_a_match_that_is_ended_by_decision_is_won_by_nobody_for_points() -> None:
-    """Whoever leads: without a winner it is a tie."""
+def test_a_terminated_match_is_not_won_by_points() -> None:
+    """The leader does not win by points: without a named winner the match is a tie."""
     leading, _ = apply(start(cards("Map5"), (), 0, play_area=cards("Chest4")), END_TURN, first)
     for winner, comment in ((None, None), (1, "late")):
         state, events = terminate(leading, winner, comment)
@@ -223,16 +225,16 @@ def rows_of(part: int) -> dict[str, list[Sequence[int]]]:
 
 
 def plainly(part: int, seen: tuple[list[int], int, int, int, int]) -> int:
-    keys, left, lead, odds, known = seen
-    rows, (knot, share) = rows_of(part), knot_at(left)
-    chosen = [rows["left"][left]]
+    keys, remaining_cards, lead, odds, peeked_card = seen
+    rows, (knot, share) = rows_of(part), knot_at(remaining_cards)
+    chosen = [rows["left"][remaining_cards]]
     for key in keys:
         suit = key % PLAY_AREA_OFFSET // KEYS + SUITS * (part and key // PLAY_AREA_OFFSET)
         chosen += [
             rows["suit"][suit * net.ROWS_PER_SUIT + row] for row in net.active_rows(key % KEYS)
         ]
-    if known != NO_CARD:
-        chosen.append(rows["known"][known])
+    if peeked_card != NO_CARD:
+        chosen.append(rows["known"][peeked_card])
     total, out = 0, rows["out"]
     for unit in range(net.HIDDEN_UNITS):
         hidden = sum(row[unit] for row in chosen) + lead * rows["lead"][0][unit]
@@ -242,40 +244,40 @@ def plainly(part: int, seen: tuple[list[int], int, int, int, int]) -> int:
 
 
 @pytest.mark.parametrize("part", range(net.OUTPUT_COUNT))
-def test_lanes_are_worth_what_plain_sums_are_and_never_run_over(part: int) -> None:
-    """Whatever the position: each card and suit at its worst, a lead of 100, log-odds of 40."""
+def test_packed_lanes_equal_plain_sums_and_never_overflow(part: int) -> None:
+    """Cover any position: each card and suit at its worst, a lead of 100, log-odds of 40."""
     dice, network, rows = Random(part), load_shipped_network(), rows_of(part)
     for _ in range(40):
         keys = [
             suit * KEYS + dice.randrange(KEYS) + PLAY_AREA_OFFSET * dice.randrange(2)
             for suit in range(SUITS)
         ]
-        left, lead, odds = (
+        remaining_cards, lead, odds = (
             dice.randrange(CARD_COUNTS),
             dice.randint(-60, 60),
             dice.randint(-7, 7) << 20,
         )
-        seen = keys, left, lead, odds, dice.choice((NO_CARD, dice.randrange(60)))
+        seen = keys, remaining_cards, lead, odds, dice.choice((NO_CARD, dice.randrange(60)))
         assert (network.goes_on if part else network.begins).log_odds_correction(*seen) == plainly(
             part, seen
         )
-    suits, most = rows["suit"], [0] * net.HIDDEN_UNITS
+    suits, max_sums = rows["suit"], [0] * net.HIDDEN_UNITS
     for unit in range(net.HIDDEN_UNITS):
         for suit in range(SUITS):
-            most[unit] += max(_worst(suits, at, unit) for at in (suit, SUITS + suit))
+            max_sums[unit] += max(_worst(suits, at, unit) for at in (suit, SUITS + suit))
         for name, times in (("known", 1), ("left", 1), ("lead", 100), ("odds", 40 * 16)):
-            most[unit] += times * max(abs(row[unit]) for row in rows[name])
+            max_sums[unit] += times * max(abs(row[unit]) for row in rows[name])
     out = [32 * max(abs(row[unit]) for row in rows["out"]) for unit in range(net.HIDDEN_UNITS)]
-    assert max(most) < 1 << net.SIGN
-    assert sum(one * by for one, by in zip(most, out, strict=True)) < 1 << net.LANE - 1
+    assert max(max_sums) < 1 << net.SIGN
+    assert sum(max_sum * by for max_sum, by in zip(max_sums, out, strict=True)) < 1 << net.LANE - 1
 
 
 def _worst(suits: list[list[int]], suit: int, unit: int) -> int:
-    """What one suit adds at most: six cards, each in one of three places, and six groups."""
-    one = [
+    """Return a suit's maximum sum: six cards, each in one of three places, and six groups."""
+    weights = [
         abs(row[unit]) for row in suits[suit * net.ROWS_PER_SUIT : (suit + 1) * net.ROWS_PER_SUIT]
     ]
-    cards, groups = _by(one[:18], 3), _by(one[18:], TOP_VALUES)
+    cards, groups = _by(weights[:18], 3), _by(weights[18:], TOP_VALUES)
     return sum(max(some) for some in (*cards, *groups))
 
 
@@ -285,7 +287,7 @@ def _by(numbers: list[int], size: int) -> list[list[int]]:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_the_last_cards_are_weighed_exactly(seed: int) -> None:
-    """Where nothing but the next card is left to chance: no Map's offer, and no bonus."""
+    """Only the next card is left to chance: no Map's offer, and no bonus."""
     dice, match = Random(f"certain/{seed}"), None
     while match is None or not match.state.play_area:  # the first draw leaves no choice
         match = tiny_endgame(dice, without=(Suit.MAP, Suit.CHEST))

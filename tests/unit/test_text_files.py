@@ -43,7 +43,7 @@ def test_a_text_is_the_same_however_it_was_saved(file: Path, data: bytes) -> Non
     assert read_teams(file) == ((TeamRow("Kräuter", "random", 2),), None)
 
 
-def test_other_encodings_are_supposed_only_where_that_is_wanted(file: Path) -> None:
+def test_encodings_are_guessed_only_on_request(file: Path) -> None:
     """Windows-1252, and Latin-1 for what that has not; both read an umlaut alike."""
     file.write_bytes("a\nKräuter € x".encode("cp1252"))
     assert read_text(file, guess=True) == ("a\nKräuter € x", "cp1252", True)
@@ -54,7 +54,7 @@ def test_other_encodings_are_supposed_only_where_that_is_wanted(file: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "expected"),
     [
         ("eins\r\nzwei ä\xdf".encode("latin-1"), "line 2, column 6, is not in UTF-8; save it"),
         ("ä".encode() * 3 + b"\xff", "line 1, column 4, is not in UTF-8"),
@@ -63,15 +63,17 @@ def test_other_encodings_are_supposed_only_where_that_is_wanted(file: Path) -> N
         (b"\x80\0", "line 1, column 1, is not in UTF-8"),
     ],
 )
-def test_what_cannot_be_read_is_told_by_its_place(file: Path, data: bytes, said: str) -> None:
+def test_unreadable_text_is_reported_with_its_position(
+    file: Path, data: bytes, expected: str
+) -> None:
     file.write_bytes(data)
-    with pytest.raises(ConfigError, match=re.escape(said)) as caught:
+    with pytest.raises(ConfigError, match=re.escape(expected)) as caught:
         read_text(file)
     assert str(caught.value).startswith(str(file))
     assert not CODECS_WORDS.search(str(caught.value))
 
 
-def test_what_is_no_json_is_told_by_its_place(file: Path) -> None:
+def test_invalid_json_is_reported_with_its_position(file: Path) -> None:
     assert json_fault('{"a": "\u2028"}') is None
     assert json_fault("  \n") == " is empty"
     assert json_fault('{"a":\n x}', 7) == ", line 8, column 2, is no JSON (Expecting value)"
@@ -84,7 +86,7 @@ def test_what_is_no_json_is_told_by_its_place(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "expected"),
     [
         (b"x = 1\n", None),
         ("# -*- coding: latin-1 -*-\nx = 'ä'\n".encode("latin-1"), None),
@@ -94,12 +96,12 @@ def test_what_is_no_json_is_told_by_its_place(file: Path) -> None:
         (b"x = 1\0\n", "it is no text"),
     ],
 )
-def test_a_source_that_python_cannot_read_is_told(
-    file: Path, data: bytes, said: str | None
+def test_unreadable_python_source_is_reported(
+    file: Path, data: bytes, expected: str | None
 ) -> None:
     file.write_bytes(data)
-    found = source_fault(file)
-    assert found == said if said is None else str(found).startswith(said)
+    fault = source_fault(file)
+    assert fault == expected if expected is None else str(fault).startswith(expected)
 
 
 TEAMS = [
@@ -125,7 +127,7 @@ def test_teams_are_read_as_spreadsheets_save_them(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("", "is empty; write name,strategy in its first line"),
         ("\r\n \n", "is empty;"),
@@ -141,9 +143,11 @@ def test_teams_are_read_as_spreadsheets_save_them(
         ('name\n"A"x\n', "line 2, has a quotation mark that does not pair"),
     ],
 )
-def test_a_wrong_file_of_teams_is_told_by_its_line(file: Path, text: str, said: str) -> None:
+def test_an_invalid_team_file_is_reported_with_its_line(
+    file: Path, text: str, expected: str
+) -> None:
     file.write_text(text)
-    with pytest.raises(ConfigError, match=re.escape(said)) as caught:
+    with pytest.raises(ConfigError, match=re.escape(expected)) as caught:
         read_teams(file)
     assert str(caught.value).startswith(str(file))
 
@@ -171,38 +175,36 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("what", COMMANDS)
-def test_every_command_tells_what_is_wrong_with_a_file_of_a_user(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, wrong: str
+@pytest.mark.parametrize("file_kind", COMMANDS)
+def test_every_command_explains_an_invalid_user_file(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file_kind: str, wrong: str
 ) -> None:
     """By its name, without a codec's words and without a fault of ours."""
     monkeypatch.chdir(tmp_path)
-    if what == "teams":
+    if file_kind == "teams":
         assert cli("contest", "new", "cup").code == 0
-    name, line = COMMANDS[what]
+    name, line = COMMANDS[file_kind]
     Path(name).write_bytes(gzip.compress(WRONG[wrong]) if name.endswith(".gz") else WRONG[wrong])
-    if (what, wrong) == ("settings", "empty"):
+    if (file_kind, wrong) == ("settings", "empty"):
         return  # no options
-    told = cli(*line.split())
-    assert told.code == 2, told
-    assert name in told.err
-    assert not CODECS_WORDS.search(told.err)
-    assert "Traceback" not in told.err + told.out
+    result = cli(*line.split())
+    assert result.code == 2, result
+    assert name in result.err
+    assert not CODECS_WORDS.search(result.err)
+    assert "Traceback" not in result.err + result.out
 
 
 PACKED = gzip.compress(b"{}" * 99, mtime=0)
 
 
 @pytest.mark.parametrize("data", [b"no", PACKED[:-9], PACKED[:10] + b"z" * 99])
-def test_what_is_no_whole_gz_is_told(cli: Cli, file: Path, data: bytes) -> None:
+def test_a_truncated_gz_file_is_reported(cli: Cli, file: Path, data: bytes) -> None:
     packed = file.with_suffix(".gz")
     packed.write_bytes(data)
     assert "given.gz cannot be read: it is no whole .gz file" in cli("matches", str(packed)).err
 
 
-def test_a_line_of_a_duel_that_is_wrong_is_told_and_one_of_any_encoding_is_read(
-    cli: Cli, file: Path
-) -> None:
+def test_an_invalid_duel_line_is_reported_and_any_encoding_is_read(cli: Cli, file: Path) -> None:
     duel = "lab", "duel", "random", "random", "-n", "2", "--out", str(file)
     assert cli(*duel).code == 0
     lines = file.read_text()
@@ -214,12 +216,12 @@ def test_a_line_of_a_duel_that_is_wrong_is_told_and_one_of_any_encoding_is_read(
     assert f"{file}, line 3, is no line of a duel's file" in " ".join(cli(*duel).err.split())
 
 
-def test_teams_of_another_encoding_are_entered_and_it_is_said(cli: Cli, tmp_path: Path) -> None:
+def test_teams_in_another_encoding_are_imported_with_a_notice(cli: Cli, tmp_path: Path) -> None:
     folder, file = tmp_path / "cup", tmp_path / "teams.csv"
     assert cli("contest", "new", str(folder)).code == 0
     file.write_bytes("Name;Strategy\nKräuter;random\n".encode("latin-1"))
-    told = cli("contest", "teams", "import", str(folder), str(file))
-    assert (told.code, "was read as cp1252" in " ".join(told.err.split())) == (0, True)
+    result = cli("contest", "teams", "import", str(folder), str(file))
+    assert (result.code, "was read as cp1252" in " ".join(result.err.split())) == (0, True)
     listed = cli("contest", "teams", "list", str(folder), "--json").json()
     assert [team["name"] for team in listed] == ["Kräuter"]
     file.write_text("name,strategy\nB,random\nC,nobody\n")
@@ -228,29 +230,29 @@ def test_teams_of_another_encoding_are_entered_and_it_is_said(cli: Cli, tmp_path
     assert len(cli("contest", "teams", "list", str(folder), "--json").json()) == 1
 
 
-def test_a_strategy_file_in_another_encoding_is_told(cli: Cli, file: Path) -> None:
+def test_a_strategy_file_in_another_encoding_is_reported(cli: Cli, file: Path) -> None:
     """Also where a module beside it is; in words for people."""
-    mine, beside = file.with_suffix(".py"), file.with_name("beside_in_latin.py")
-    mine.write_text("import beside_in_latin\n")
-    beside.write_bytes("x = 'ä'\n".encode("latin-1"))
-    for wrong in (beside, mine):
-        told = cli("play", "-n", "1", "--strategy", str(mine)).err
-        assert f"{wrong} cannot be read: " in told, told
-        assert not CODECS_WORDS.search(told)
-        mine.write_text("x = 1\n", "utf-16")
+    strategy_path, helper_path = file.with_suffix(".py"), file.with_name("beside_in_latin.py")
+    strategy_path.write_text("import beside_in_latin\n")
+    helper_path.write_bytes("x = 'ä'\n".encode("latin-1"))
+    for wrong in (helper_path, strategy_path):
+        error_output = cli("play", "-n", "1", "--strategy", str(strategy_path)).err
+        assert f"{wrong} cannot be read: " in error_output, error_output
+        assert not CODECS_WORDS.search(error_output)
+        strategy_path.write_text("x = 1\n", "utf-16")
 
 
-def test_what_is_typed_in_another_encoding_is_answered(home: Path) -> None:
+def test_typed_input_in_another_encoding_is_answered(home: Path) -> None:
     """As from a file of answers, where the terminal is strict about UTF-8."""
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "cardsharp_tools.cli", "versus", "--seed", "1"],
         input=b"h\xe4llo\n",
         capture_output=True,
         check=False,
         env={**os.environ, "PYTHONIOENCODING": "utf-8:strict", "XDG_DATA_HOME": str(home)},
     )
-    assert b"That is none of your moves" in told.stdout, told
-    assert not CODECS_WORDS.search(told.stderr.decode())
+    assert b"That is none of your moves" in process.stdout, process
+    assert not CODECS_WORDS.search(process.stderr.decode())
 
 
 def test_json_lines_end_at_line_ends_only(file: Path) -> None:

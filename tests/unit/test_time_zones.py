@@ -54,14 +54,16 @@ NEXT = [
 ]
 
 
-@pytest.mark.parametrize(("zone", "now", "clock", "met"), NEXT)
+@pytest.mark.parametrize(("zone", "current_time", "clock", "met"), NEXT)
 def test_a_time_of_day_is_met_when_the_clock_on_the_wall_shows_it(
-    zone: str, now: str, clock: str, met: str, set_zone: SetZone
+    zone: str, current_time: str, clock: str, met: str, set_zone: SetZone
 ) -> None:
     """By the rules of the zone, be it named or the one that the C library takes from TZ."""
     set_zone(zone)
     for rules in (zone_named(zone), None):
-        got = next_time_of_day(time.fromisoformat(clock), datetime.fromisoformat(now), rules)
+        got = next_time_of_day(
+            time.fromisoformat(clock), datetime.fromisoformat(current_time), rules
+        )
         assert got == datetime.fromisoformat(met)
         assert got.tzinfo is UTC
 
@@ -83,7 +85,7 @@ def test_the_zone_of_this_machine_is_that_of_tz(value: str, zone: ZoneInfo | Non
 
 
 @pytest.mark.parametrize("name", ["Europe/Berlen", "Europe", "../etc/passwd", "Berlin"])
-def test_a_name_that_means_no_zone_is_refused_and_shown_as_utc(
+def test_an_unknown_zone_name_is_refused_and_displayed_as_utc(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The C library takes it for UTC and says nothing; a page must still be drawn."""
@@ -93,7 +95,7 @@ def test_a_name_that_means_no_zone_is_refused_and_shown_as_utc(
     assert to_local(datetime(2026, 7, 1, 12, tzinfo=UTC)).isoformat() == "2026-07-01T12:00:00+00:00"
 
 
-def test_zones_are_known_where_the_system_has_no_database(
+def test_zones_are_available_without_a_system_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in Lambda and in slim images: the package `tzdata` has it."""
@@ -102,14 +104,14 @@ def test_zones_are_known_where_the_system_has_no_database(
     try:
         assert zone_named(NEW_YORK).key == NEW_YORK
         monkeypatch.setenv("TZ", BERLIN)  # without tzset: the C library knows no such zone
-        shown = to_local(datetime(2026, 7, 1, 12, tzinfo=UTC))
-        assert f"{shown:%H:%M %Z}" == "14:00 CEST"
+        local_time = to_local(datetime(2026, 7, 1, 12, tzinfo=UTC))
+        assert f"{local_time:%H:%M %Z}" == "14:00 CEST"
     finally:
         reset_tzpath()
         ZoneInfo.clear_cache()
 
 
-def test_a_day_of_the_arena_is_the_day_where_it_stands(set_zone: SetZone) -> None:
+def test_an_arena_day_is_a_day_of_its_local_zone(set_zone: SetZone) -> None:
     """On both sides of a change; the days of 25 and of 23 hours begin and end at midnight."""
     set_zone(BERLIN)
     days = {
@@ -125,8 +127,8 @@ def test_a_day_of_the_arena_is_the_day_where_it_stands(set_zone: SetZone) -> Non
 
 
 def window(text: str) -> ListeningWindow:
-    (found,) = TypeAdapter(ListeningWindows).validate_python(text)
-    return found
+    (parsed_window,) = TypeAdapter(ListeningWindows).validate_python(text)
+    return parsed_window
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a process takes is counted so that a busy machine makes nobody late."""
+"""Usage of a process is measured so that a busy machine makes no process late."""
 
 import os
 import signal
@@ -59,7 +59,7 @@ def looked(usage: Usage) -> Usage:
     return usage
 
 
-def test_what_works_is_charged_for_its_processor_time() -> None:
+def test_computing_is_charged_as_processor_time() -> None:
     with running("while True: pass") as popen:
         usage = watched(popen)
         until(lambda: looked(usage).is_over(0.3))
@@ -67,14 +67,14 @@ def test_what_works_is_charged_for_its_processor_time() -> None:
         assert usage.rested < 0.3
 
 
-def test_what_its_own_processes_take_is_charged_too() -> None:
+def test_child_processes_are_charged_too() -> None:
     with running("import os; os.setsid(); os.fork() and os.wait()\nwhile True: pass") as popen:
         usage = watched(popen)
         until(lambda: looked(usage).used >= 0.3)
         os.killpg(popen.pid, signal.SIGKILL)
 
 
-def test_what_sleeps_is_charged_for_its_rest() -> None:
+def test_sleeping_is_charged_as_rest() -> None:
     with running("import time\nwhile True: time.sleep(60)") as popen:
         usage = watched(popen)
         until(lambda: looked(usage).is_over(0.3))
@@ -91,7 +91,7 @@ def test_what_waits_for_us_is_charged_for_no_rest() -> None:
         assert usage.rested == 0
 
 
-def test_what_waits_for_a_busy_processor_is_charged_for_neither(crowded: None) -> None:
+def test_waiting_for_a_busy_processor_is_charged_as_neither(crowded: None) -> None:
     del crowded
     with running(f"{LAST}while True: pass") as popen:
         usage = watched(popen)
@@ -100,11 +100,13 @@ def test_what_waits_for_a_busy_processor_is_charged_for_neither(crowded: None) -
         assert usage.rested < 0.5
 
 
-def test_what_was_stopped_is_charged_for_its_rest_unless_it_is_spared() -> None:
+def test_a_stopped_process_is_charged_as_rest_unless_it_is_spared() -> None:
     """A debugger stops a worker of the lab, and a bot may stop itself for ever."""
     with running("while True: pass") as popen:
         popen.send_signal(signal.SIGSTOP)
-        until(lambda: (now := sample([popen.pid])) is not None and now.stopped)
+        until(
+            lambda: (process_sample := sample([popen.pid])) is not None and process_sample.stopped
+        )
         usage = Usage(lambda: process_tree(popen.pid), spares_stopped=True)
         for _ in range(50):
             usage.look(LOOK)
@@ -114,7 +116,7 @@ def test_what_was_stopped_is_charged_for_its_rest_unless_it_is_spared() -> None:
         assert usage.rested >= 0.3
 
 
-def test_where_nothing_is_told_the_clock_counts_in_the_end() -> None:
+def test_without_samples_the_wall_clock_limits_in_the_end() -> None:
     usage = Usage(list)
     until(lambda: looked(usage).is_over(0.3 / BACKSTOP))
     assert (usage.used, usage.rested) == (0, 0)
@@ -146,7 +148,7 @@ def test_a_program_is_not_late_because_the_machine_is_busy(
     assert [program.request(b"question\n") for _ in range(2)] == [b"answer\n"] * 2
 
 
-def test_the_guard_of_the_lab_does_not_count_while_somebody_has_stopped_it() -> None:
+def test_the_lab_guard_does_not_count_stopped_time() -> None:
     """As by Ctrl-Z: it had slept through its time, as it seemed, when it went on."""
     code = """
 import os, subprocess

@@ -69,28 +69,30 @@ from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_re
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-def test_a_step_is_a_move_and_says_only_what_it_changed(name: str) -> None:
+def test_a_step_is_a_move_and_contains_only_its_changes(name: str) -> None:
     """The parts of all steps up to one, the later over the earlier, are the whole table."""
     match = render_match(*sample_match(name))
     assert len(match.steps) == len(match.moves)
     table: dict[str, str] = {}
     for number, frame in enumerate(match.steps):
-        assert all(table.get(part) != drawn for part, drawn in frame.changed_parts.items())
+        assert all(table.get(part) != part_html for part, part_html in frame.changed_parts.items())
         table |= frame.changed_parts
-        drawn = match.renderer.render_step(match.header, frame.step)
+        parts = match.renderer.render_step(match.header, frame.step)
         assert table == match.board_at(number)
-        assert all(part is None or table[one] == part for one, part in drawn.items())
+        assert all(part is None or table[part_name] == part for part_name, part in parts.items())
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-def test_what_a_stranger_wrote_is_text(name: str) -> None:
+def test_untrusted_text_is_escaped(name: str) -> None:
     record, moves = sample_match(name)
-    told = json.loads(json.dumps([move.facts for move in moves]).replace('"one"', f'"{HOSTILE}"'))
-    facts = [replace(move, facts=told[place]) for place, move in enumerate(moves)]
+    hostile_facts = json.loads(
+        json.dumps([move.facts for move in moves]).replace('"one"', f'"{HOSTILE}"')
+    )
+    facts = [replace(move, facts=hostile_facts[place]) for place, move in enumerate(moves)]
     match = render_match(*with_names((record, facts), *[HOSTILE] * len(record.header["names"])))  # type: ignore[arg-type]
     document = json.dumps(steps_json(match)["steps"])
-    drawn = [part for frame in match.steps for part in frame.changed_parts.values()]
-    assert not any("<script" in part for part in drawn)
+    html_parts = [part for frame in match.steps for part in frame.changed_parts.values()]
+    assert not any("<script" in part for part in html_parts)
     for text in (match_page(DEFAULT_SITE, match), standalone_match_page(match)):
         assert HOSTILE not in text
         assert "&lt;script&gt;alert" in text
@@ -128,12 +130,12 @@ def test_a_file_and_a_picture_need_no_network_and_are_small(name: str) -> None:
 
 def steps_of(match: StoredMatch) -> list[ReplayStep]:
     """Its steps as the page has them, but none of them drawn."""
-    whole = render_match(*match)
-    return list(whole.game.replay.load()(whole.record, whole.moves))
+    rendered = render_match(*match)
+    return list(rendered.game.replay.load()(rendered.record, rendered.moves))
 
 
 @parametrize_sample_and_all(pytest.mark.slow)
-def test_piles_are_where_the_arena_had_them(matches: RecordedMatches) -> None:
+def test_discard_and_draw_piles_match_the_arena(matches: RecordedMatches) -> None:
     """The discard pile, and how many cards are left to draw, at every recorded look."""
     looked = 0
     for trace, match in zip(matches.started(), recorded_matches(matches), strict=True):
@@ -149,7 +151,7 @@ def test_piles_are_where_the_arena_had_them(matches: RecordedMatches) -> None:
     assert looked >= matches.min_step_count
 
 
-class Asked(BaseModel):
+class NullableQuery(BaseModel):
     """A question with a field that may be null, which has no single type."""
 
     name: str | None = None
@@ -161,7 +163,7 @@ def test_a_parameter_that_may_be_null_is_described(
     reading: JsonBodyParser | ParameterParser,
 ) -> None:
     """It made the document of an API a failure of the server."""
-    name, tags = reading.describe(Asked, "GET", ())["parameters"]  # type: ignore[misc]
+    name, tags = reading.describe(NullableQuery, "GET", ())["parameters"]  # type: ignore[misc]
     assert name["schema"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
     assert tags.get("explode", isinstance(reading, ParameterParser))
 
@@ -175,11 +177,11 @@ def document(text: str) -> dict[str, Any]:
     fields = {"properties": {text: schema, "e": {"enum": [text]}, "c": {"const": text}}}
     reference = {"$ref": f"#/components/schemas/{text}"}
     content = {text: {"schema": {"items": {"anyOf": [reference, schema]}, "type": "array"}}}
-    said = {"description": text, "headers": {text: {"description": text}}, "content": content}
+    response = {"description": text, "headers": {text: {"description": text}}, "content": content}
     operation = {
         "operationId": text, "summary": text, "description": text,
         "parameters": [{"name": text, "in": text, "description": text, "schema": schema}],
-        "requestBody": {"content": content}, "responses": {text: said},
+        "requestBody": {"content": content}, "responses": {text: response},
     }  # fmt: skip
     return {
         "info": {"title": text, "version": text, "description": text},
@@ -188,22 +190,22 @@ def document(text: str) -> dict[str, Any]:
     }
 
 
-def test_no_text_of_a_document_is_html_and_only_its_own_styles_are_allowed() -> None:
-    told = render_page(document(EVIL), {EVIL: EVIL})
+def test_api_page_escapes_document_text_and_allows_only_its_styles() -> None:
+    html = render_page(document(EVIL), {EVIL: EVIL})
     plain = render_page(document("plain"), {"plain": "plain"})
-    assert "&lt;script&gt;" in told
+    assert "&lt;script&gt;" in html
     tags = r"<(/?\w+)"
-    assert re.findall(tags, told) == re.findall(tags, plain)
-    told = render_page(document("plain"), {})
-    [style] = re.findall(r"<style>(.*?)</style>", told, re.DOTALL)
+    assert re.findall(tags, html) == re.findall(tags, plain)
+    html = render_page(document("plain"), {})
+    [style] = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
     allowed = b64encode(sha256(style.encode()).digest()).decode()
     policy = HEADERS["Content-Security-Policy"]
     assert policy.startswith(f"default-src 'none'; style-src 'sha256-{allowed}'; ")
-    assert "style=" not in told
-    assert not re.search(r"<(script|link|img|iframe|form)|src=|url\(|@import|https?:", told)
+    assert "style=" not in html
+    assert not re.search(r"<(script|link|img|iframe|form)|src=|url\(|@import|https?:", html)
 
 
-ASKED: Mapping[str, tuple[str, ...]] = {
+ROUTE_QUERIES: Mapping[str, tuple[str, ...]] = {
     "/": ("",),
     "/matches": ("", "?limit=1", "?status=running"),
     "/matches/{id}": ("", "?step=1", "?step=3", "?analysis=yes"),
@@ -217,18 +219,18 @@ ASKED: Mapping[str, tuple[str, ...]] = {
 def twins(name: str, seed: int, share: float) -> tuple[StoredMatch, StoredMatch, int | None]:
     """Two running matches that look the same to the seat to act, and that seat."""
     of = get_game(name)
-    players = [StrategyPlayer(of, PLAYERS[name], seed + one) for one in (0, 1)]
+    players = [StrategyPlayer(of, PLAYERS[name], seed + seat) for seat in (0, 1)]
     notes = play_on(new_match(of, seed), players, Random(seed))
-    whole = [move for move in stored_match(of, notes)[0][1] if move.intent is not None]
-    at = int(share * len(whole))
+    decision_moves = [move for move in stored_match(of, notes)[0][1] if move.intent is not None]
+    at = int(share * len(decision_moves))
     state = notes[at].state
     futures = (state, game_simulation(of).resample_hidden(state, Random(seed)))
-    one, other = (
+    first_match, second_match = (
         stored_match(of, [*notes[:at], *play_on(start, players, Random(number))])[0]
         for number, start in enumerate(futures)
     )
-    steps = [step for step in steps_of(one) if step.decision is not None]
-    return running(one, at), running(other, at), steps[at].seat
+    steps = [step for step in steps_of(first_match) if step.decision is not None]
+    return running(first_match, at), running(second_match, at), steps[at].seat
 
 
 def running(match: StoredMatch, at: int) -> StoredMatch:
@@ -240,10 +242,12 @@ def running(match: StoredMatch, at: int) -> StoredMatch:
 
 def of_seat(match: StoredMatch, seat: int | None) -> StoredMatch:
     """The match with the reasons of one seat alone, as the log of who plays there has it."""
-    ours = {step.sequence for step in steps_of(match) if step.seat == seat}
+    seat_sequences = {step.sequence for step in steps_of(match) if step.seat == seat}
     record, moves = match
-    own = [move if move.sequence in ours else replace(move, intent=None) for move in moves]
-    return record, own
+    seat_moves = [
+        move if move.sequence in seat_sequences else replace(move, intent=None) for move in moves
+    ]
+    return record, seat_moves
 
 
 def with_secrets(match: StoredMatch, seat: int | None, number: int) -> StoredMatch:
@@ -253,7 +257,9 @@ def with_secrets(match: StoredMatch, seat: int | None, number: int) -> StoredMat
     """
     record, moves = match
     facts = [_secret(move.facts or {}, seat, number) for move in moves]
-    return record, [replace(move, facts=one) for move, one in zip(moves, facts, strict=True)]
+    return record, [
+        replace(move, facts=move_facts) for move, move_facts in zip(moves, facts, strict=True)
+    ]
 
 
 def _secret(facts: Body, seat: int | None, number: int) -> Body:
@@ -268,7 +274,7 @@ def _secret(facts: Body, seat: int | None, number: int) -> Body:
     return {**facts, "event": encode_event(event)}
 
 
-def everything_told(
+def all_output(
     match: StoredMatch, *, public: bool, judged: bool = False
 ) -> Iterator[tuple[str, bytes]]:
     """Yield all that the site and the exports say of a match, by what was asked."""
@@ -280,54 +286,66 @@ def everything_told(
     )
     app = application(MatchSite(SingleMatchSource(record, moves), manner))
     paths = [route.path for route in app.routes if isinstance(route, Route)]
-    assert set(paths) == set(ASKED)
+    assert set(paths) == set(ROUTE_QUERIES)
     for path in paths:
         for name in ASSETS if "{name}" in path else ("",):
-            for query in ASKED[path]:
+            for query in ROUTE_QUERIES[path]:
                 target = path.format(id=record.match_id, name=name) + query
                 event = to_event(HttpRequest("GET", target), datetime.now(UTC))
                 answer = parse_response(asgi_handler(app)(event, context()))
                 assert answer.status in {200, 307, 404}
                 yield target, repr(answer.headers).encode() + answer.body
-    told = render_match(record, moves, hide_private=public)
-    yield "file", standalone_match_page(told).encode()
-    yield "steps", json.dumps(steps_json(told)).encode()
-    if told.steps:
-        yield "picture", highlight_svg(told, None).encode()
+    rendered = render_match(record, moves, hide_private=public)
+    yield "file", standalone_match_page(rendered).encode()
+    yield "steps", json.dumps(steps_json(rendered)).encode()
+    if rendered.steps:
+        yield "picture", highlight_svg(rendered, None).encode()
 
 
 @pytest.mark.parametrize("name", PLAYERS)
 @settings(max_examples=case_count(2, full=100), deadline=None)
 @given(seed=st.integers(0, 10**6), share=st.floats(0, 0.999))
-def test_nobody_is_told_what_is_hidden_from_them(name: str, seed: int, share: float) -> None:
+def test_hidden_information_reaches_no_unauthorised_reader(
+    name: str, seed: int, share: float
+) -> None:
     """Spectators not even what we thought, and of which strategies of ours there are.
 
     Players are told their own reasons and cards, on the page of their own log.
     """
-    one, twin, seat = twins(name, seed, share)
-    shown, (record, moves) = with_secrets(one, None, 0), with_secrets(twin, None, 1)
+    first_match, second_match, seat = twins(name, seed, share)
+    first_public, (record, moves) = (
+        with_secrets(first_match, None, 0),
+        with_secrets(second_match, None, 1),
+    )
     header = {**record.header, "seats": {"0": "canary"}, "opponent": "canary"}
     bare = [replace(move, intent=None) for move in moves]
-    other = replace(record, header=header), bare
-    assert dict(everything_told(shown, public=True)) == dict(everything_told(other, public=True))
-    matches = [with_secrets(of_seat(match, seat), seat, at) for at, match in enumerate((one, twin))]
-    pages = [dict(everything_told(match, public=False)) for match in matches]
+    second_public = replace(record, header=header), bare
+    assert dict(all_output(first_public, public=True)) == dict(
+        all_output(second_public, public=True)
+    )
+    matches = [
+        with_secrets(of_seat(match, seat), seat, at)
+        for at, match in enumerate((first_match, second_match))
+    ]
+    pages = [dict(all_output(match, public=False)) for match in matches]
     assert pages[0] == pages[1]
 
 
 @pytest.mark.parametrize("name", ["blef", "euchre"])
-def test_whose_cards_they_are_does_see_them(name: str) -> None:
+def test_a_player_sees_the_cards_of_the_seat(name: str) -> None:
     """So what is compared above would differ if it were told: both hands show in our own log."""
-    one, _, seat = twins(name, 1, 0.5)
-    all_hands, own, none = (
-        dict(everything_told(match, public=False))
-        for match in (one, of_seat(one, seat), of_seat(one, None))
+    running_match, _, seat = twins(name, 1, 0.5)
+    all_hands, seat_output, none = (
+        dict(all_output(match, public=False))
+        for match in (running_match, of_seat(running_match, seat), of_seat(running_match, None))
     )
-    assert all_hands["steps"] != own["steps"] != none["steps"]
+    assert all_hands["steps"] != seat_output["steps"] != none["steps"]
 
 
 @pytest.mark.parametrize("name", ["deadmansdraw", "blef"])
 def test_an_analysis_tells_a_spectator_nothing_hidden(name: str) -> None:
-    one, other, _ = twins(name, 3, 0.2)
-    pages = [dict(everything_told(match, public=True, judged=True)) for match in (one, other)]
+    first_match, second_match, _ = twins(name, 3, 0.2)
+    pages = [
+        dict(all_output(match, public=True, judged=True)) for match in (first_match, second_match)
+    ]
     assert pages[0] == pages[1]

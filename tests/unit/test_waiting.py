@@ -39,28 +39,30 @@ def limits(call: ast.Call) -> Iterator[float]:
     name = ast.unparse(call.func).rpartition(".")[2]
     if name in OF_A_MATCH:
         return
-    given = [one.value for one in call.keywords if one.arg in {"timeout", "open_timeout"}]
-    given += call.args[-1:] if name in WAITS else []
-    yield from (number for one in given if (number := seconds(one)) is not None)
+    limit_nodes = [
+        keyword.value for keyword in call.keywords if keyword.arg in {"timeout", "open_timeout"}
+    ]
+    limit_nodes += call.args[-1:] if name in WAITS else []
+    yield from (number for node in limit_nodes if (number := seconds(node)) is not None)
 
 
 def hurries(code: str) -> list[str]:
     """Return the calls in some code that fail on a busy machine, each with its line."""
-    found = []
+    hasty_calls = []
     for node in ast.walk(ast.parse(code)):
         if not isinstance(node, ast.Call):
             continue
-        text, least = f"line {node.lineno}: {ast.unparse(node):.60}", SLEEP
-        most = HANG_SECONDS
+        text, min_seconds = f"line {node.lineno}: {ast.unparse(node):.60}", SLEEP
+        max_seconds = HANG_SECONDS
         if ast.unparse(node.func).endswith("mark.timeout"):
-            found += [text] * ((seconds(node.args[0]) or 0) <= TIMEOUT["timeout"])
-        elif any(least <= limit < most for limit in limits(node)):
-            found.append(text)
-    return found
+            hasty_calls += [text] * ((seconds(node.args[0]) or 0) <= TIMEOUT["timeout"])
+        elif any(min_seconds <= limit < max_seconds for limit in limits(node)):
+            hasty_calls.append(text)
+    return hasty_calls
 
 
 @pytest.mark.parametrize("name", sources())
-def test_no_test_has_a_limit_of_its_own_on_the_clock(name: str) -> None:
+def test_no_test_has_a_private_wall_clock_limit(name: str) -> None:
     """`support.waiting` says how to wait, and `hang_monitor.Usage` counts processor time."""
     assert hurries((ROOT / name).read_text(encoding="utf-8")) == []
 
@@ -93,11 +95,11 @@ def test_a_limit_is_caught(line: str) -> None:
         "', '.join(words)",
     ],
 )
-def test_what_takes_as_long_as_it_takes_is_no_limit(line: str) -> None:
+def test_waits_without_a_fixed_duration_are_not_limits(line: str) -> None:
     assert hurries(line) == []
 
 
-def test_pytest_ends_later_than_those_who_know_what_they_wait_for() -> None:
+def test_the_pytest_timeout_exceeds_the_hang_timeout() -> None:
     assert TIMEOUT["timeout"] > HANG_SECONDS
 
 
@@ -106,8 +108,8 @@ def test_no_property_has_a_limit_on_the_clock() -> None:
     assert HealthCheck.too_slow in settings().suppress_health_check
 
 
-def test_what_holds_seconds_of_a_real_clock_is_run_by_itself_alone() -> None:
+def test_timed_tests_are_marked_slow_to_run_alone() -> None:
     for name in sources():
         for node in ast.walk(ast.parse((ROOT / name).read_text(encoding="utf-8"))):
-            marks = {ast.unparse(one) for one in getattr(node, "decorator_list", ())}
+            marks = {ast.unparse(decorator) for decorator in getattr(node, "decorator_list", ())}
             assert "pytest.mark.timed" not in marks or "pytest.mark.slow" in marks, name

@@ -43,11 +43,11 @@ def test_seeds_and_hidden_piles_leave_no_trace_in_a_view() -> None:
     pile = [{"suit": "Mermaid", "value": 5}, {"suit": "Key", "value": 3}]
     nulls = wire.parse_view(changed(creationParams={"tags": None, "banks": None, "timeout": 0}))
     assert nulls.creation_params == wire_views.CreationView()
-    one = wire.parse_view(changed(creationParams={"drawPile": pile, "timeout": 600}))
-    other = wire.parse_view(changed(creationParams={"drawPile": pile[::-1], "timeout": 600}))
-    assert one == other
-    assert one.creation_params.timeout == timedelta(minutes=10)
-    assert set(one.creation_params.draw_pile or ()) == {Card("Mermaid", 5), Card("Key", 3)}
+    first_view = wire.parse_view(changed(creationParams={"drawPile": pile, "timeout": 600}))
+    second_view = wire.parse_view(changed(creationParams={"drawPile": pile[::-1], "timeout": 600}))
+    assert first_view == second_view
+    assert first_view.creation_params.timeout == timedelta(minutes=10)
+    assert set(first_view.creation_params.draw_pile or ()) == {Card("Mermaid", 5), Card("Key", 3)}
     match = bodies.running()
     match["creationParams"]["randomSeed"] = "canary-seed"
     match["moves"][0]["events"][0]["matchStartedSeed"] = "canary-seed"
@@ -78,7 +78,7 @@ def test_seeds_and_hidden_piles_leave_no_trace_in_a_view() -> None:
         with_event(eventType=7),
     ],
 )
-def test_what_is_no_match_is_garbled_in_one_short_sentence(body: bytes) -> None:
+def test_a_malformed_match_is_described_in_a_short_sentence(body: bytes) -> None:
     with pytest.raises(MalformedResponse) as caught:
         wire.parse_view(body)
     assert str(caught.value).startswith("The arena's answer is not a match: ")
@@ -96,13 +96,13 @@ def test_a_garbled_answer_is_not_quoted_and_a_missing_player_no_end_of_a_match()
     assert "canary" not in str(caught.value)
 
 
-def test_a_list_leaves_out_what_is_no_match_or_has_no_id() -> None:
+def test_a_list_skips_malformed_matches_and_matches_without_id() -> None:
     strange = (bodies.running() | {"_id": "a/b"}, bodies.running() | {"state": None}, 7)
     [view] = wire.parse_views([*strange, bodies.running()])
     assert view == wire.parse_view(bodies.RUNNING)
 
 
-def test_an_oracles_card_is_refused_by_null_and_the_arena_asked_to_pick() -> None:
+def test_an_oracles_card_is_refused_by_null_and_autopick_is_requested() -> None:
     refusal = {"etype": "ResponseToEffect", "effect": {"effectType": "Oracle", "card": None}}
     assert action_json(respond(EffectType.ORACLE)) == refusal
     picked = {"etype": "Draw", "autopick": True}
@@ -128,8 +128,8 @@ def test_every_recorded_example_is_read() -> None:
             continue
         if path.startswith("/api/matches"):
             reader = next(READERS[start] for start in READERS if answer.startswith(start))
-            found = reader(answer)
-            assert not isinstance(found, list) or len(found) == len(json.loads(answer))
+            parsed = reader(answer)
+            assert not isinstance(parsed, list) or len(parsed) == len(json.loads(answer))
             read += 1
     assert read >= 45
 
@@ -158,24 +158,24 @@ def _mounted_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_mounted_too")
 def test_a_second_game_has_words_and_older_bodies_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = compress(MOVE), compress(OTHERS_MOVE)
+    packed = compress(MOVE), compress(OTHERS_MOVE)
     monkeypatch.setattr(catalog, "GAME_MODULES", ("other", *catalog.GAME_MODULES))
-    assert [decompress(one) for one in before] == [MOVE, OTHERS_MOVE]
-    assert len(compress(OTHERS_MOVE)) < len(before[1])
-    assert [decompress(compress(one)) for one in (MOVE, OTHERS_MOVE)] == [MOVE, OTHERS_MOVE]
+    assert [decompress(data) for data in packed] == [MOVE, OTHERS_MOVE]
+    assert len(compress(OTHERS_MOVE)) < len(packed[1])
+    assert [decompress(compress(move)) for move in (MOVE, OTHERS_MOVE)] == [MOVE, OTHERS_MOVE]
 
 
-def test_words_stay_and_what_was_packed_before_bodies_named_them_is_read() -> None:
+def test_dictionary_stays_and_bodies_without_its_name_are_readable() -> None:
     """As the match log wrote it on 22 November: a bare stream against Dead Man's Draw's words.
 
     Every stored match needs them: add another text beside this one instead.
     """
-    kept = bytes.fromhex("83051e3401a2c7214807a4dc0716e900")
-    assert decompress(kept) == '{"actions":[{"etype":"EndTurn"}],"kraken":3}'
+    stored_data = bytes.fromhex("83051e3401a2c7214807a4dc0716e900")
+    assert decompress(stored_data) == '{"actions":[{"etype":"EndTurn"}],"kraken":3}'
     assert zlib.adler32(COMPRESSION_DICTIONARY.encode()) == 0x79509473
 
 
 @pytest.mark.parametrize("cut", [0, 1, 2, 5, 6, 20])
-def test_what_is_cut_short_is_refused(cut: int) -> None:
+def test_truncated_data_is_refused(cut: int) -> None:
     with pytest.raises(ValueError, match=r"cut short|no game here brings"):
         decompress(compress(MOVE)[:cut])

@@ -143,8 +143,8 @@ def _widget_metrics(widget: Expression) -> Iterator[Expression]:
         fields = [field for field in line if not (isinstance(field, dict) and field.keys() - names)]
         above = [above[n] if field == "." else field for n, field in enumerate(fields)]
         pairs = zip(above[2::2], above[3::2], strict=True)
-        named = [{"Name": name, "Value": value} for name, value in pairs]
-        yield {"Namespace": above[0], "MetricName": above[1], "Dimensions": named}
+        dimensions = [{"Name": name, "Value": value} for name, value in pairs]
+        yield {"Namespace": above[0], "MetricName": above[1], "Dimensions": dimensions}
 
 
 def _searched(expression: str) -> Iterator[Expression]:
@@ -161,11 +161,11 @@ def _widgets(dashboard: Expression, template: Template) -> list[Expression]:
     body = dashboard["DashboardBody"]
     text, names = parse_sub(body["Fn::Sub"] if isinstance(body, dict) else body)
 
-    def named(match: re.Match[str]) -> str:
+    def resolve_reference(match: re.Match[str]) -> str:
         name = match[1]
         return json.dumps(names.get(name, {"Fn::GetAtt" if "." in name else "Ref": name}))
 
-    text = re.sub(r'"\$\{([^}]+)\}"', named, text)
+    text = re.sub(r'"\$\{([^}]+)\}"', resolve_reference, text)
     plain = longest_form({"Fn::Sub": [text, names]}, template)
     widgets: list[Expression] = json.loads(plain)["widgets"]
     return widgets

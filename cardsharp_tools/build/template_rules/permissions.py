@@ -194,7 +194,7 @@ def check_unused_permissions(template: Template) -> Iterator[str]:
             }
             services = {service for service in about if service is not None}
             actions = [action for action in as_list(statement["Action"]) if isinstance(action, str)]
-            named = {action.partition(":")[0] for action in actions}
+            allowed_services = {action.partition(":")[0] for action in actions}
             if None not in about and actions:
-                for idle in sorted(named ^ services):
+                for idle in sorted(allowed_services ^ services):
                     yield f"{name} allows {', '.join(actions)}, of which {idle} knows nothing"

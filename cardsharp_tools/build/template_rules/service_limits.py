@@ -121,9 +121,9 @@ def check_explicit_names(template: Template) -> Iterator[str]:
     """A name that the template itself gives is no longer than its service takes it."""
     for kind, (key, limit) in expressions.rule_table("names").items():
         for name, properties in resources_of_type(template, kind):
-            called = str(longest_form(properties.get(key, ""), template))
-            if len(called) > limit:
-                yield f"{name} is called {called}, more than {limit} characters"
+            full_name = str(longest_form(properties.get(key, ""), template))
+            if len(full_name) > limit:
+                yield f"{name} is called {full_name}, more than {limit} characters"
 
 
 def schedule_expression(template: Template) -> Iterator[str]:
@@ -189,8 +189,10 @@ def route_settings(template: Template) -> Iterator[str]:
     for name, stage in resources_of_type(template, STAGE):
         resource = template["Resources"][name]
         # What it depends on, or what it names beside its properties, where that may be missing.
-        named = re.findall(r'"Ref": "(\w+)"', json.dumps(resource.get("Metadata", {})))
-        waits_for = [*as_list(resource.get("DependsOn", [])), *named]
+        metadata_references = re.findall(
+            r'"Ref": "(\w+)"', json.dumps(resource.get("Metadata", {}))
+        )
+        waits_for = [*as_list(resource.get("DependsOn", [])), *metadata_references]
         existing_keys = {
             routes[dependency]["RouteKey"] for dependency in waits_for if dependency in routes
         }
@@ -251,13 +253,13 @@ def access_log_group(template: Template) -> Iterator[str]:
         group = stage.get("AccessLogSettings", {}).get("DestinationArn")
         if group is None or _is_socket(stage, template):
             continue
-        called = str(
+        log_group_name = str(
             longest_form(
                 expressions.referenced_properties(group, template).get("LogGroupName", ""), template
             )
         )
-        if not called.startswith("/aws/vendedlogs/"):
-            yield f"{name} logs to {called or referenced_name(group)}"
+        if not log_group_name.startswith("/aws/vendedlogs/"):
+            yield f"{name} logs to {log_group_name or referenced_name(group)}"
 
 
 def access_log_format(template: Template) -> Iterator[str]:

@@ -42,7 +42,7 @@ Player = Annotated[str, Parameter(help="FILE.py, FILE.json, a strategy or a 'com
 
 @dataclass(frozen=True, kw_only=True)
 class MatchSelection(CommandOptions):
-    """Which stored matches are meant, and of which log."""
+    """Options that select stored matches, and the log to read them from."""
 
     match: Annotated[
         tuple[str, ...],
@@ -61,7 +61,7 @@ class MatchSelection(CommandOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class BacktestOptions(MatchSelection):
-    """Which decisions are made again."""
+    """Options that select the decisions to repeat."""
 
     turn: int | None = None
     """Only this turn, with all that was weighed; counted from 1."""
@@ -151,11 +151,13 @@ class BacktestedMatch:
     def players(self) -> str:
         """Names of the match's players by seat, joined by " v "."""
         header = header_of(self.record)
-        return " v ".join(map(header.called, range(max(len(header.names), len(header.players)))))
+        return " v ".join(
+            map(header.display_name, range(max(len(header.names), len(header.players))))
+        )
 
     def decided_by(self, decision: BacktestedDecision) -> str:
         """Return the strategy that made the original decision, or the player if unknown."""
-        return decision.original_thought.strategy or header_of(self.record).called(
+        return decision.original_thought.strategy or header_of(self.record).display_name(
             decision.decision_point.step.seat
         )
 
@@ -269,9 +271,9 @@ def print_turn(console: Console, match: BacktestedMatch) -> None:
         console.print()
         title = f"turn {decision.decision_point.step.turn}, decision {number} of {count}"
         console.rule(title, align="left", style="dim")
-        seen = printer_for(match.game).position_text(decision.decision_point.step)
-        if seen is not None:
-            console.print(seen)
+        position_text = printer_for(match.game).position_text(decision.decision_point.step)
+        if position_text is not None:
+            console.print(position_text)
             console.print()
         console.print(_options(match, decision))
         console.print()

@@ -21,7 +21,7 @@ class CostOptions(BotWorkload):
     """Workload to be estimated, and the format of the bill."""
 
     region: str | None = None
-    """Whose prices; else that of the environment or the profile, else Frankfurt."""
+    """The region of the prices; else that of the environment or the profile, else Frankfurt."""
     contest: bool = False
     """Estimate a one-day contest in the cloud instead of a bot."""
     contest_workload: ContestWorkload = field(default_factory=ContestWorkload)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ExportOptions(MatchSelection):
-    """Which decisions are told, and how."""
+    """Options that select the decisions to export, and their format."""
 
     game: str | None = None
     """For which game; Dead Man's Draw if you do not say."""

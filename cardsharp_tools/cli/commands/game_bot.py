@@ -39,7 +39,7 @@ _PAUSE = timedelta(seconds=2)  # how often the list of public games is looked at
 
 @dataclass(frozen=True, kw_only=True)
 class JoinGameOptions(CommandOptions):
-    """Which game to join, and how to play it."""
+    """Options of a bot that joins a game: the game, and how to play it."""
 
     url: str
     """The service's address, e.g. http://127.0.0.1:8000."""
@@ -55,7 +55,7 @@ class JoinGameOptions(CommandOptions):
         Parameter(negative=(), help="Without --game: only games in this room; repeatable."),
     ] = ()
     nickname: str = "Cardsharp"
-    """What the bot is called there."""
+    """The bot's nickname in the game."""
     strategy: str | None = None
     """A strategy, FILE.py, or 'command'; else the game's best."""
     store: StoreFile = None
@@ -118,7 +118,7 @@ def join_public_games(
     game: Game, options: JoinGameOptions, clients: SeatDependencies, list_games: ListOpenGames
 ) -> Iterator[None]:
     """Take seats in public games, no more than so many at once, each game once; look by look."""
-    playing, taken, guard = dict[str, str](), set[str](), DisplayGuard()
+    playing, joined_games, guard = dict[str, str](), set[str](), DisplayGuard()
     while True:
         for name, match in [*playing.items()]:
             if (outcome := match_outcome(clients, match)) is not None:
@@ -133,7 +133,7 @@ def join_public_games(
             print_notice(f"{error} It is asked again.")
             open_games = []
         for open_game in open_games:
-            is_eligible = open_game.game_id not in taken and (
+            is_eligible = open_game.game_id not in joined_games and (
                 not options.rooms or open_game.room_number in options.rooms
             )
             if is_eligible and len(playing) < options.concurrency:
@@ -144,7 +144,7 @@ def join_public_games(
                 playing[open_game.game_id] = order_match(
                     game, options.seat_order(game, open_game.game_id)
                 )
-                taken.add(open_game.game_id)
+                joined_games.add(open_game.game_id)
         yield
 
 

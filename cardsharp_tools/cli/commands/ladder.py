@@ -28,10 +28,10 @@ from cardsharp_tools.match_sources.match_logs import data_folder
 
 @dataclass(frozen=True, kw_only=True)
 class LadderOptions(CommandOptions):
-    """Which ladder is climbed, how far and how."""
+    """Options of a climb: the ladder, how far to climb it, and how."""
 
     game: str | None = None
-    """Whose ladder; Dead Man's Draw's if you do not say."""
+    """The game of the ladder; by default Dead Man's Draw."""
     lowest: Annotated[str | None, Parameter(name="--from")] = None
     """Start at this rung instead of the weakest."""
     highest: Annotated[str | None, Parameter(name="--to")] = None

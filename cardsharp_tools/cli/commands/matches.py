@@ -32,14 +32,14 @@ _NARROW = 100  # columns that a line with everything takes
 
 @dataclass(frozen=True, kw_only=True)
 class MatchesOptions(CommandOptions):
-    """Which matches to list."""
+    """Options that select the matches to list."""
 
     day: datetime | None = None
     """Only matches that started on this day (UTC)."""
     status: MatchStatus | None = None
     """Only announced, running or finished matches."""
     limit: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 20
-    """How many at most."""
+    """The maximum number of matches."""
     store: Store = None
     as_json: Json = False
 
@@ -92,7 +92,7 @@ def print_matches(matches: Sequence[MatchRecord], source: str, *, as_json: bool)
 
 @dataclass(frozen=True, kw_only=True)
 class PruneOptions(CommandOptions):
-    """Which matches to delete, and whether to ask first."""
+    """Options that select the matches to delete, and whether to ask first."""
 
     older_than: Annotated[timedelta, Parameter(converter=parse_duration)]
     """Ended longer ago than this, e.g. 30d or 12h."""

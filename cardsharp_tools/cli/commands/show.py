@@ -69,7 +69,7 @@ def why(
 ) -> None:
     """Print what we saw, weighed and chose at each decision of a turn."""
     record, moves, _ = open_match(match, store, game)
-    printer_for(match_game(record)).why(record, moves, turn, as_json=as_json)
+    printer_for(match_game(record)).explain_turn(record, moves, turn, as_json=as_json)
 
 
 _SWING = ("sequence", "turn", "seat", "happened", "change", "luck")

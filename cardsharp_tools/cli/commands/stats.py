@@ -76,7 +76,7 @@ _KEYS: Mapping[GroupBy, Callable[[SideStatistics], Sequence[str]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class StatsOptions(CommandOptions):
-    """Which matches, and how they are grouped."""
+    """Options that select the matches, and how to group them."""
 
     by: GroupBy = GroupBy.OPPONENT
     """Group the matches by this."""
@@ -334,5 +334,5 @@ def _played(
                 autopicks=counts.get("autopicks", ()),
                 began=record.started_at if record.started_at.timestamp() else None,
             )
-            names = outcome.names or tuple(map(header.called, range(len(header.players))))
+            names = outcome.names or tuple(map(header.display_name, range(len(header.players))))
             yield FinishedMatch(names, facts)

@@ -67,9 +67,9 @@ class VersusOptions(CommandOptions):
     """Options of a match: the other players, the hints and explanations, and the deal."""
 
     bots: Annotated[int | None, Parameter(validator=validators.Number(gte=1, lte=7))] = None
-    """How many play against you, where a game leaves that open."""
+    """The number of bots against you, in games that leave it open."""
     partner: str | None = None
-    """Who plays with you, in a game of partners: the same."""
+    """Your partner, in a game of partners: a strategy, FILE.py, or 'command'."""
     hints: bool = False
     """Say at each turn what our best player would do."""
     explain: Annotated[bool, Parameter(name="--why")] = False
@@ -94,7 +94,7 @@ class VersusOptions(CommandOptions):
     """That game's uuid; it must not have started."""
     proxy: ProxyAddress = None
     nickname: str = "Guest"
-    """What you are called there."""
+    """Your nickname in the game."""
     as_json: Annotated[bool, Parameter(name="--json")] = False
     """Talk on stderr; the result as JSON at last."""
 

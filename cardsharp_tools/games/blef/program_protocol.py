@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.service.wire import CardBody
-from cardsharp.games.blef.strategies import Decision, ProbabilityOption
+from cardsharp.games.blef.strategies import BlefDecision, BlefOption
 from cardsharp_tools.executors.external_program import ProtocolCodec, position_encoder
 
 CardView = Annotated[
@@ -47,5 +47,5 @@ class RoundView(BaseModel):
 
 
 CODEC = ProtocolCodec(
-    position_encoder(RoundView), Position.legal_actions, int, Decision, ProbabilityOption
+    position_encoder(RoundView), BlefPosition.legal_actions, int, BlefDecision, BlefOption
 )

@@ -23,7 +23,7 @@ from cardsharp_tools.http_session import http_session, proxy_of
 _PATIENCE = 30  # seconds that the service may take
 
 _LOCAL_HOSTS = ["127.0.0.1", "localhost"]
-_Sent = TypeAdapter(dict[str, str])
+_Parameters = TypeAdapter(dict[str, str])
 _LOOKS = {1, 2}  # parts of a path by which something is looked at, and nothing changed
 
 
@@ -41,13 +41,15 @@ def remote_lobby_page(url: str) -> Starlette:
         looks = len(parts) in _LOOKS and parts[-1] != "create"
         changes = request.headers.get("Content-Type") == "application/json"
         try:
-            sent = _Sent.validate_json(await request.body()) if changes else request.query_params
+            parameters = (
+                _Parameters.validate_json(await request.body()) if changes else request.query_params
+            )
         except ValueError:
             return JSONResponse({"error": "That is no JSON of names and texts."}, 400)
         if parts[0] != "games" or looks == changes:
             return JSONResponse({"error": "There is no such thing to ask."}, 404)
         path = "/".join(quote(part, safe="") for part in parts)
-        return await run_in_threadpool(_answered, f"{service}/{path}", dict(sent), proxy)
+        return await run_in_threadpool(_answered, f"{service}/{path}", dict(parameters), proxy)
 
     routes = [
         Route("/", page),
@@ -58,10 +60,10 @@ def remote_lobby_page(url: str) -> Starlette:
     return Starlette(routes=routes, middleware=[guard])
 
 
-def _answered(url: str, sent: dict[str, str], proxy: Proxy | None) -> Response:
+def _answered(url: str, parameters: dict[str, str], proxy: Proxy | None) -> Response:
     try:
         with http_session(url, proxy, secret=True) as session:
-            response = session.get(url, params=sent, timeout=_PATIENCE, allow_redirects=False)
+            response = session.get(url, params=parameters, timeout=_PATIENCE, allow_redirects=False)
     except requests.RequestException:
         # Without its cause, which would show what was sent, and so who somebody is.
         return JSONResponse({"error": "The service does not answer; try again."}, 502)

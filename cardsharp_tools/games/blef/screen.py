@@ -9,9 +9,9 @@ from rich.console import RenderableType
 
 from cardsharp.games.blef.actions import BETS, CHECK, action_name
 from cardsharp.games.blef.cards import RANKS, SUITS, Hand
-from cardsharp.games.blef.position import Position, position_of
+from cardsharp.games.blef.position import BlefPosition, position_of
 from cardsharp.games.blef.rules import Round
-from cardsharp.games.blef.simulation import SimulatedMatch
+from cardsharp.games.blef.simulation import SimulatedBlefMatch
 from cardsharp.games.blef.strategies.greedy import hand_bet_probabilities
 from cardsharp_tools.terminal.screen import (
     Choice,
@@ -39,17 +39,17 @@ _INDENT = 15
 _LAST_BETS = 6
 
 
-class BlefScreen(Screen[SimulatedMatch, Position, int]):
+class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
     """The hand, the last bets, and what may be said by kinds."""
 
     rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
     quit_warning = ", and lose"
 
-    def status_line(self, position: Position) -> str:
+    def status_line(self, position: BlefPosition) -> str:
         """With how many cards one is out."""
         return f"out with {position.max_cards + 1}"
 
-    def position_view(self, position: Position) -> Iterable[RenderableType]:
+    def position_view(self, position: BlefPosition) -> Iterable[RenderableType]:
         """Yield every player's number of cards, the last bets and the hand."""
         counts = enumerate(position.card_counts)
         cards = ", ".join(f"{self.names[seat]} {number}" for seat, number in counts if number)
@@ -62,11 +62,13 @@ class BlefScreen(Screen[SimulatedMatch, Position, int]):
         )
         yield f"Your hand: {hand_text(position.hand)}   ({hidden} hidden)"
 
-    def choices(self, position: Position) -> Sequence[Choice[int]]:
+    def choices(self, position: BlefPosition) -> Sequence[Choice[int]]:
         """Every higher bet, and the check."""
         return [Choice(str(bet), action_name(bet), bet) for bet in position.legal_actions()]
 
-    def choice_list(self, position: Position, width: int, *, include_all: bool) -> Iterable[str]:
+    def choice_list(
+        self, position: BlefPosition, width: int, *, include_all: bool
+    ) -> Iterable[str]:
         """The bets by kind, a line or two for each; those that can hold, or all of them."""
         has_omitted = False
         for group in self.groups(position):
@@ -80,7 +82,7 @@ class BlefScreen(Screen[SimulatedMatch, Position, int]):
             cards = sum(position.card_counts)
             yield f"Other bets cannot hold with {cards} cards in play; ? lists them too."
 
-    def groups(self, position: Position) -> Sequence[ChoiceGroup[int]]:
+    def groups(self, position: BlefPosition) -> Sequence[ChoiceGroup[int]]:
         """All bets by kind, and the check; remote are those that need more cards than there are."""
         legal, cards = position.legal_actions(), sum(position.card_counts)
         odds, last = hand_bet_probabilities(position), position.last_bet
@@ -103,19 +105,21 @@ class BlefScreen(Screen[SimulatedMatch, Position, int]):
             for kind, bets in [*kinds, ("Check", range(CHECK, CHECK + 1))]
         ]
 
-    def unknown_input_text(self, text: str, _position: Position) -> str:
+    def unknown_input_text(self, text: str, _position: BlefPosition) -> str:
         """Return an explanation why the text is no possible action now."""
-        meant = matching_choices(
+        matching_bets = matching_choices(
             text, [Choice(str(bet), action_name(bet), bet) for bet in range(CHECK + 1)]
         )
-        if [choice.action for choice in meant] == [CHECK]:
+        if [choice.action for choice in matching_bets] == [CHECK]:
             return "There is nothing to check yet; bet something."
-        if len(meant) == 1:
-            return f"{meant[0].name} is not allowed now; it must be higher than the last bet."
+        if len(matching_bets) == 1:
+            return (
+                f"{matching_bets[0].name} is not allowed now; it must be higher than the last bet."
+            )
         return "That is none of the bets; type a number of the list, or ? to see them all."
 
     def move_text(
-        self, previous_state: SimulatedMatch, action: int, next_state: SimulatedMatch
+        self, previous_state: SimulatedBlefMatch, action: int, next_state: SimulatedBlefMatch
     ) -> ScreenMove:
         """Return the text of an action; after a check also all cards and the loser."""
         seat = previous_state.current_round.turn or 0

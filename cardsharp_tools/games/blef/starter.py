@@ -9,9 +9,7 @@ Nothing is remembered between decisions; all that you may know is in the positio
 
 from random import Random
 
-from cardsharp.games.blef.actions import BETS, CHECK
-from cardsharp.games.blef.position import Position
-from cardsharp.games.blef.strategies import Decision, ProbabilityOption, strategy
+from cardsharp.games.blef import BETS, CHECK, Decision, Position, ProbabilityOption, strategy
 from cardsharp.games.blef.strategies.greedy import hand_bet_probabilities
 from cardsharp.play.strategy import format_percent
 
@@ -19,7 +17,7 @@ CHECK_THRESHOLD = 0.25  # check a bet that holds with less than this chance; try
 
 
 @strategy("mine")
-class MyStrategy:
+class MyBlefStrategy:
     """Checks what it doubts, else bets a little higher than the last player."""
 
     def __init__(self, rng: Random) -> None:
@@ -33,7 +31,7 @@ class MyStrategy:
         # What you weighed; print() works too, and its text lands in the same place.
         best = max(bets, key=lambda bet: chances[bet], default=CHECK)
         options = tuple(
-            ProbabilityOption(bet, chances[bet], "chance that it holds") for bet in bets[:3]
+            ProbabilityOption(bet, chances[bet], ("chance that it holds")) for bet in bets[:3]
         )
         if last is None:
             return Decision(best, "Nobody has bet: the likeliest.", options)

@@ -17,7 +17,7 @@ from cardsharp.games.blef.actions import LOST_MARKER, action_name
 from cardsharp.games.blef.bot.client import BlefClient, GameSnapshot
 from cardsharp.games.blef.bot.seat_match import BlefBotMatch, BlefJoinOrder, open_match
 from cardsharp.games.blef.game import GAME
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.service.records import GameStatus
 from cardsharp.games.blef.service.wire import StateBody, position_from_state
 from cardsharp_tools.games.blef.screen import BlefScreen, capitalise
@@ -37,7 +37,7 @@ class BlefTerminal(BlefScreen):
     """Blef in the terminal: a local game's screen, and a seat in a remote game."""
 
     @classmethod
-    def join(cls, invitation: Invitation, seat: PlayerFactory[Position, int]) -> str:
+    def join(cls, invitation: Invitation, seat: PlayerFactory[BlefPosition, int]) -> str:
         """Play a seat at a service to the end and return the winner; raises `ArenaError`."""
         order = BlefJoinOrder.parse({**invitation._asdict(), "strategy": GAME.default_strategy})
         check_game_exists(order.model_dump())
@@ -58,51 +58,51 @@ class RemoteSeat:
     """A seat of a person's in a served game, from joining to the end."""
 
     match: BlefBotMatch
-    seat: PlayerFactory[Position, int]
+    seat: PlayerFactory[BlefPosition, int]
     _closed: int = field(default=0, init=False)
     _reported_bet_count: int = field(default=0, init=False)
     _seated: list[str] = field(default_factory=list, init=False)
 
     def play(self) -> str:
         """Return the winner's name; raises `PlayerQuit`, which keeps the seat."""
-        seen = self._started(self.match.join())
-        self._seated = _nicknames(seen.state)
-        you = self._position(seen.state, self.match.seat.nickname).seat or 0
+        snapshot = self._started(self.match.join())
+        self._seated = _nicknames(snapshot.state)
+        you = self._position(snapshot.state, self.match.seat.nickname).seat or 0
         screen = BlefScreen([*self._seated[:you], "you", *self._seated[you + 1 :]], you)
         person = self.seat(screen)
         # Who takes the seat again has seen the rounds before.
-        self._closed = seen.state.round_number - 1
+        self._closed = snapshot.state.round_number - 1
         while True:
-            state = seen.state
+            state = snapshot.state
             self._catch_up(state, screen, person)
             if state.status is GameStatus.FINISHED:
                 winner = self._position(state, None).to_round().winner
                 return "nobody" if winner is None else screen.names[winner]
             if state.cp_nickname == self.match.seat.nickname:
-                seen = self._move(state, person)
+                snapshot = self._move(state, person)
             else:
                 with person.waiting(f"{state.cp_nickname} is to move ..."):
-                    seen = self.match.wait_for_state(seen.version)
+                    snapshot = self.match.wait_for_state(snapshot.version)
 
-    def _started(self, seen: GameSnapshot) -> GameSnapshot:
+    def _started(self, snapshot: GameSnapshot) -> GameSnapshot:
         """Return the started game; the person who joined first starts it."""
         announced_names = ""
         person = self.seat(BlefScreen((), 0))
-        while seen.state.status is GameStatus.NOT_STARTED:
-            present_names = ", ".join(_nicknames(seen.state))
+        while snapshot.state.status is GameStatus.NOT_STARTED:
+            present_names = ", ".join(_nicknames(snapshot.state))
             if present_names != announced_names:
                 person.show_move(
                     ScreenMove([f"Here are {present_names}; the game has not started yet."])
                 )
             announced_names = present_names
-            if seen.state.admin_nickname == self.match.seat.nickname:
-                seen = self._start(person)
+            if snapshot.state.admin_nickname == self.match.seat.nickname:
+                snapshot = self._start(person)
             else:
-                with person.waiting(f"{seen.state.admin_nickname} starts the game ..."):
-                    seen = self.match.wait_for_state(seen.version)
-        return seen
+                with person.waiting(f"{snapshot.state.admin_nickname} starts the game ..."):
+                    snapshot = self.match.wait_for_state(snapshot.version)
+        return snapshot
 
-    def _start(self, person: TerminalPlayer[Position, int]) -> GameSnapshot:
+    def _start(self, person: TerminalPlayer[BlefPosition, int]) -> GameSnapshot:
         seat = self.match.seat
         if person.confirm(
             "start", "You came first: start (when all are here; Enter looks again)? "
@@ -114,7 +114,7 @@ class RemoteSeat:
         return self.match.current_state()
 
     def _catch_up(
-        self, state: StateBody, screen: BlefScreen, person: TerminalPlayer[Position, int]
+        self, state: StateBody, screen: BlefScreen, person: TerminalPlayer[BlefPosition, int]
     ) -> None:
         """Report the finished rounds with all hands, and the bets since."""
         over = state.status is GameStatus.FINISHED
@@ -139,7 +139,7 @@ class RemoteSeat:
             new = [move for move in new if move != bets[-1]]  # the outcome tells the check
         return [f"{capitalise(screen.names[seat])}: {action_name(action)}" for seat, action in new]
 
-    def _move(self, state: StateBody, person: TerminalPlayer[Position, int]) -> GameSnapshot:
+    def _move(self, state: StateBody, person: TerminalPlayer[BlefPosition, int]) -> GameSnapshot:
         """Have the person decide, and the game after it; whatever came of it, it is sent once."""
         seat = self.match.seat
         action = person.decide(self._position(state, seat.nickname)).action
@@ -149,7 +149,7 @@ class RemoteSeat:
             person.show_move(ScreenMove([str(error)]))
         return self.match.current_state()
 
-    def _position(self, state: StateBody, nickname: str | None) -> Position:
+    def _position(self, state: StateBody, nickname: str | None) -> BlefPosition:
         """Return the position that a state shows.
 
         Raises `MalformedResponse` if it contradicts itself or earlier states.

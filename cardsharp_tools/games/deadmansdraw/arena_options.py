@@ -1,4 +1,4 @@
-"""Which arena to attend, and as whom: options over `CARDSHARP_...` variables."""
+"""Options for the arena and the user; they override the `CARDSHARP_...` variables."""
 
 import getpass
 import os

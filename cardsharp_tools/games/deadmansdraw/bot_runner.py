@@ -111,7 +111,11 @@ class _News:
     def __init__(
         self, offering: MatchDispatcher, options: BotOptions, say: Callable[[str], None]
     ) -> None:
-        self._log, self._clock, self._taken = offering.match_log, offering.clock, offering.taken
+        self._log, self._clock, self._taken_match_ids = (
+            offering.match_log,
+            offering.clock,
+            offering.taken,
+        )
         self._watch = LiveMatchPrinter(
             offering.match_log, show_match_tag=True, as_json=options.as_json
         )
@@ -125,7 +129,7 @@ class _News:
 
         A match that remains from another arena does not count.
         """
-        return any(self._result(i) not in {None, UNKNOWN} for i in tuple(self._taken))
+        return any(self._result(i) not in {None, UNKNOWN} for i in tuple(self._taken_match_ids))
 
     def tell_calmly(self) -> None:
         """Report news at most as often as its duration allows."""
@@ -138,7 +142,7 @@ class _News:
 
     def tell(self) -> None:
         """Tell what is new."""
-        for match_id in tuple(self._taken):  # workers add to it
+        for match_id in tuple(self._taken_match_ids):  # workers add to it
             if self._watch.is_finished(match_id) or match_id in self._abandoned:
                 continue
             is_updated = self._guard.run(

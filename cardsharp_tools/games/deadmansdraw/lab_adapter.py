@@ -16,8 +16,8 @@ from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.games.deadmansdraw.history.log_records import intent_body
 from cardsharp.games.deadmansdraw.history.replay import Cards
 from cardsharp.games.deadmansdraw.luck import luck_of
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.simulation import SimulatedMatch
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.simulation import SimulatedDeadMansDrawMatch
 from cardsharp.games.deadmansdraw.strategies import Strategy
 from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE, OptionEvaluator
 from cardsharp.games.deadmansdraw.strategies.champion import Champion
@@ -38,7 +38,7 @@ from cardsharp_tools.lab.rng import STREAM_COUNT, RngStream, SplitMix64Random, p
 
 def _facts(lab_match: LabMatch) -> Iterator[Body]:
     """The moves as the arena tells them; the first begins the match."""
-    match: SimulatedMatch = lab_match.final_state
+    match: SimulatedDeadMansDrawMatch = lab_match.final_state
     turn = in_turn = 0
     for number, move in enumerate(match.history):
         in_turn = in_turn + 1 if move.turn == turn else 1
@@ -56,7 +56,10 @@ def _facts(lab_match: LabMatch) -> Iterator[Body]:
 ENDGAME_CARDS = 10  # so many cards left are the last ones: their play is repeated, not judged
 
 CHAMPION_VARIANTS = {"champion-2": 2, "champion-4": 4}
-"""How many cards are enough for champions that are strangers to those who know the champion."""
+"""Variants of the champion by name, with the number of cards that each considers enough.
+
+A model of the champion does not know these variants.
+"""
 
 
 class DeadMansDrawLabAdapter(LabAdapter):
@@ -85,12 +88,12 @@ class DeadMansDrawLabAdapter(LabAdapter):
         twins = find_native_function("series_player")
         return None if twins is None else twins(plan.first, plan.second)
 
-    def decision_kind(self, position: Position) -> str:
+    def decision_kind(self, position: DeadMansDrawPosition) -> str:
         """The effect to answer, or whether to draw or to stop."""
         pending = position.pending
         return "draw or stop" if pending is None else pending.effect_type.value
 
-    def count_nodes(self, name: str, position: Position) -> int | None:
+    def count_nodes(self, name: str, position: DeadMansDrawPosition) -> int | None:
         """The ends of turns that the captain values there; None for anybody else."""
         if name != WEIGHT_FILE:
             return None
@@ -98,12 +101,12 @@ class DeadMansDrawLabAdapter(LabAdapter):
         weighing.options()
         return weighing.node_count
 
-    def is_endgame(self, state: SimulatedMatch) -> bool:
+    def is_endgame(self, state: SimulatedDeadMansDrawMatch) -> bool:
         """Return True if at most `ENDGAME_CARDS` cards are left to draw."""
         return len(state.state.draw_pile) <= ENDGAME_CARDS
 
     def luck(
-        self, previous_state: SimulatedMatch, next_state: SimulatedMatch
+        self, previous_state: SimulatedDeadMansDrawMatch, next_state: SimulatedDeadMansDrawMatch
     ) -> tuple[float, float]:
         """Return the luck of the cards by captain's valuation; 0 if it has none."""
         luck = luck_of(previous_state.current_position, next_state.history[-1].events) or 0.0
@@ -116,7 +119,7 @@ class DeadMansDrawLabAdapter(LabAdapter):
 
     def stored_matches(self, record: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """Return the match as an arena would have sent it, with both players' reasons."""
-        match: SimulatedMatch = record.final_state
+        match: SimulatedDeadMansDrawMatch = record.final_state
         # The end of a match that was given up is a move that nobody took.
         intents: list[Body | None] = [None]
         for played in record.actions:
@@ -179,11 +182,11 @@ class ProbePosition(BaseModel, frozen=True, extra="forbid"):
         BeforeValidator(lambda value: (value,) if isinstance(value, str) else value),
     ]
 
-    def position(self) -> Position:
+    def position(self) -> DeadMansDrawPosition:
         """The position as player 0 finds it; an Oracle's card is the next one."""
         pending = None if self.pending is None else PendingEffect(self.pending, self.offered)
         oracle = self.pending is EffectType.ORACLE
-        return Position(
+        return DeadMansDrawPosition(
             seat=0,
             banks=(bank_from_cards(self.own), bank_from_cards(self.other)),
             play_area=self.area,

@@ -99,8 +99,8 @@ def opponents_in_log(log: MatchReader) -> dict[str, tuple[str, list[OpponentMatc
             names[key] = name
             matches_by_key[key].append(met)
     once = Counter(names.values())
-    called = {key: name if once[name] == 1 else key for key, name in names.items()}
-    return {key: (called[key], matches) for key, matches in matches_by_key.items()}
+    display_names = {key: name if once[name] == 1 else key for key, name in names.items()}
+    return {key: (display_names[key], matches) for key, matches in matches_by_key.items()}
 
 
 def _met(log: MatchReader, record: MatchRecord) -> Iterator[tuple[str, str, OpponentMatch]]:
@@ -113,7 +113,7 @@ def _met(log: MatchReader, record: MatchRecord) -> Iterator[tuple[str, str, Oppo
         key = header.opponent or player
         yield (
             key,
-            header.called(other_seats[0]),
+            header.display_name(other_seats[0]),
             OpponentMatch(record.match_id, tuple(opponent_decisions(match))),
         )
 
@@ -136,9 +136,11 @@ class OpponentLearning:
                 if len(fresh) < MIN_MATCHES:
                     self.notify(name, "waits", f"{len(fresh)} of {MIN_MATCHES} fresh matches")
                     return
-                seen = [decision for match in fresh[:MIN_MATCHES] for decision in match.decisions]
+                decisions = [
+                    decision for match in fresh[:MIN_MATCHES] for decision in match.decisions
+                ]
                 trial = Candidate(
-                    entry=fit_model(name, seen), since=fresh[MIN_MATCHES - 1].match_id
+                    entry=fit_model(name, decisions), since=fresh[MIN_MATCHES - 1].match_id
                 )
                 self.learned.trials[key] = trial
                 self.learned.weights[trial.entry.weights] = self.train_weights(trial.entry)
@@ -190,19 +192,21 @@ class SequentialTests:
 
     def __init__(self, entry: beliefs.OpponentProfile) -> None:
         profiles = beliefs.load_opponent_profiles()
-        stranger = next(
+        generic_profile = next(
             profile for profile in profiles if profile.stop_model is None is profile.answer_model
         )
         self.loss_log_odds = self.model_log_odds = self._doubt = 0.0
-        self._belief = beliefs.OpponentBelief((stranger, entry))
+        self._belief = beliefs.OpponentBelief((generic_profile, entry))
 
     def add_match(self, match: OpponentMatch) -> None:
         """Take in the next match."""
         self._belief.update_all(match.decisions)
-        stranger, entry = (hypothesis.likelihood for hypothesis in self._belief.evidence)
-        fallen = min(self.model_log_odds - (entry - stranger), log(_SWAY))
+        generic_likelihood, likelihood = (
+            hypothesis.likelihood for hypothesis in self._belief.evidence
+        )
+        fallen = min(self.model_log_odds - (likelihood - generic_likelihood), log(_SWAY))
         self._doubt = max(0.0, self._doubt + fallen)
-        self.model_log_odds = entry - stranger
+        self.model_log_odds = likelihood - generic_likelihood
         self.loss_log_odds += log(1 + _STAKE * (match.total_loss() - EQUAL_LOSS))
 
     @property
@@ -253,10 +257,10 @@ def fit_model(name: str, decisions: Sequence[ObservedDecision]) -> beliefs.Oppon
     return max(zip(belief.evidence, entries, strict=True), key=lambda pair: pair[0].likelihood)[1]
 
 
-def _habits(seen: Sequence[ObservedDecision], by: str) -> beliefs.StopProbabilities:
+def _habits(decisions: Sequence[ObservedDecision], by: str) -> beliefs.StopProbabilities:
     """The chances to stop; what was never seen counts as even."""
     counts = [[[0, 0], [0, 0]] for _ in range(beliefs.MAX_TRACKED_CARDS)]
-    for decision in seen:
+    for decision in decisions:
         if decision.position.pending is None:
             place = counts[beliefs.stop_class(decision.position, by)][
                 beliefs.stopping_gains(decision.position)
@@ -266,10 +270,10 @@ def _habits(seen: Sequence[ObservedDecision], by: str) -> beliefs.StopProbabilit
     return tuple((without, with_gain) for without, with_gain in shares)
 
 
-def _tastes(seen: Sequence[ObservedDecision], power: int) -> beliefs.AnswerPreferences:
+def _tastes(decisions: Sequence[ObservedDecision], power: int) -> beliefs.AnswerPreferences:
     """Return how often each kind of card was chosen when possible; of an Oracle, its answers."""
     could, did = defaultdict[tuple[str, str], int](int), defaultdict[tuple[str, str], int](int)
-    for decision in seen:
+    for decision in decisions:
         pending, response = decision.position.pending, decision.action.response
         if pending is None:
             continue

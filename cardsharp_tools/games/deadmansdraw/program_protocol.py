@@ -12,8 +12,8 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
     CardView,
     PendingEffectView,
 )
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.strategies import Decision, PointsOption
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, PointsOption
 from cardsharp_tools.executors.external_program import ProtocolCodec, position_encoder
 
 BankStacks = Annotated[BankView, BeforeValidator(lambda bank: dict(bank.stacks))]  # of a `Bank`
@@ -38,5 +38,9 @@ class PositionView(BaseModel, alias_generator=to_camel, validate_by_name=True):
 
 
 CODEC = ProtocolCodec(
-    position_encoder(PositionView), Position.legal_actions, action_json, Decision, PointsOption
+    position_encoder(PositionView),
+    DeadMansDrawPosition.legal_actions,
+    action_json,
+    DeadMansDrawDecision,
+    PointsOption,
 )

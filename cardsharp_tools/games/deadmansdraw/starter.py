@@ -10,9 +10,15 @@ Nothing is remembered between decisions; all that you may know is in the positio
 
 from random import Random
 
-from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.strategies import Decision, ProbabilityOption, strategy
+from cardsharp.games.deadmansdraw import (
+    DRAW,
+    END_TURN,
+    Action,
+    Decision,
+    Position,
+    ProbabilityOption,
+    strategy,
+)
 from cardsharp.play.strategy import format_percent
 
 MAX_BUST_CHANCE = 0.3  # draw as long as the chance to bust is at most this; try other numbers

@@ -11,9 +11,9 @@ from cardsharp.games.deadmansdraw.actions import Action, ActionType, EffectType
 from cardsharp.games.deadmansdraw.events import Event, MatchEnded, TurnEnded
 from cardsharp.games.deadmansdraw.history.log_records import position_body
 from cardsharp.games.deadmansdraw.history.replay import StoredPosition
-from cardsharp.games.deadmansdraw.position import PastMove, Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove
 from cardsharp.games.deadmansdraw.rules import terminate
-from cardsharp.games.deadmansdraw.simulation import SimulatedMatch
+from cardsharp.games.deadmansdraw.simulation import SimulatedDeadMansDrawMatch
 from cardsharp_tools.games.deadmansdraw.turn_text import event_text, position_text
 from cardsharp_tools.terminal.screen import Choice, Screen, ScreenMove
 
@@ -26,7 +26,7 @@ _ANSWERS = {
 }
 
 
-class DeadMansDrawTerminal(Screen[SimulatedMatch, Position, Action]):
+class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPosition, Action]):
     """The two banks, the play area, and what may come."""
 
     rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
@@ -37,12 +37,12 @@ class DeadMansDrawTerminal(Screen[SimulatedMatch, Position, Action]):
         super().__init__(names, you)
         self._turn: list[Event] = []
 
-    def resign(self, state: SimulatedMatch) -> SimulatedMatch:
+    def resign(self, state: SimulatedDeadMansDrawMatch) -> SimulatedDeadMansDrawMatch:
         """The match ended by decision, for the opponent."""
         table, events = terminate(state.state, 1 - self.you, None)
         return state.with_move(table, PastMove(state.history[-1].turn, None, events))
 
-    def status_line(self, position: Position) -> str:
+    def status_line(self, position: DeadMansDrawPosition) -> str:
         """The score, which turn it is, and how many cards there are to draw."""
         card_count = len(position.unseen)
         your_score, other_score = (position.banks[seat].score for seat in (self.you, 1 - self.you))
@@ -51,18 +51,21 @@ class DeadMansDrawTerminal(Screen[SimulatedMatch, Position, Action]):
             f"card{'s'[: card_count != 1]} to draw"
         )
 
-    def position_view(self, position: Position) -> Iterable[RenderableType]:
+    def position_view(self, position: DeadMansDrawPosition) -> Iterable[RenderableType]:
         """Turn, banks by suit, what a draw risks."""
         yield Text(self.status_line(position), style="dim")
         yield position_text(parse(StoredPosition, position_body(position)), "your")
 
-    def choices(self, position: Position) -> Sequence[Choice[Action]]:
+    def choices(self, position: DeadMansDrawPosition) -> Sequence[Choice[Action]]:
         """Draw and end the turn, or the answers to an effect."""
         actions = position.legal_actions()
         return [Choice(str(n), _name(a, position), a) for n, a in enumerate(actions, 1)]
 
     def move_text(
-        self, previous_state: SimulatedMatch, _action: Action, next_state: SimulatedMatch
+        self,
+        previous_state: SimulatedDeadMansDrawMatch,
+        _action: Action,
+        next_state: SimulatedDeadMansDrawMatch,
     ) -> ScreenMove:
         """Return each of your draws at once, and the opponent's finished turn as one line."""
         move = next_state.history[-1]
@@ -81,7 +84,9 @@ class DeadMansDrawTerminal(Screen[SimulatedMatch, Position, Action]):
         return ScreenMove(lines, ends_chapter=is_turn_end and not is_your_move)
 
 
-def _end(previous_state: SimulatedMatch, next_state: SimulatedMatch, player: int) -> str:
+def _end(
+    previous_state: SimulatedDeadMansDrawMatch, next_state: SimulatedDeadMansDrawMatch, player: int
+) -> str:
     began = (
         previous_state.state
         if previous_state.state.is_between_turns
@@ -94,7 +99,7 @@ def _end(previous_state: SimulatedMatch, next_state: SimulatedMatch, player: int
     return f" -> {'busts' if busted else 'banks'}, {gain:+d} points"
 
 
-def _name(action: Action, position: Position) -> str:
+def _name(action: Action, position: DeadMansDrawPosition) -> str:
     """Return an action in words, with its value if that is certain."""
     if action.type is ActionType.DRAW:
         return "draw"

@@ -49,7 +49,7 @@ class EuchreServeOptions(CommandOptions):
     """Options of the Euchre server."""
 
     strategy: str = DEFAULT_STRATEGY
-    """Who decides: a strategy, FILE.py, or 'command'."""
+    """The player: a strategy, FILE.py, or 'command'."""
     port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8090
     """0 takes any free one."""
     host: str = HOST

@@ -9,12 +9,12 @@ from cardsharp.games.euchre.cards import Card
 from cardsharp.games.euchre.game import GAME
 from cardsharp.games.euchre.history.replay import header_body
 from cardsharp.games.euchre.judge import deal_luck, match_win_probability
-from cardsharp.games.euchre.position import Position, current_position
+from cardsharp.games.euchre.position import EuchrePosition, current_position
 from cardsharp.games.euchre.public_state import SEATS, required_pending_decision
 from cardsharp.games.euchre.rules import score
 from cardsharp.games.euchre.service import deal_store
 from cardsharp.games.euchre.service.service import decision_log_entry
-from cardsharp.games.euchre.simulation import SeatedDeal, SimulatedMatch
+from cardsharp.games.euchre.simulation import SeatedDeal, SimulatedEuchreMatch
 from cardsharp.games.euchre.strategies import Strategy
 from cardsharp.games.euchre.strategies.pimc import Pimc, SearchBudget
 from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
@@ -24,40 +24,52 @@ from cardsharp_tools.lab.native_engines import find_native_function
 
 
 def _record(
-    lab_match: LabMatch, key: deal_store.DealKey, dealt: SeatedDeal, previous_points: Sequence[int]
+    lab_match: LabMatch,
+    key: deal_store.DealKey,
+    seated_deal: SeatedDeal,
+    previous_points: Sequence[int],
 ) -> MatchRecord:
     """Return a deal's header and outcome for the first player; `previous_points` are the score."""
-    first_player_seats = [seat for seat in SEATS if dealt.player_at(seat) in lab_match.seats]
+    first_player_seats = [seat for seat in SEATS if seated_deal.player_at(seat) in lab_match.seats]
     header = {
         **lab_match.header(GAME.name),
-        **header_body(deal_store.DealRecord(key, dealt.deal.cards), is_over=True),
-        "seats": {str(seat): lab_match.names[dealt.player_at(seat)] for seat in first_player_seats},
+        **header_body(deal_store.DealRecord(key, seated_deal.deal.cards), is_over=True),
+        "seats": {
+            str(seat): lab_match.names[seated_deal.player_at(seat)] for seat in first_player_seats
+        },
         "score": list(previous_points),
     }
-    points = score(dealt.deal.public_state).points
+    points = score(seated_deal.deal.public_state).points
     our_points, their_points = (
         points[first_player_seats[0] % 2],
         points[1 - first_player_seats[0] % 2],
     )
     result = "won" if our_points else "lost" if their_points else "passed out"
-    outcome = {"result": result, "scores": list(points), "turns": len(dealt.deal.public_state.bids)}
+    outcome = {
+        "result": result,
+        "scores": list(points),
+        "turns": len(seated_deal.deal.public_state.bids),
+    }
     name = f"{lab_match.match_id}-{key.deal}"
     return MatchRecord(name, MatchStatus.FINISHED, lab_match.started_at, header, outcome=outcome)
 
 
 def _moves(
-    lab_match: LabMatch, key: deal_store.DealKey, taken: Sequence[PlayedAction], laid: Card | None
+    lab_match: LabMatch,
+    key: deal_store.DealKey,
+    played_actions: Sequence[PlayedAction],
+    laid: Card | None,
 ) -> Iterator[MoveRecord]:
     """Yield the moves; in a branch the dealer's discard `laid` differs from the original."""
-    for number, played in enumerate(taken):
-        dealt: SeatedDeal = played.state.current
+    for number, played in enumerate(played_actions):
+        seated_deal: SeatedDeal = played.state.current
         pending, position = (
-            required_pending_decision(dealt.deal.public_state),
-            current_position(dealt.deal),
+            required_pending_decision(seated_deal.deal.public_state),
+            current_position(seated_deal.deal),
         )
         intent: Body | None = None
         if played.decision is not None:
-            name = lab_match.names[dealt.player_at(pending.seat)]
+            name = lab_match.names[seated_deal.player_at(pending.seat)]
             entry = decision_log_entry(key, pending, position, played.decision)
             intent = {**entry, "strategy": name, "worker": "lab"}
         action = played.action
@@ -67,13 +79,13 @@ def _moves(
         yield MoveRecord(number, intent, {"event": event})
 
 
-def _event(position: Position, action: Action) -> deal_store.Event:
+def _event(position: EuchrePosition, action: Action) -> deal_store.Event:
     table, seat = position.public_state, position.seat
     match action:
         case Bid(suit, alone):
-            named, turn_of = -1 if suit is None else suit, 1 + len(table.bids) // len(SEATS)
+            suit_number, turn_of = -1 if suit is None else suit, 1 + len(table.bids) // len(SEATS)
             return deal_store.BidEvent(
-                is_answer=True, round=turn_of, bid_index=seat, suit=named, alone=alone
+                is_answer=True, round=turn_of, bid_index=seat, suit=suit_number, alone=alone
             )
         case Discard(card):
             return deal_store.DiscardEvent(table.required_trump_call.caller_seat, card)
@@ -106,7 +118,7 @@ class EuchreLabAdapter(LabAdapter):
         return compiled or Pimc(budget=search_effort(worlds))
 
     def luck(
-        self, previous_state: SimulatedMatch, next_state: SimulatedMatch
+        self, previous_state: SimulatedEuchreMatch, next_state: SimulatedEuchreMatch
     ) -> tuple[float, float]:
         """Return the luck of a new deal.
 
@@ -127,14 +139,18 @@ class EuchreLabAdapter(LabAdapter):
 
     def stored_matches(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """Each deal of the match that is over, as the service keeps deals."""
-        by_deal = groupby(match.actions, key=lambda taken: len(taken.state.finished))
-        for dealt, (number, group) in zip(match.final_state.all_deals, by_deal, strict=False):
-            key, taken = deal_store.DealKey(match.match_id, 0, number + 1), list(group)
-            previous_points = taken[0].state.points[:: 1 if dealt.first_player % 2 == 0 else -1]
-            record = _record(match, key, dealt, previous_points)
-            yield record, list(_moves(match, key, taken, dealt.deal.discard))
+        by_deal = groupby(
+            match.actions, key=lambda played_action: len(played_action.state.finished)
+        )
+        for seated_deal, (number, group) in zip(match.final_state.all_deals, by_deal, strict=False):
+            key, played_actions = deal_store.DealKey(match.match_id, 0, number + 1), list(group)
+            previous_points = played_actions[0].state.points[
+                :: 1 if seated_deal.first_player % 2 == 0 else -1
+            ]
+            record = _record(match, key, seated_deal, previous_points)
+            yield record, list(_moves(match, key, played_actions, seated_deal.deal.discard))
 
-    def decision_kind(self, position: Position) -> str:
+    def decision_kind(self, position: EuchrePosition) -> str:
         """Return the kind of a decision; for a card also its trick."""
         if position.decision_type is not DecisionType.PLAY:
             return position.decision_type.value

@@ -7,7 +7,7 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, Field, JsonValue
 from pydantic.alias_generators import to_camel
 
 from cardsharp.games.euchre.actions import Action, Bid, Defend, Discard, Play
-from cardsharp.games.euchre.strategies import Decision, PointsOption
+from cardsharp.games.euchre.strategies import EuchreDecision, EuchreOption
 from cardsharp_tools.executors.external_program import ProtocolCodec, position_encoder
 
 PASS_BID = -1  # the suit of a pass
@@ -64,5 +64,5 @@ def _action(action: Action) -> JsonValue:
 
 
 CODEC = ProtocolCodec(
-    position_encoder(DealView), attrgetter("legal_actions"), _action, Decision, PointsOption
+    position_encoder(DealView), attrgetter("legal_actions"), _action, EuchreDecision, EuchreOption
 )

@@ -26,7 +26,7 @@ from cardsharp.games.euchre.simulation import (
     PLAYER_COUNT,
     EuchreSimulation,
     SeatedDeal,
-    SimulatedMatch,
+    SimulatedEuchreMatch,
 )
 from cardsharp_tools.http_session import failure_at_proxy, http_session, proxy_of
 from cardsharp_tools.lab.match_runner import play_match
@@ -164,8 +164,11 @@ class RemotePlayer:
         return {**self._address(), "round": rounds, "turnCard": table.turn_card, "pos": pos}
 
     def _swap_address(self, table: PublicState) -> Json:
-        called = {"declarerPos": table.required_trump_call.caller_seat, "turnCard": table.turn_card}
-        return {**self._address(), **called, "pos": DEALER}
+        call_fields = {
+            "declarerPos": table.required_trump_call.caller_seat,
+            "turnCard": table.turn_card,
+        }
+        return {**self._address(), **call_fields, "pos": DEALER}
 
     def _play_address(self, table: PublicState, number: int, seat: int) -> Json:
         seq = (seat - _leader(table, number)) % 4
@@ -173,14 +176,14 @@ class RemotePlayer:
 
     def _call(self, method: str, path: str, address: Json, more: Json) -> Json:
         """Return the response to a request; all fields of the address must come back unchanged."""
-        sent = {**address, **more}
-        query: Any = sent if method == "GET" else None
+        payload = {**address, **more}
+        query: Any = payload if method == "GET" else None
         try:
             response = self._http.request(
                 method,
                 self.base + path,
                 params=query,
-                json=None if query else sent,
+                json=None if query else payload,
                 timeout=TIMEOUT,
             )
         except requests.RequestException as error:
@@ -203,7 +206,7 @@ class RemoteMatchPlayer:
         self._chairs = seats
         self._number: int | None = None
 
-    def decide(self, match: SimulatedMatch) -> Action:
+    def decide(self, match: SimulatedEuchreMatch) -> Action:
         """The service's answer."""
         if self._number != len(match.finished):
             self._end(match.finished)
@@ -216,7 +219,7 @@ class RemoteMatchPlayer:
             self._number = len(match.finished)
         return self._remote.decide(match.current.deal)
 
-    def end_match(self, match: SimulatedMatch) -> None:
+    def end_match(self, match: SimulatedEuchreMatch) -> None:
         """Tell the end of the last deal."""
         self._end(match.all_deals)
 
@@ -239,10 +242,10 @@ def _checked(request_name: str, response: requests.Response, echo: Json) -> Json
     except ValueError as error:
         raise RemoteServiceError(f"{request_name} was answered without JSON.") from error
     for name, value in echo.items():
-        got = answer.get(name)
-        if got != value or type(got) is not type(value):
+        echoed_value = answer.get(name)
+        if echoed_value != value or type(echoed_value) is not type(value):
             raise RemoteServiceError(
-                f"{request_name} must send {name} {value!r} back, not {got!r}."
+                f"{request_name} must send {name} {value!r} back, not {echoed_value!r}."
             )
     result: Json = answer
     return result

@@ -7,16 +7,16 @@ Nothing is remembered between decisions; all that you may know is in the positio
   cardsharp ladder --game euchre mine.py             # who is the next to beat?
 """
 
-from cardsharp.games.euchre.actions import PASS, Bid, DecisionType, Discard, Play
+from cardsharp.games.euchre import Bid, Decision, DecisionType, Discard, Play, Position, strategy
+from cardsharp.games.euchre.actions import PASS
 from cardsharp.games.euchre.cards import rank_of, strength, suit_of
-from cardsharp.games.euchre.position import Position
-from cardsharp.games.euchre.strategies import Decision, ElapsedSeconds, strategy
+from cardsharp.games.euchre.strategies import ElapsedSeconds
 
 MIN_TRUMPS_TO_CALL = 3  # call a suit of which you hold so many cards; try other numbers
 
 
 @strategy("mine")
-class MyStrategy:
+class MyEuchreStrategy:
     """Calls its longest suit, plays its highest card to lead and its lowest to follow."""
 
     def __init__(self, stopwatch: ElapsedSeconds) -> None:

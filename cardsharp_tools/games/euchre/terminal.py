@@ -15,10 +15,10 @@ from cardsharp.games.euchre.cards import (
     rank_of,
 )
 from cardsharp.games.euchre.history.decisions import initial_score
-from cardsharp.games.euchre.position import Position, position_for
+from cardsharp.games.euchre.position import EuchrePosition, position_for
 from cardsharp.games.euchre.public_state import DEALER, PublicState, pending_decision
 from cardsharp.games.euchre.rules import score
-from cardsharp.games.euchre.simulation import PLAYER_COUNT, SeatedDeal, SimulatedMatch
+from cardsharp.games.euchre.simulation import PLAYER_COUNT, SeatedDeal, SimulatedEuchreMatch
 from cardsharp_tools.terminal.screen import Choice, ChoiceGroup, Screen, ScreenMove, format_columns
 
 _CHAIRS = ("you", "left", "partner", "right")
@@ -32,7 +32,7 @@ _PROMPTS = {
 }
 
 
-class EuchreTerminal(Screen[SimulatedMatch, Position, Action]):
+class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
     """The score, what was bid, the trick on the table, and the hand."""
 
     rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
@@ -45,8 +45,8 @@ class EuchreTerminal(Screen[SimulatedMatch, Position, Action]):
         return cls.rules.splitlines()
 
     def __init__(self, names: Sequence[str], you: int) -> None:
-        chairs = range(len(names))
-        super().__init__([_CHAIRS[(chair - you) % PLAYER_COUNT] for chair in chairs], you)
+        seats = range(len(names))
+        super().__init__([_CHAIRS[(seat - you) % PLAYER_COUNT] for seat in seats], you)
         self._points: tuple[int, int] | None = (0, 0)
         self._deals: int | None = 1
 
@@ -55,22 +55,22 @@ class EuchreTerminal(Screen[SimulatedMatch, Position, Action]):
         self._deals, points = None, initial_score(header)
         self._points = None if points is None else self._viewer_points_first(points)
 
-    def resign(self, state: SimulatedMatch) -> SimulatedMatch | None:
+    def resign(self, state: SimulatedEuchreMatch) -> SimulatedEuchreMatch | None:
         """The deals that are over."""
         return (
-            SimulatedMatch(state.finished[-1], state.finished[:-1], state.points)
+            SimulatedEuchreMatch(state.finished[-1], state.finished[:-1], state.points)
             if state.finished
             else None
         )
 
-    def status_line(self, position: Position) -> str:
-        """Which deal it is, the score, and who dealt."""
+    def status_line(self, position: EuchrePosition) -> str:
+        """Return the number of the deal, the score, and the dealer."""
         deal = "" if self._deals is None else f"Deal {self._deals}; "
         score = "" if self._points is None else "score: you {}, they {}; ".format(*self._points)
         text = f"{deal}{score}{_name(DEALER, position.seat)} dealt"
         return text[0].upper() + text[1:]
 
-    def position_view(self, position: Position) -> Iterator[RenderableType]:
+    def position_view(self, position: EuchrePosition) -> Iterator[RenderableType]:
         """The deal, the bids, the tricks, the hand."""
         table, me = position.public_state, position.seat
         yield f"{self.status_line(position)}; {card_text(table.turn_card)} was turned up."
@@ -90,7 +90,7 @@ class EuchreTerminal(Screen[SimulatedMatch, Position, Action]):
             yield f"On the table: {cards}"
         yield f"Your hand: {hand_text(position)}"
 
-    def choices(self, position: Position) -> Sequence[Choice[Action]]:
+    def choices(self, position: EuchrePosition) -> Sequence[Choice[Action]]:
         """The legal answers, by number."""
         return [
             Choice(
@@ -102,13 +102,15 @@ class EuchreTerminal(Screen[SimulatedMatch, Position, Action]):
             for number, action in enumerate(position.legal_actions, 1)
         ]
 
-    def choice_list(self, position: Position, width: int, *, include_all: bool) -> Iterable[str]:
+    def choice_list(
+        self, position: EuchrePosition, width: int, *, include_all: bool
+    ) -> Iterable[str]:
         """Yield the prompt and the possible answers in a line."""
         del include_all
         first = f"{_PROMPTS[position.decision_type]:12}"
         return format_columns([str(choice) for choice in self.choices(position)], width, first)
 
-    def groups(self, position: Position) -> Sequence[ChoiceGroup[Action]]:
+    def groups(self, position: EuchrePosition) -> Sequence[ChoiceGroup[Action]]:
         """Return the prompt's choices; if a card is to be chosen, also the hand's illegal cards."""
         choices = self.choices(position)
         prompt = _PROMPTS[position.decision_type]
@@ -130,7 +132,7 @@ class EuchreTerminal(Screen[SimulatedMatch, Position, Action]):
         ]
 
     def move_text(
-        self, previous_state: SimulatedMatch, action: Action, next_state: SimulatedMatch
+        self, previous_state: SimulatedEuchreMatch, action: Action, next_state: SimulatedEuchreMatch
     ) -> ScreenMove:
         """Return the text of an action, the winner of the trick and the result of the deal."""
         pending = pending_decision(previous_state.current.deal.public_state)
@@ -152,28 +154,28 @@ class EuchreTerminal(Screen[SimulatedMatch, Position, Action]):
         )
 
     def _action_lines(
-        self, previous_deal: SeatedDeal, dealt: SeatedDeal, seat: int, action: Action
+        self, previous_deal: SeatedDeal, seated_deal: SeatedDeal, seat: int, action: Action
     ) -> Iterator[str]:
-        name, table = self._at(dealt, seat), dealt.deal.public_state
+        name, table = self._at(seated_deal, seat), seated_deal.deal.public_state
         if isinstance(action, Discard) and name != _CHAIRS[0]:
             yield f"{name}: lays a card aside"
             return
         yield f"{name}: {action_text(action, previous_deal.deal.public_state)}"
         call = table.trump_call
         if isinstance(action, Bid) and call is not None and call.is_order_up:
-            yield f"-- {card_text(table.turn_card)} goes to {self._at(dealt, DEALER)}"
+            yield f"-- {card_text(table.turn_card)} goes to {self._at(seated_deal, DEALER)}"
         if isinstance(action, Play) and not table.current_trick:
-            yield f"-- trick for {self._at(dealt, table.trick_winners[-1])}"
+            yield f"-- trick for {self._at(seated_deal, table.trick_winners[-1])}"
 
-    def _ending(self, dealt: SeatedDeal) -> Iterator[str]:
-        result, trump = score(dealt.deal.public_state), dealt.deal.public_state.trump
+    def _ending(self, last_deal: SeatedDeal) -> Iterator[str]:
+        result, trump = score(last_deal.deal.public_state), last_deal.deal.public_state.trump
         if result.caller_side is None or trump is None:
             yield "-- Everybody passed."
             return
         end = "euchred" if result.is_euchred else "made"
-        side = "you" if result.points[(self.you - dealt.first_player) % 2] else "they"
+        side = "you" if result.points[(self.you - last_deal.first_player) % 2] else "they"
         yield (
-            f"-- {self._at(dealt, result.caller_side)} called {SUIT_NAMES[trump]}: {end} with "
+            f"-- {self._at(last_deal, result.caller_side)} called {SUIT_NAMES[trump]}: {end} with "
             f"{result.tricks} tricks, {side} +{max(result.points)}."
         )
         yield "-- The score: you {}, they {}.".format(*self._points or ())
@@ -181,8 +183,8 @@ class EuchreTerminal(Screen[SimulatedMatch, Position, Action]):
     def _viewer_points_first(self, points: tuple[int, int]) -> tuple[int, int]:
         return points if self.you % 2 == 0 else (points[1], points[0])
 
-    def _at(self, dealt: SeatedDeal, seat: int) -> str:
-        return self.names[dealt.player_at(seat)]
+    def _at(self, seated_deal: SeatedDeal, seat: int) -> str:
+        return self.names[seated_deal.player_at(seat)]
 
 
 def _name(seat: int, me: int) -> str:
@@ -194,7 +196,7 @@ def card_text(card: Card) -> str:
     return RANK_NAMES[card >> 2] + SUIT_SYMBOLS[card & 3]
 
 
-def hand_text(position: Position) -> str:
+def hand_text(position: EuchrePosition) -> str:
     """The cards of a hand by suit, high ones first."""
     cards = sorted(position.hand, key=lambda card: (card & 3, -card))
     return "  ".join(map(card_text, cards))

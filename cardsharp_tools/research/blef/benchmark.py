@@ -14,7 +14,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.games.blef.actions import BETS, CHECK
 from cardsharp.games.blef.game import GAME
 from cardsharp.games.blef.rules import MAX_PLAYERS
-from cardsharp.games.blef.simulation import CARD_COUNT_RANGES, BlefSimulation, SimulatedMatch
+from cardsharp.games.blef.simulation import CARD_COUNT_RANGES, BlefSimulation, SimulatedBlefMatch
 from cardsharp.games.blef.strategies import build
 from cardsharp.games.blef.strategies.bayes import best_decision, evaluate_bets
 from cardsharp.games.blef.strategies.greedy import hand_bet_probabilities
@@ -58,7 +58,7 @@ class BenchmarkOptions(CommandOptions):
     pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = 200
     """Deals, each played from every side."""
     opponent_copies: Annotated[int, Parameter(name="--copies", validator=Positive)] = 1
-    """How many of the stranger sit there."""
+    """The number of seats that the held-out opponent takes."""
     seed: Seed = 1
     out: Path | None = None
     """A folder that keeps each pair; the same command goes on with what is there."""
@@ -126,9 +126,9 @@ def duel_line(duel: DuelResult) -> str:
         for cards, player_sum, other in sums
         if player_sum + other
     )
-    lost = "; ".join(f"{cards} cards {share:.0f}" for cards, share in shares)
+    losses_text = "; ".join(f"{cards} cards {share:.0f}" for cards, share in shares)
     verdict = f"falls short by {missed}" if missed else "meets the aim"
-    return f"{duel.plan.title}: {won} of {len(duel.matches)} games, {verdict}; lost {lost}"
+    return f"{duel.plan.title}: {won} of {len(duel.matches)} games, {verdict}; lost {losses_text}"
 
 
 class BetPrediction(NamedTuple):
@@ -222,19 +222,19 @@ def _first_seat_predictions(
 ) -> Iterator[BetPrediction]:
     """Yield the predictions of the first seat in a game until it is out."""
     players = [build(name, dice) for name in opponents]
-    state: SimulatedMatch = simulation.initial_state(dice)
+    state: SimulatedBlefMatch = simulation.initial_state(dice)
     while state.current_round.n_cards[0] and (seat := simulation.current_seat(state)) is not None:
         position = simulation.current_position(state)
         if seat:
             action = players[seat - 1].decide(position).action
         else:
-            seen, bet_probabilities = (
+            evaluation, bet_probabilities = (
                 evaluate_bets(position, opponent_models(position)),
                 hand_bet_probabilities(position),
             )
-            action = best_decision(position, seen).action
+            action = best_decision(position, evaluation).action
             pool = [card for hand in state.current_round.hands for card in hand]
             for bet in (position.last_bet, action):
                 if bet is not None and bet != CHECK and 0 < bet_probabilities[bet] < 1:
-                    yield BetPrediction(seen.bet_probabilities[bet], BETS[bet].holds(pool))
+                    yield BetPrediction(evaluation.bet_probabilities[bet], BETS[bet].holds(pool))
         state = simulation.apply_action(state, action, dice)

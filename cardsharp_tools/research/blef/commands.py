@@ -75,7 +75,7 @@ app.command("cardsharp_tools.research.blef.benchmark:calibration", name="reliabi
 
 @dataclass(frozen=True, kw_only=True)
 class SolveOptions(CommandOptions):
-    """Which rounds, and what to do with them."""
+    """Options that select the rounds, and what to do with them."""
 
     cards: Annotated[
         tuple[Literal["1v1", "2v1", "1v2"], ...],
@@ -266,8 +266,8 @@ def _name(cards: HandSizes) -> str:
 
 def _rounds(setups: Sequence[str], available: Sequence[HandSizes] = ROUNDS) -> Sequence[HandSizes]:
     """Those of these rounds that are named, else all; raises `ConfigError` for others."""
-    named = {_name(cards): cards for cards in available}
-    unknown = [name for name in setups if name not in named]
+    rounds_by_name = {_name(cards): cards for cards in available}
+    unknown = [name for name in setups if name not in rounds_by_name]
     if unknown:
-        raise ConfigError(f"'{unknown[0]}' is not trained; there are {', '.join(named)}.")
-    return [named[name] for name in setups] or available
+        raise ConfigError(f"'{unknown[0]}' is not trained; there are {', '.join(rounds_by_name)}.")
+    return [rounds_by_name[name] for name in setups] or available

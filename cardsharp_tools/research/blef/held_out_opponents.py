@@ -16,10 +16,10 @@ from random import Random
 
 from cardsharp.games.blef.actions import BETS, CHECK, LOST_MARKER
 from cardsharp.games.blef.cards import DECK
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.strategies import (
     STRATEGIES,
-    Decision,
+    BlefDecision,
     large_round_policy,
     legal_choices,
 )
@@ -41,7 +41,7 @@ _TOP = len(BETS) - 1
 class TurnView:
     """View of the player to act, with a random generator."""
 
-    position: Position
+    position: BlefPosition
     rng: Random
 
     @cached_property
@@ -71,7 +71,7 @@ class TurnView:
 
 
 Rule = Callable[[TurnView], int]
-"""What somebody does; the check where nothing is to be checked stands for the likeliest bet."""
+"""Rule of a player; a check where there is nothing to check stands for the likeliest bet."""
 
 
 def play_honest(view: TurnView, check_below: float, min_probability: float) -> int:
@@ -93,12 +93,12 @@ def play_trusting(table: TurnView) -> int:
     """Believe the last bet, and bet the likeliest with the cards that it claims."""
     if table.bet_to_beat < 0:
         return table.likeliest_bet()
-    seen = card_bits(table.position.hand)
-    missing = missing_cards(table.bet_to_beat, seen)
+    hand_bits = card_bits(table.position.hand)
+    missing = missing_cards(table.bet_to_beat, hand_bits)
     hidden = table.position.hidden_card_count - missing.bit_count()
     if hidden < 0:
         return CHECK
-    chances = bet_probabilities(seen | missing, hidden)
+    chances = bet_probabilities(hand_bits | missing, hidden)
     best = max(table.higher_bets, key=lambda bet: (chances[bet], -bet), default=CHECK)
     return best if best != CHECK and chances[best] >= 0.5 else CHECK
 
@@ -204,11 +204,11 @@ class RulePlayer:
     def __init__(self, rule: Rule, rng: Random) -> None:
         self._rule, self._dice = rule, rng
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: BlefPosition) -> BlefDecision:
         """Return the rule's action, or the likeliest bet if that action is illegal."""
         table, legal = TurnView(position, self._dice), legal_choices(position)
         action = self._rule(table)
-        return Decision(action if action in legal else table.likeliest_bet(), "By its rule.")
+        return BlefDecision(action if action in legal else table.likeliest_bet(), "By its rule.")
 
 
 for _name, _rule in RULE_PLAYERS.items():
@@ -227,16 +227,16 @@ class LookaheadPlayer:
         self._dice, self._steps, self._solved = rng, depth, Solved(rng)
         self._policy = large_round_policy.load_large_round_policy()
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: BlefPosition) -> BlefDecision:
         """The check or one of the likeliest bets, whichever wins the round more often."""
         legal_choices(position)
         cards = card_counts(position)
         if cards not in self._policy.rounds:
             return self._solved.decide(position)
-        seen = _Round(self._policy, position, self._worlds(position))
-        return Decision(seen.best(self._steps), "By what the table says.")
+        current_round = _Round(self._policy, position, self._worlds(position))
+        return BlefDecision(current_round.best(self._steps), "By what the table says.")
 
-    def _worlds(self, position: Position) -> Sequence[int]:
+    def _worlds(self, position: BlefPosition) -> Sequence[int]:
         """Hands that the other may have, as numbers."""
         rest = [card for card in DECK if card not in position.hand]
         return [
@@ -248,7 +248,10 @@ class _Round:
     """The round as it may lie, and what the table says in each world."""
 
     def __init__(
-        self, policy: large_round_policy.LargeRoundPolicy, position: Position, worlds: Sequence[int]
+        self,
+        policy: large_round_policy.LargeRoundPolicy,
+        position: BlefPosition,
+        worlds: Sequence[int],
     ) -> None:
         self._policy, self._worlds = policy, worlds
         self._cards = position.hidden_card_count, len(position.hand)
@@ -258,9 +261,11 @@ class _Round:
         self._bet_history = (NO_BET, NO_BET, *(move.action for move in position.history))
         self.weights = [1.0] * len(worlds)
         for place in range(len(self._bet_history) - 1, 1, -2):
-            self.weights = self._seen(self.weights, self._bet_history[place - 2 : place + 1])
+            self.weights = self._updated_weights(
+                self.weights, self._bet_history[place - 2 : place + 1]
+            )
 
-    def _seen(self, weights: Sequence[float], bets: Sequence[int]) -> list[float]:
+    def _updated_weights(self, weights: Sequence[float], bets: Sequence[int]) -> list[float]:
         """Update the weights by the opponent's answer, the third bet, to the first two."""
         previous, last, bet = bets
         often = (dict(self._says(hand, previous, last)).get(bet, 0.0) for hand in self._worlds)

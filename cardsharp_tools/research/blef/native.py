@@ -127,7 +127,7 @@ def round_setup(cards: HandSizes) -> RoundSetup:
 
 _EXPLORE, _TREMBLE = 0.5, 0.03
 _SMALL, _HABITS = 6, 0.05
-"""How often the other's habits are reckoned with where more cards are in play than six."""
+"""Rate of the opponent's habits where more than six cards are in play; else it is 0."""
 
 
 class CfrTrainer:

@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 
 from cardsharp.games.blef.actions import CHECK
-from cardsharp.games.blef.cards import Card
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.cards import BlefCard
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import RoundMove, max_cards
 from cardsharp.games.blef.strategies import build
 from cardsharp.games.blef.strategies.bayes import Bayes
@@ -144,23 +144,25 @@ def named_strategy(small_round: SmallRound, name: str) -> StrategyFunction:
         position = position_in(small_round, history, hand)
         mixed = equilibrium_strategy(position) if isinstance(player, Bayes) else None
         chosen = mixed or ((player.decide(position).action, 1.0),)
-        return tuple((_meant(small_round, history, action), often) for action, often in chosen)
+        return tuple(
+            (_nearest_legal_action(small_round, history, action), often) for action, often in chosen
+        )
 
     return play
 
 
-def position_in(small_round: SmallRound, bets: int, hand: Values) -> Position:
+def position_in(small_round: SmallRound, bets: int, hand: Values) -> BlefPosition:
     """Return the position of the player to move, who holds these values."""
     me = seat_to_move(bets)
     cards = tuple(
-        Card(value, hand[:place].count(value)) for place, value in reversed([*enumerate(hand)])
+        BlefCard(value, hand[:place].count(value)) for place, value in reversed([*enumerate(hand)])
     )
     hands = (cards, ()) if me == STARTER else ((), cards)
     history = tuple(RoundMove(place % 2, bet) for place, bet in enumerate(_bets(small_round, bets)))
-    return Position(me, 1, max_cards(2), small_round.cards, hands, me, history)
+    return BlefPosition(me, 1, max_cards(2), small_round.cards, hands, me, history)
 
 
-def _meant(small: SmallRound, history: int, action: int) -> int:
+def _nearest_legal_action(small: SmallRound, history: int, action: int) -> int:
     if action in small.bets or action == CHECK:
         return action
     higher = small.legal_raises(history)

@@ -126,7 +126,7 @@ def train(
     while True:
         while len(running) < at_once and goes_on():
             steps, cards = heappop(waiting)
-            running[_begun(pool, cards, folder.read(cards))] = steps + STEPS, cards
+            running[_submit_steps(pool, cards, folder.read(cards))] = steps + STEPS, cards
         if not running:
             return
         for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -136,7 +136,7 @@ def train(
             on_progress(cards, steps)
 
 
-def _begun(pool: Executor | None, cards: HandSizes, state: bytes) -> Future[bytes]:
+def _submit_steps(pool: Executor | None, cards: HandSizes, state: bytes) -> Future[bytes]:
     """Submit a task to the pool; without a pool run it immediately."""
     if pool is not None:
         return pool.submit(train_steps, cards, state)

@@ -16,7 +16,7 @@ from cyclopts import Parameter, validators
 from cardsharp.analysis.match_analysis import SIDE_COUNT
 from cardsharp.analysis.ratings import Z_95
 from cardsharp.games.deadmansdraw.cards import Card
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
 from cardsharp.games.deadmansdraw.strategies.search.card_sets import CARD_NUMBER
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
@@ -68,7 +68,7 @@ class BoundsEngine:
     luck_model: ValueModel = field(default_factory=lambda: load_model(WEIGHT_FILE))
 
     def from_position(
-        self, position: Position, order: Sequence[Card], seed: int
+        self, position: DeadMansDrawPosition, order: Sequence[Card], seed: int
     ) -> list[SideValues]:
         """From a position on with this order of the pile, for who is to act and for the other."""
         values, numbers = (

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.games.deadmansdraw.cards import SERVER_DECK, SUIT_ORDER, Suit
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
     CARD_NUMBER,
     NO_CARD,
@@ -80,7 +80,7 @@ class ExactSolver:
     def __del__(self) -> None:
         self.library.exact_free(self.address)
 
-    def option_values(self, position: Position) -> Mapping[Action, float] | None:
+    def option_values(self, position: DeadMansDrawPosition) -> Mapping[Action, float] | None:
         """Each option of the player to act with its chance; None where it gave up.
 
         Refusing an Oracle's card is left out, being never better than stopping or taking.
@@ -109,13 +109,13 @@ class ExactSolver:
         return losses[:loss_count]
 
 
-def _action(position: Position, code: int) -> Action:
+def _action(position: DeadMansDrawPosition, code: int) -> Action:
     if code in (_DRAW, _END_TURN) or position.pending is None:
         return DRAW if code == _DRAW else END_TURN
     return respond(position.pending.effect_type, SERVER_DECK[code])
 
 
-def native_table(position: Position) -> _Table:
+def native_table(position: DeadMansDrawPosition) -> _Table:
     """The position as the engine has it."""
     pending, top_card = position.pending, position.known_top
     kind = None if pending is None else pending.effect_type

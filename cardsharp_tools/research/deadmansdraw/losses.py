@@ -36,7 +36,7 @@ class LossRow(MatchRow):
 
 @dataclass(frozen=True, kw_only=True)
 class LossesOptions(CommandOptions):
-    """Which positions, and how much is worked out."""
+    """Options that select the positions, and how much of them is computed."""
 
     player: Annotated[str, Parameter(help="Who plays itself.")] = "captain"
     cards: Annotated[int, Parameter(validator=Positive, help="Unseen cards, at most.")] = 6
@@ -58,11 +58,14 @@ class LossesOptions(CommandOptions):
 
 def losses(*, options: LossesOptions = LossesOptions()) -> None:
     """Hold each choice with few unseen cards against perfect play, and name the worst kinds."""
-    lost = partial(_lost, require_engine(options.player), options)
-    _tell(compute_rows(options.out, options.run_key, LossRow, options.matches, lost), options)
+    compute_losses = partial(_match_losses, require_engine(options.player), options)
+    _tell(
+        compute_rows(options.out, options.run_key, LossRow, options.matches, compute_losses),
+        options,
+    )
 
 
-def _lost(engine: NativeEngine, options: LossesOptions, number: int) -> list[LossRow]:
+def _match_losses(engine: NativeEngine, options: LossesOptions, number: int) -> list[LossRow]:
     """Return the losses by a solver without a cache, so that matches are independent."""
     solver = ExactSolver(engine, nodes=options.nodes, picks=options.picks)
     player = engine.player(options.player)
@@ -111,8 +114,8 @@ def _tell(loss_rows: Sequence[LossRow], options: LossesOptions) -> None:
         table = borderless_table(title, *columns, right_aligned=columns)
         for name, row in rows.items():
             figures = [f"{row[of]:.0f}" for of in ("positions", "solved", "exact")]
-            lost = f"{row['loss']:.3f} ± {row['margin']:.3f}"
-            table.add_row(name, *figures, lost, f"{row['points']:.2f}", f"{row['nodes']:,.0f}")
+            loss_text = f"{row['loss']:.3f} ± {row['margin']:.3f}"
+            table.add_row(name, *figures, loss_text, f"{row['points']:.2f}", f"{row['nodes']:,.0f}")
         result_console().print(table)
 
 

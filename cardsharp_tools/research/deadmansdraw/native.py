@@ -63,7 +63,7 @@ from cardsharp_tools.research.c_library import (
 
 ADAPTIVE = "adaptive"
 _MAX_ENTRIES, _MAX_WEIGHTS = 32, 16
-_LEARNED = _NAMED = -1.0
+_LEARNED = _UNSET = -1.0
 _KINDS = (*SUIT_ORDER, BUST, *VALUE_ORDERS)
 _MAX_WEIGHT = (1 << 15) - 1  # of the 16 bits of a network's weight as it ships
 
@@ -303,14 +303,14 @@ def _figures(entry: OpponentProfile) -> _Fitted:
     stops = (
         entry.stop_model
         if isinstance(entry.stop_model, tuple)
-        else ((_NAMED,) * 2,) * MAX_TRACKED_CARDS
+        else ((_UNSET,) * 2,) * MAX_TRACKED_CARDS
     )
-    figures = _Fitted(STOP_FEATURES.index(entry.stop_feature), stops, safe=_NAMED)
+    figures = _Fitted(STOP_FEATURES.index(entry.stop_feature), stops, safe=_UNSET)
     if not isinstance(entry.answer_model, dict):
         return figures
     for effect, (place, kind) in product(EffectType, enumerate(_KINDS)):
-        taste = entry.answer_model.get(effect, {}).get(kind, DEFAULT_PREFERENCE)
-        figures.taste[SUIT_ORDER.index(Suit(effect))][place] = taste
+        preference = entry.answer_model.get(effect, {}).get(kind, DEFAULT_PREFERENCE)
+        figures.taste[SUIT_ORDER.index(Suit(effect))][place] = preference
     oracle = entry.answer_model.get(EffectType.ORACLE, {})
     for name in ("safe", BUST, "end"):
         setattr(figures, name, oracle.get(name, DEFAULT_PREFERENCE))

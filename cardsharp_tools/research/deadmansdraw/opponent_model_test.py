@@ -17,13 +17,13 @@ from cyclopts import Parameter, validators
 from cardsharp.analysis.ratings import Z_95
 from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.games.deadmansdraw.cards import SUIT_ORDER, Card, Suit, deck_sort_key
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.simulation import (
     deal_state,
     match_from_state,
     random_card_picker,
 )
-from cardsharp.games.deadmansdraw.strategies import Decision, PastMatch, Strategy, build
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, PastMatch, Strategy, build
 from cardsharp.games.deadmansdraw.strategies.adaptive import load_models
 from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
 from cardsharp.games.deadmansdraw.strategies.observed_decisions import opponent_decisions
@@ -56,7 +56,7 @@ from cardsharp_tools.research.deadmansdraw.native import (
 )
 
 
-class RulePlayer(NamedTuple):
+class StopRulePlayer(NamedTuple):
     """A player by a rule: it stops once any bound is reached; 0 stands for none.
 
     The bounds are cards that lie there, points to gain, and the per cent of unseen cards that bust;
@@ -71,11 +71,11 @@ class RulePlayer(NamedTuple):
     preference: int
     oracle: int
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """The action of the style."""
-        return Decision(self._action(position), "It is its style.")
+        return DeadMansDrawDecision(self._action(position), "It is its style.")
 
-    def _action(self, position: Position) -> Action:
+    def _action(self, position: DeadMansDrawPosition) -> Action:
         pending = position.pending
         if pending is None or pending.effect_type is EffectType.KRAKEN:
             may = END_TURN in position.legal_actions() and position.play_area
@@ -87,7 +87,7 @@ class RulePlayer(NamedTuple):
         best = max(cards, key=lambda card: self._liking(card) - 100 * would_bust(position, card))
         return respond(pending.effect_type, best)
 
-    def _stops(self, position: Position) -> bool:
+    def _stops(self, position: DeadMansDrawPosition) -> bool:
         area = position.play_area
         more = self.trailing_bonus * (position.own_bank.score < position.opponent_bank.score)
         risk = 100 * busting_card_count(position) // max(1, len(position.unseen))
@@ -104,24 +104,24 @@ class RulePlayer(NamedTuple):
 
 
 HELD_OUT_OPPONENTS = {
-    "counter": RulePlayer(3, 0, 0, 0, 0, 1),
-    "saver": RulePlayer(0, 6, 0, 0, 2, 0),
-    "gambler": RulePlayer(0, 0, 45, 0, 0, 1),
-    "greedy": RulePlayer(0, 14, 0, 1, 0, 0),
-    "timid": RulePlayer(2, 5, 0, 0, 1, 0),
-    "chaser": RulePlayer(3, 0, 0, 1, 3, 1),
-    "careful": RulePlayer(0, 0, 25, 1, 3, 1),
-    "mixed": RulePlayer(5, 9, 35, 0, 1, 1),
+    "counter": StopRulePlayer(3, 0, 0, 0, 0, 1),
+    "saver": StopRulePlayer(0, 6, 0, 0, 2, 0),
+    "gambler": StopRulePlayer(0, 0, 45, 0, 0, 1),
+    "greedy": StopRulePlayer(0, 14, 0, 1, 0, 0),
+    "timid": StopRulePlayer(2, 5, 0, 0, 1, 0),
+    "chaser": StopRulePlayer(3, 0, 0, 1, 3, 1),
+    "careful": StopRulePlayer(0, 0, 25, 1, 3, 1),
+    "mixed": StopRulePlayer(5, 9, 35, 0, 1, 1),
 }  # the last four were held out: nothing was chosen by what came out against them
 
 
 class _Style(Structure):
     """`Style` of style.c."""
 
-    _fields_ = struct_fields("iiiiii", " ".join(RulePlayer._fields))
+    _fields_ = struct_fields("iiiiii", " ".join(StopRulePlayer._fields))
 
 
-def held_out_player(engine: NativeEngine, style: RulePlayer) -> NativePlayer:
+def held_out_player(engine: NativeEngine, style: StopRulePlayer) -> NativePlayer:
     """The compiled player of a style."""
     return NativePlayer(declare_function(engine.library.style_new, "P", "P")(byref(_Style(*style))))
 
@@ -144,7 +144,7 @@ class ModelTestOptions(CommandOptions):
     """Options of the test: the measured opponents and the number of matches."""
 
     mode: Annotated[Literal["learned", "ideal", "reply"], Parameter(name="--way")] = "learned"
-    """What 20 matches bring; with the opponent known; a best reply to who has learned."""
+    """The test: learn from 20 matches, know the opponent, or play a best reply to the learner."""
     opponents: Annotated[tuple[str, ...], Parameter(name="--only")] = ()
     """Only these strangers, or those pretended to be."""
     matches_seen: Annotated[

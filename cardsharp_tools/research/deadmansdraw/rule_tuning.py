@@ -90,10 +90,10 @@ def _tell(
         for pair in pairs
     ]
     points, bounds = 100 * fmean(shares), mean_interval(shares, matches=2).scaled(100)
-    named = dict(zip(_CHOICES, numbers, strict=True))
+    values_by_name = dict(zip(_CHOICES, numbers, strict=True))
     if options.as_json:
-        print_json({**named, "points": points, "lower": bounds.low, "upper": bounds.high})
+        print_json({**values_by_name, "points": points, "lower": bounds.low, "upper": bounds.high})
         return
-    rule_text = ", ".join(f"{name} {number}" for name, number in named.items())
+    rule_text = ", ".join(f"{name} {number}" for name, number in values_by_name.items())
     within = f"(95 %: {bounds.low:.1f} to {bounds.high:.1f})"
     result_console().print(f"{rule_text}: {points:.1f} % {within} against {options.opponent}")

@@ -13,9 +13,9 @@ from cardsharp.games.euchre.actions import (
     Discard,
     Play,
 )
-from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.games.euchre.public_state import MAX_BIDS, PublicState
-from cardsharp.games.euchre.strategies import Decision, PointsOption
+from cardsharp.games.euchre.strategies import EuchreDecision, EuchreOption
 from cardsharp.games.euchre.strategies.bidding import card_mask
 from cardsharp.games.euchre.strategies.pimc import POINT_SCALE, SearchBudget
 from cardsharp_tools.research.c_library import load_library, struct_fields, unavailable_reason
@@ -44,7 +44,7 @@ class _Effort(ctypes.Structure):
     _fields_ = struct_fields("iii", "worlds batch work")
 
 
-class _Answer(ctypes.Structure):
+class _NativeAnswer(ctypes.Structure):
     """Answer of the engine, as `Answer` in engine.c."""
 
     _fields_ = struct_fields(
@@ -70,11 +70,11 @@ class NativeEuchreStrategy:
     def __reduce__(self) -> tuple[type["NativeEuchreStrategy"], tuple[SearchBudget]]:
         return NativeEuchreStrategy, (self._limit,)
 
-    def decide(self, view: Position) -> Decision:
+    def decide(self, view: EuchrePosition) -> EuchreDecision:
         """Return the decision of `pimc`."""
         if len(view.legal_actions) == 1:
-            return Decision(view.legal_actions[0], "The only choice.")
-        answer, decision_type = _Answer(), view.decision_type
+            return EuchreDecision(view.legal_actions[0], "The only choice.")
+        answer, decision_type = _NativeAnswer(), view.decision_type
         effort = ctypes.byref(self._effort)
         discard = -1 if view.discard is None else view.discard
         self._library.euchre_decide(
@@ -88,11 +88,11 @@ class NativeEuchreStrategy:
         )
         tried = zip(answer.actions, answer.totals, answer.tried, strict=True)
         options = tuple(
-            PointsOption(_action_of(decision_type, action), total / max(1, often) / POINT_SCALE)
+            EuchreOption(_action_of(decision_type, action), total / max(1, often) / POINT_SCALE)
             for action, total, often in [*tried][: answer.choices if answer.worlds else 0]
         )
         chosen, reason = _action_of(decision_type, answer.action), "As `pimc`, compiled."
-        return Decision(chosen, reason, options, answer.worlds)
+        return EuchreDecision(chosen, reason, options, answer.worlds)
 
 
 @cache

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.simulation import (
     deal_state,
     match_from_state,
@@ -73,7 +73,9 @@ def _traced(twin: NativePlayer, seed: int, number: int, *outputs: object) -> lis
     )
 
 
-def python_decisions(maker: Maker, seed: int, pair_number: int) -> Iterator[tuple[Position, int]]:
+def python_decisions(
+    maker: Maker, seed: int, pair_number: int
+) -> Iterator[tuple[DeadMansDrawPosition, int]]:
     """The same match in plain Python: each position and what the strategy decides there."""
     driver, player_rng = (
         pair_rng(seed, pair_number, RngStream.FIRST),

@@ -11,7 +11,7 @@ from support.blef_service import positions_of_first_seat
 from cardsharp.games.blef.actions import BETS, CHECK
 from cardsharp.games.blef.cards import DECK, RANKS
 from cardsharp.games.blef.game import GAME
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import RoundMove
 from cardsharp.games.blef.simulation import CARD_COUNT_RANGES
 from cardsharp.games.blef.strategies import build
@@ -36,7 +36,7 @@ from cardsharp_tools.research.blef import benchmark, held_out_opponents
 @pytest.mark.parametrize("name", held_out_opponents.RULE_PLAYERS)
 @pytest.mark.parametrize("habit", range(len(BETTING_HABITS)))
 def test_no_stranger_has_a_habit_that_the_player_knows(name: str, habit: int) -> None:
-    stranger, other, position_count = build(name, Random(1)), 0, 0
+    opponent, other, position_count = build(name, Random(1)), 0, 0
     for position in (
         candidate
         for seed in range(4)
@@ -46,7 +46,7 @@ def test_no_stranger_has_a_habit_that_the_player_knows(name: str, habit: int) ->
         last = NO_BET if position.last_bet is None else position.last_bet
         if last < len(BETS) - 1:
             position_count += 1
-            other += stranger.decide(position).action != mind.replies_by_habit[habit][last]
+            other += opponent.decide(position).action != mind.replies_by_habit[habit][last]
     assert position_count > 40
     assert other > 0.15 * position_count
 
@@ -93,13 +93,17 @@ def test_reader_believes_table_bets_only_with_matching_cards(name: str) -> None:
     """Against four kings, of a bet on aces that its cards alone make unlikely."""
     kings = tuple(card for card in DECK if RANKS[card.value] == "K")
     bet = next(number for number, bet in enumerate(BETS) if bet.name == "Pair of aces")
-    position = Position(0, 9, 11, (4, 4), (kings, ()), 0, (RoundMove(1, bet),))
+    position = BlefPosition(0, 9, 11, (4, 4), (kings, ()), 0, (RoundMove(1, bet),))
     assert hand_bet_probabilities(position)[bet] < 0.2
     assert build(name, Random(1)).decide(position).action != CHECK
 
 
-@pytest.mark.parametrize(("name", "least", "most"), [("one-step", 0.35, 1), ("solved", 0, 0.1)])
-def test_best_responder_is_recognised_in_large_rounds(name: str, least: float, most: float) -> None:
+@pytest.mark.parametrize(
+    ("name", "min_share", "max_share"), [("one-step", 0.35, 1), ("solved", 0, 0.1)]
+)
+def test_best_responder_is_recognised_in_large_rounds(
+    name: str, min_share: float, max_share: float
+) -> None:
     positions = (
         candidate
         for seed in range(3)
@@ -110,7 +114,7 @@ def test_best_responder_is_recognised_in_large_rounds(name: str, least: float, m
         for position in positions
         if sum(position.card_counts) >= 8
     ]
-    assert least <= sum(preferences) / len(preferences) <= most
+    assert min_share <= sum(preferences) / len(preferences) <= max_share
 
 
 @pytest.mark.slow
@@ -155,8 +159,8 @@ def test_benchmark_reports_points_and_lost_rounds_and_resumes(
     assert capsys.readouterr().out == output
     assert contents == {file: file.read_text() for file in tmp_path.iterdir()}
     match = json.loads(next(iter(contents.values())).splitlines()[1])["matches"][0]["counts"]
-    lost = [match[f"lost with {cards}"] for cards in CARD_COUNT_RANGES]
-    assert sum(map(sum, lost)) == match["rounds"][0]
+    lost_rounds = [match[f"lost with {cards}"] for cards in CARD_COUNT_RANGES]
+    assert sum(map(sum, lost_rounds)) == match["rounds"][0]
 
 
 def test_calibration_curve_bins_predictions_by_tenths() -> None:

@@ -10,8 +10,8 @@ from random import Random
 import pytest
 
 from cardsharp.games.blef.actions import BETS
-from cardsharp.games.blef.cards import DECK, Card, Hand
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.cards import DECK, BlefCard, Hand
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import RoundMove
 from cardsharp.games.blef.strategies import build
 from cardsharp.games.blef.strategies.equilibrium import (
@@ -76,15 +76,15 @@ def test_check_value_follows_the_rules(seat: int) -> None:
     for bet in small.bets:
         wins: Counter[tuple[int, ...]] = Counter()
         for (hand, pool), times in deals.items():
-            cards = [Card(value, pool[:place].count(value)) for place, value in enumerate(pool)]
+            cards = [BlefCard(value, pool[:place].count(value)) for place, value in enumerate(pool)]
             wins[hand] += 0 if BETS[bet].holds(cards) else times
         expected = [wins[hand] / deals.total() for hand in small.hands[seat]]
         assert small.check_values(seat, 1 << bet, reach) == pytest.approx(expected)
-        dealt = (
+        action_values = (
             small.check_values(seat, 1 << bet, reach),
             small.called_values(seat, 1 << bet, reach),
         )
-        assert sum(map(sum, dealt)) == pytest.approx(1)
+        assert sum(map(sum, action_values)) == pytest.approx(1)
 
 
 def test_only_bets_of_the_tables_can_hold_with_so_few_cards() -> None:
@@ -159,7 +159,7 @@ def test_table_covers_only_reachable_histories(
     me = len(bets) % 2
     hands = tuple(hand if seat == me else () for seat in range(len(n_cards)))
     history = tuple(RoundMove(place % 2, bet) for place, bet in enumerate(bets))
-    assert equilibrium_strategy(Position(me, 1, 11, n_cards, hands, me, history)) == mixed
+    assert equilibrium_strategy(BlefPosition(me, 1, 11, n_cards, hands, me, history)) == mixed
 
 
 def test_bayes_mixes_as_often_as_the_table_says() -> None:

@@ -17,7 +17,7 @@ import pytest
 from cardsharp.errors import ConfigError
 from cardsharp.games.blef.actions import BETS, CHECK
 from cardsharp.games.blef.cards import DECK
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import RoundMove
 from cardsharp.games.blef.strategies import large_round_policy
 from cardsharp.games.blef.strategies.bet_probabilities import bet_probabilities, card_bits
@@ -87,7 +87,7 @@ def table(learner: CfrTrainer) -> RoundTable:
 
 
 def test_the_compiled_rules_are_those_of_python() -> None:
-    """Which bets hold for pools of any size, and the chance of each, to the last bit."""
+    """Compare the bets that hold in pools of any size, and their probabilities, bit by bit."""
     dice = Random(5)
     chances = (ctypes.c_double * len(BETS))()
     for _ in range(150):
@@ -319,7 +319,7 @@ def test_the_shipped_tables_are_played_as_in_python() -> None:
         hand = tuple(dice.sample(DECK, n_cards[me]))
         hands = (hand, ()) if me == 0 else ((), hand)
         history = tuple(RoundMove(place % 2, bet) for place, bet in enumerate(bets))
-        mixed = look_up(load_policy_tables(), Position(me, 1, 11, n_cards, hands, me, history))
+        mixed = look_up(load_policy_tables(), BlefPosition(me, 1, 11, n_cards, hands, me, history))
         play, view = (
             (ctypes.c_double * (CHECK + 1))(),
             View(me, card_bits(hand), n_cards, len(bets), bets),

@@ -111,10 +111,10 @@ def test_fallback_to_plain_lanes_is_reported_once(
 
 def _played(played: CardVectorEnv) -> Iterator[list[NDArray[Any]]]:
     chance = np.random.default_rng(3)
-    seen, infos = played.reset(seed=9)
-    yield [*seen.values(), infos["to_act"], np.zeros(1)]
+    observation, infos = played.reset(seed=9)
+    yield [*observation.values(), infos["to_act"], np.zeros(1)]
     for _ in range(STEPS):
-        mask = seen["action_mask"]
+        mask = observation["action_mask"]
         actions = (chance.random(mask.shape) * mask).argmax(axis=1)
-        seen, rewards, terminations, _, infos = played.step(actions)
-        yield [*seen.values(), infos["to_act"], rewards, terminations]
+        observation, rewards, terminations, _, infos = played.step(actions)
+        yield [*observation.values(), infos["to_act"], rewards, terminations]

@@ -15,7 +15,7 @@ from cardsharp.games.deadmansdraw.actions import EffectType, respond
 from cardsharp.games.deadmansdraw.cards import SERVER_DECK, Suit, bank_from_cards
 from cardsharp.games.deadmansdraw.rules import legal_actions, start
 from cardsharp.games.deadmansdraw.simulation import (
-    SimulatedMatch,
+    SimulatedDeadMansDrawMatch,
     match_from_state,
     random_card_picker,
 )
@@ -37,7 +37,7 @@ FEW = (Suit.KEY, Suit.CANNON, Suit.MERMAID, Suit.SWORD)
 ALL = 60
 
 
-def advance_match(match: SimulatedMatch, rng: Random) -> SimulatedMatch:
+def advance_match(match: SimulatedDeadMansDrawMatch, rng: Random) -> SimulatedDeadMansDrawMatch:
     """The match some random actions later, not ended, so that effects are pending too."""
     for _ in range(rng.randint(0, 3)):
         later = match.with_action(rng.choice(legal_actions(match.state)), random_card_picker(rng))
@@ -107,7 +107,9 @@ def bounds_setup(engine: NativeEngine, last: int) -> BoundsEngine:
     return BoundsEngine(engine, solver, solver.perfect_player(captain, ALL), captain, last)
 
 
-def bounds_by_pile_order(trial: BoundsEngine, match: SimulatedMatch) -> list[list[SideValues]]:
+def bounds_by_pile_order(
+    trial: BoundsEngine, match: SimulatedDeadMansDrawMatch
+) -> list[list[SideValues]]:
     """The bounds of every order of the pile, each with other picks."""
     orders = permutations(match.state.draw_pile)
     return [

@@ -12,8 +12,8 @@ from random import Random
 import pytest
 
 from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, EffectType
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.strategies import Decision, build
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, build
 from cardsharp.games.deadmansdraw.strategies.observed_decisions import ObservedDecision
 from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
     SLIP_PROBABILITY,
@@ -94,18 +94,18 @@ class FittedPlayer:
     def __init__(self, entry: OpponentProfile, rng: Random) -> None:
         self.entry, self.rng = entry, rng
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         actions = sorted(position.legal_actions(), key=action_code)
         pending = position.pending
         kraken = pending is not None and pending.effect_type is EffectType.KRAKEN
         if DRAW in actions and (kraken or END_TURN not in actions):
-            return Decision(DRAW, "It must.")
+            return DeadMansDrawDecision(DRAW, "It must.")
         remaining_probability = self.rng.random()
         for action in actions:
             remaining_probability -= self.chance(ObservedDecision(position, action))
             if remaining_probability < 0:
                 break
-        return Decision(action, "It is like that.")
+        return DeadMansDrawDecision(action, "It is like that.")
 
     def chance(self, decision: ObservedDecision) -> float:
         """Return the belief's probability of an action, without random mistakes."""
@@ -156,11 +156,20 @@ def test_weights_without_gain_pass_in_under_five_percent() -> None:
 
 def test_preference_for_the_dearest_card_is_recognised() -> None:
     """Of its answers to later matches each is thought likelier than not, whatever its suit."""
-    seen = first_decisions("gambler", 8)
+    decisions_by_match = first_decisions("gambler", 8)
     belief = OpponentBelief(
-        (fit_model("gambler", [decision for match in seen[:5] for decision in match]),)
+        (
+            fit_model(
+                "gambler", [decision for match in decisions_by_match[:5] for decision in match]
+            ),
+        )
     )
-    answers = [decision for match in seen[5:] for decision in match if decision.position.pending]
+    answers = [
+        decision
+        for match in decisions_by_match[5:]
+        for decision in match
+        if decision.position.pending
+    ]
     belief.update_all(answers)
     assert exp(belief.evidence[0].likelihood / len(answers)) > 0.5
 

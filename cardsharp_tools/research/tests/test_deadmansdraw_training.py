@@ -62,15 +62,15 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
 
     with pytest.raises(InterruptedError):
         run_training(engine, settings, checkpoint=file, on_checkpoint=stop)
-    seen: list[int] = []
+    checkpoints: list[int] = []
     went_on = run_training(
         engine,
         settings,
         checkpoint=file,
-        on_checkpoint=lambda checkpointed, _: seen.append(checkpointed),
+        on_checkpoint=lambda checkpointed, _: checkpoints.append(checkpointed),
     )
     assert went_on == run_training(engine, settings)
-    assert seen[0] == 22
+    assert checkpoints[0] == 22
     with pytest.raises(ConfigError, match="of another run"):
         run_training(engine, replace(settings, seed=4), checkpoint=file)
 

@@ -37,38 +37,40 @@ def main(*, jobs: int | None = None, document: bool = False) -> int:
     with ProcessPoolExecutor(jobs or os.cpu_count(), get_context("spawn")) as pool:
         running = {pool.submit(run_search, number): job for number, job in enumerate(ALL_SEARCHES)}
         for future in as_completed(running):
-            job, found = running[future], future.result()
-            results[job] = found
+            job, result = running[future], future.result()
+            results[job] = result
             name = f"broken on purpose: {job.title}" if job.mutation else job.title
             say(
-                f"{name}: {found.states:,} states, {found.violation or 'nothing wrong'}",
-                *found.trace,
+                f"{name}: {result.states:,} states, {result.violation or 'nothing wrong'}",
+                *result.trace,
             )
     tables = _tables(results)
     say(tables)
     if document:
-        before, _, rest = DOCUMENT.read_text().partition(BEGIN)
-        DOCUMENT.write_text(f"{before}{BEGIN}\n\n{tables}\n\n{END}{rest.partition(END)[2]}")
-    return int(any(bool(job.mutation) == (one.violation is None) for job, one in results.items()))
+        head, _, rest = DOCUMENT.read_text().partition(BEGIN)
+        DOCUMENT.write_text(f"{head}{BEGIN}\n\n{tables}\n\n{END}{rest.partition(END)[2]}")
+    return int(
+        any(bool(job.mutation) == (result.violation is None) for job, result in results.items())
+    )
 
 
 def _tables(results: Mapping[SearchJob, SearchResult]) -> str:
     lines = ["| explored | faults | states | steps | seconds | wrong |", "|---" * 6 + "|"]
     for search in SEARCHES:
-        found, wrong = results[search], results[search].violation or "nothing"
+        result, wrong = results[search], results[search].violation or "nothing"
         if search.config.max_unattended is not None:
-            wrong += f"; {found.max_unattended_seconds:g} s alone at most"
+            wrong += f"; {result.max_unattended_seconds:g} s alone at most"
         lines.append(
-            f"| {search.title} | up to {search.max_faults} | {found.states:,} | {found.steps:,} "
-            f"| {found.seconds:.0f} | {wrong} |"
+            f"| {search.title} | up to {search.max_faults} | {result.states:,} | {result.steps:,} "
+            f"| {result.seconds:.0f} | {wrong} |"
         )
     lines += ["", "| broken on purpose | found with | after states |", "|---|---|---|"]
     for mutant in MUTATION_SEARCHES:
-        found = results[mutant]
-        needed = ("no fault", "one fault")[len(found.states_by_fault_count) - 1]
+        result = results[mutant]
+        needed = ("no fault", "one fault")[len(result.states_by_fault_count) - 1]
         lines.append(
-            f"| {mutant.title} | {needed if found.violation else '**not found**'} | "
-            f"{found.states:,} |"
+            f"| {mutant.title} | {needed if result.violation else '**not found**'} | "
+            f"{result.states:,} |"
         )
     return "\n".join(lines)
 

@@ -33,7 +33,7 @@ POLL_INTERVAL = timedelta(seconds=1)  # between two looks of an onlooker
 
 @dataclass(frozen=True)
 class CardMatchRules:
-    """How many cards there are."""
+    """Rules of the modelled match; `cards` is the number of cards that it has."""
 
     cards: int
 
@@ -48,8 +48,8 @@ class CardMatchRules:
 
     def rival_plays(self, moves: str) -> str:
         """The moves after the rival's whole turn."""
-        drawn = moves + "d"
-        return drawn if self.is_over(drawn) else drawn + "e"
+        next_moves = moves + "d"
+        return next_moves if self.is_over(next_moves) else next_moves + "e"
 
 
 def next_action(moves: str) -> str:
@@ -73,10 +73,10 @@ class CardTurnPort:
         self, timeout: timedelta, monotonic: Callable[[], float], rejected_actions: frozenset[str]
     ) -> DecisionResult[Decision[str]]:
         del timeout, monotonic
-        wanted = next_action(self.moves)
-        if wanted in rejected_actions:
-            wanted = "DE"[wanted == "D"]
-        return DecisionResult(Decision(wanted, ""))
+        action = next_action(self.moves)
+        if action in rejected_actions:
+            action = "DE"[action == "D"]
+        return DecisionResult(Decision(action, ""))
 
     def intent_body(
         self, decision: DecisionResult[Decision[str]], decided_at: datetime, worker_id: str
@@ -116,10 +116,10 @@ class CardMatchPort:
         missing = isinstance(error, NotFound) and error.message == NO_SUCH_MATCH
         return {"result": MISSING_GAME} if missing else None
 
-    def _sight(self, moves: str, known: MoveFacts) -> Observation[str]:
+    def _sight(self, moves: str, logged_facts: MoveFacts) -> Observation[str]:
         return Observation(
             next_sequence=len(moves),
-            facts={n: fact for n, fact in facts(moves).items() if known.get(n) != fact},
+            facts={n: fact for n, fact in facts(moves).items() if logged_facts.get(n) != fact},
             outcome={"result": "won"} if self.rules.is_over(moves) else None,
             turn=CardTurnPort(self.rules, self.arena, moves)
             if self.rules.is_our_turn(moves)
@@ -170,7 +170,7 @@ def match_poller(ports: ProcessPorts) -> object:
 def action_error(
     moves: str, action: str, decided_on: str, intents: Mapping[int, Any]
 ) -> str | None:
-    """Why an action that was accepted after these moves should not have been, None if it should."""
+    """Return the reason why an action was wrongly accepted after these moves, or None."""
     if decided_on != moves:
         return f"{action} was decided on '{decided_on}' and met '{moves}'"
     stored = intents.get(len(moves))

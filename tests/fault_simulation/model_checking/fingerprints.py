@@ -1,6 +1,7 @@
-"""Whatever passes between a process and the world, with every moment told from now.
+"""Comparable fingerprints of the values that pass between a process and the world.
 
-Two states that differ only in when they are are one state: so that there is an end to them.
+Moments are relative to the present: two states that differ only in their time are one state.
+Otherwise the search would never end.
 """
 
 import threading
@@ -67,13 +68,13 @@ class RelativeTime(float):
 
 
 class RelativeLeaseVersion(int):
-    """How often the log was written to, as far as a process has seen."""
+    """Number of writes to the log that a process has seen."""
 
     __slots__ = ()
 
 
 class OpaqueObject:
-    """What stays the same as long as a process lives, and is told by its kind alone."""
+    """Object that stays the same as long as a process lives; only its type is compared."""
 
 
 class Interner(Generic[T]):
@@ -84,10 +85,10 @@ class Interner(Generic[T]):
         self._numbers: dict[Any, int] = {}
 
     def number(self, value: T, key: Any = None) -> int:  # noqa: ANN401
-        found = self._numbers.setdefault(value if key is None else key, len(self.all))
-        if found == len(self.all):
+        index = self._numbers.setdefault(value if key is None else key, len(self.all))
+        if index == len(self.all):
             self.all.append(value)
-        return found
+        return index
 
 
 def datetime_at(units: int) -> datetime:
@@ -115,34 +116,37 @@ def shift_times(value: Any, units: int) -> Any:  # noqa: ANN401, PLR0911 - one c
     if (when := parse_datetime(value)) is not None:
         return (when + units * UNIT).isoformat()
     if isinstance(value, Mapping):
-        return {key: shift_times(one, units) for key, one in value.items()}
+        return {key: shift_times(item, units) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(shift_times(one, units) for one in value)
+        return type(value)(shift_times(item, units) for item in value)
     if is_dataclass(value) and not isinstance(value, type):
-        return type(value)(*(shift_times(getattr(value, one.name), units) for one in fields(value)))
+        return type(value)(
+            *(shift_times(getattr(value, attribute.name), units) for attribute in fields(value))
+        )
     return value
 
 
 class Fingerprinter:
-    """A value as something that can be compared: what it is, and nothing of when or where.
+    """Comparable form of a value, independent of object identity and of absolute time.
 
-    Moments are told from `now`, those in the past by `past` or more as one, and so are beats.
+    Moments are relative to `current_units`, and those `max_age_units` or more in the past are
+    equal. Versions of a lease are relative to `lease_version` in the same way.
     """
 
     def __init__(
-        self, now: int = 0, lease_version: int = 0, max_age_units: int = EXPIRY_UNITS
+        self, current_units: int = 0, lease_version: int = 0, max_age_units: int = EXPIRY_UNITS
     ) -> None:
-        self._now, self._beat, self._past = now, lease_version, max_age_units
+        self._current_units, self._beat, self._past = current_units, lease_version, max_age_units
         self._seen: dict[int, tuple[int, Any]] = {}
 
     def fingerprint(self, value: Any) -> Any:  # noqa: ANN401, C901, PLR0911 - one case a type
         if isinstance(value, RelativeTime):
-            return ("moment", self._told(round(value / UNIT.total_seconds())))
+            return ("moment", self._relative_units(round(value / UNIT.total_seconds())))
         if isinstance(value, RelativeLeaseVersion):
             return ("beat", max(value - self._beat, -1))
         when = value if isinstance(value, datetime) else parse_datetime(value)
         if when is not None:
-            return ("at", self._told(units_since_start(when)))
+            return ("at", self._relative_units(units_since_start(when)))
         if isinstance(value, _PLAIN):
             return value
         if isinstance(value, Enum | OpaqueObject):
@@ -155,9 +159,9 @@ class Fingerprinter:
                 ),
             )
         if isinstance(value, list | tuple):
-            return tuple([self.fingerprint(one) for one in value])
+            return tuple([self.fingerprint(item) for item in value])
         if isinstance(value, set | frozenset):
-            return frozenset(self.fingerprint(one) for one in value)
+            return frozenset(self.fingerprint(item) for item in value)
         if isinstance(value, _LOCK):
             return ("locked", value.locked())
         if isinstance(value, threading.Event):
@@ -186,9 +190,12 @@ class Fingerprinter:
         names = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
         names += list(getattr(value, "__dict__", ()))
         if names:
-            held = {name: getattr(value, name) for name in names if hasattr(value, name)}
-            return (type(value).__name__, *((n, self.fingerprint(one)) for n, one in held.items()))
+            attributes = {name: getattr(value, name) for name in names if hasattr(value, name)}
+            return (
+                type(value).__name__,
+                *((n, self.fingerprint(item)) for n, item in attributes.items()),
+            )
         return (type(value).__name__, length_hint(value, 0))
 
-    def _told(self, at: int) -> int:
-        return max(at - self._now, -self._past)
+    def _relative_units(self, at: int) -> int:
+        return max(at - self._current_units, -self._past)

@@ -37,9 +37,9 @@ IGNORED_VARIABLES = {"offered", "ports"}
 
 @dataclass(frozen=True)
 class PortCall:
-    """What is asked of which port; moments in it are told from when it was asked.
+    """Call of a port by a process; moments in it are relative to the time of the call.
 
-    Two with the same `key` are the same question.
+    Two calls with the same `key` are equal.
     """
 
     port: str = field(compare=False)
@@ -50,9 +50,10 @@ class PortCall:
 
 @dataclass(frozen=True, slots=True)
 class PortReply:
-    """An answer so many units after the one before; `keeper` says that it is the lease keeper's.
+    """Reply of a port, `delay_units` after the previous one.
 
-    `value` is what the port returns, or the error that it raises, its moments told from now.
+    `value` is what the port returns, or the error that it raises, with moments relative to now.
+    `for_lease_keeper` is true for a reply to the lease keeper.
     """
 
     delay_units: int
@@ -62,9 +63,10 @@ class PortReply:
 
 @dataclass(frozen=True, slots=True)
 class ProcessState:
-    """Where a run of a process is: what it asks, so many units ago `asked`, or how it ended.
+    """State of a run of a process: its pending call, or its result.
 
-    `keeper` is what its lease keeper would ask, were it to wake up now.
+    `units_waiting` is the time since that call. `lease_keeper_call` is the call that its lease
+    keeper would make if it woke up now.
     """
 
     program: "Program"
@@ -142,13 +144,13 @@ class _Run(OpaqueObject):
 
     def __init__(self, program: Program, answers: tuple[PortReply, ...]) -> None:
         self._program, self._answers = program, answers
-        self._given = self._beat = 0
+        self._next_answer = self._beat = 0
         self.at = 0
         self.loop: Callable[[], None] | None = None  # what the lease keeper's thread does
         self._in_keeper = False
 
     def go(self) -> tuple[ProcessState, Any]:
-        """Where the run stops, and by what to know that."""
+        """Return the state in which the run stops, and a key that identifies that state."""
         try:
             end: Any = ("returned", self._program(ProcessPorts(self)))
         except _Halt as halt:
@@ -160,35 +162,37 @@ class _Run(OpaqueObject):
 
     def ask(self, port: str, name: str, args: tuple[Any, ...]) -> Any:  # noqa: ANN401
         """The answer, once it is given; the lease keeper may wake up before."""
-        asked = self.at
-        while self._given < len(self._answers):
-            answer = self._answers[self._given]
+        call_units = self.at
+        while self._next_answer < len(self._answers):
+            answer = self._answers[self._next_answer]
             if answer.for_lease_keeper is self._in_keeper:
-                self._given += 1
+                self._next_answer += 1
                 self.at += answer.delay_units
                 if isinstance(answer.value, Exception):
                     raise copy(answer.value)
                 return self._seen(shift_times(answer.value, self.at))
             self._wake()
         question = _question(
-            port, name, tuple(self._told(shift_times(one, -asked)) for one in args)
+            port,
+            name,
+            tuple(self._relative_argument(shift_times(arg, -call_units)) for arg in args),
         )
         if self._in_keeper:
             raise _Halt(question)
         keeper = self._keeper_asks()
-        stand = ProcessState(self._program, self._answers, question, self.at - asked, keeper)
-        raise _Halt(stand, (question.key, self._where(sys._getframe(2), asked)))
+        stand = ProcessState(self._program, self._answers, question, self.at - call_units, keeper)
+        raise _Halt(stand, (question.key, self._location_fingerprint(sys._getframe(2), call_units)))
 
     def _seen(self, value: Any) -> Any:  # noqa: ANN401
         """An answer; a record in it says by its beat only whether that is another than before."""
         if isinstance(value, list):
-            return [self._seen(one) for one in value]
+            return [self._seen(item) for item in value]
         if not isinstance(value, MatchRecord):
             return value
         self._beat += value.lease_version
         return replace(value, lease_version=RelativeLeaseVersion(self._beat))
 
-    def _told(self, value: Any) -> Any:  # noqa: ANN401
+    def _relative_argument(self, value: Any) -> Any:  # noqa: ANN401
         """An argument; a beat in it says only whether it is the last that was seen."""
         if isinstance(value, MatchRecord):
             return replace(value, lease_version=0)
@@ -207,7 +211,10 @@ class _Run(OpaqueObject):
             self._in_keeper = False
 
     def _keeper_asks(self) -> PortCall | None:
-        """What the lease keeper would ask; None if there is none, or it waits for its guard."""
+        """Return the call that the lease keeper would make, or None.
+
+        None means that there is no lease keeper, or that it waits for its guard.
+        """
         if self.loop is None or self.loop.__self__._guard.locked():  # type: ignore[attr-defined]
             return None
         try:
@@ -217,23 +224,25 @@ class _Run(OpaqueObject):
             return question
         return None
 
-    def _where(self, frame: FrameType | None, asked: int) -> Any:  # noqa: ANN401
+    def _location_fingerprint(self, frame: FrameType | None, call_units: int) -> Any:  # noqa: ANN401
         """The place in the code and all variables, from the question up to the program."""
         prints, shape = [], Fingerprinter(self.at, self._beat)
         while frame is not None and frame.f_code is not _Run.go.__code__:
-            code, held = frame.f_code, frame.f_locals
-            names = held.keys() - IGNORED_VARIABLES
-            told = tuple([(name, shape.fingerprint(held[name])) for name in sorted(names)])
-            prints.append((code, frame.f_lasti, told))
+            code, variables = frame.f_code, frame.f_locals
+            names = variables.keys() - IGNORED_VARIABLES
+            fingerprints = tuple(
+                [(name, shape.fingerprint(variables[name])) for name in sorted(names)]
+            )
+            prints.append((code, frame.f_lasti, fingerprints))
             frame = frame.f_back
-        return min(self.at - asked, EXPIRY_UNITS), tuple(prints)
+        return min(self.at - call_units, EXPIRY_UNITS), tuple(prints)
 
 
 _running: list[_Run] = []
 
 
 @contextmanager
-def _beside(work: Callable[[], None], *_: object) -> Iterator[None]:
+def _background_without_thread(work: Callable[[], None], *_: object) -> Iterator[None]:
     """Work that goes on in no thread: the run wakes it when it is its turn."""
     _running[-1].loop = work
     yield
@@ -242,7 +251,7 @@ def _beside(work: Callable[[], None], *_: object) -> Iterator[None]:
 
 def inline_lease_keeper() -> AbstractContextManager[object]:
     """Within it a lease keeper needs no thread."""
-    return mock.patch("cardsharp.bot.lease_keeper.run_periodically", _beside)
+    return mock.patch("cardsharp.bot.lease_keeper.run_periodically", _background_without_thread)
 
 
 class ReplyTable(Interner[Any]):
@@ -256,11 +265,11 @@ class ReplyTable(Interner[Any]):
     def number(self, value: Any, key: Any = None) -> int:  # noqa: ANN401
         """The number of a value whose moments are told from now, and that nobody changes."""
         del key
-        kept = self._by_id.get(id(value))
-        if kept is None:
+        entry = self._by_id.get(id(value))
+        if entry is None:
             number = super().number(value, Fingerprinter().fingerprint(value))
-            kept = self._by_id[id(value)] = value, number
-        return kept[1]
+            entry = self._by_id[id(value)] = value, number
+        return entry[1]
 
     def _older(self, number: int, by: int) -> int:
         return self.number(shift_times(self.all[number], -by))
@@ -281,10 +290,10 @@ class ProcessGraph:
     def start(self, program: Program) -> int:
         return self._come(program, ())
 
-    def _on(self, number: int, after: int, value: int, *, keeper: bool = False) -> int:
+    def _on(self, number: int, delay_units: int, value: int, *, keeper: bool = False) -> int:
         """The stand after an answer that comes so many units after the last."""
         stand = self.states[number]
-        answers = (*stand.replies, PortReply(after, self.values.all[value], keeper))
+        answers = (*stand.replies, PortReply(delay_units, self.values.all[value], keeper))
         return self._come(stand.program, answers)
 
     def _come(self, program: Program, answers: tuple[PortReply, ...]) -> int:

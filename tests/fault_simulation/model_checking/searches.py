@@ -1,7 +1,7 @@
-"""What `make evidence-model-check` explores: the code as it is, and with a rule broken on purpose.
+"""Searches of `make evidence-model-check`: the code as it is, and with a rule broken on purpose.
 
-Every state that can be reached is looked at once: first what no fault is needed for. Apart from
-the command, so that a process of its own can import it.
+Every reachable state is visited once, first the states that need no fault. This module is
+separate from the command, so that worker processes can import it.
 """
 
 import logging
@@ -23,7 +23,7 @@ from cardsharp.store.match_log import ExpiredLease, Lease, MatchRecord
 from fault_simulation.model_checking import card_match
 from fault_simulation.model_checking.process_model import inline_lease_keeper
 from fault_simulation.model_checking.state_space import (
-    ONE_WORKER,
+    SINGLE_WORKER_CONFIG,
     TWO_CARDS,
     WITH_OBSERVER,
     ModelConfig,
@@ -36,7 +36,7 @@ Predecessors = dict[bytes, tuple[bytes, str]]
 
 @dataclass
 class SearchResult:
-    """What a search found; `by_faults` are the states for which so many faults are needed."""
+    """Result of a search; `states_by_fault_count[n]` counts the states that need n faults."""
 
     states_by_fault_count: list[int] = field(default_factory=list)
     steps: int = 0
@@ -52,57 +52,57 @@ class SearchResult:
 
 def search(state_space: StateSpace, faults: int) -> SearchResult:
     """All states with up to so many faults; stops at the first thing wrong."""
-    began, found = time.process_time(), SearchResult()
+    began, result = time.process_time(), SearchResult()
     came: Predecessors = {}
     level: Predecessors = {
         state_space.pack(state_space.canonical(state_space.initial_state())): (b"", "")
     }
-    while level and found.violation is None and len(found.states_by_fault_count) <= faults:
-        before, last = len(came), len(found.states_by_fault_count) == faults
-        level = _level(state_space, came, level, found, last=last)
-        found.states_by_fault_count.append(len(came) - before)
-    found.seconds, found.max_unattended_seconds = (
+    while level and result.violation is None and len(result.states_by_fault_count) <= faults:
+        previous_count, last = len(came), len(result.states_by_fault_count) == faults
+        level = _level(state_space, came, level, result, last=last)
+        result.states_by_fault_count.append(len(came) - previous_count)
+    result.seconds, result.max_unattended_seconds = (
         time.process_time() - began,
         state_space.max_unattended / 2,
     )
-    return found
+    return result
 
 
 def _level(
-    world: StateSpace, came: Predecessors, level: Predecessors, found: SearchResult, *, last: bool
+    world: StateSpace, came: Predecessors, level: Predecessors, result: SearchResult, *, last: bool
 ) -> Predecessors:
     """Look at all that is reached from here without a fault; what one more fault leads to.
 
     That is of no use where it is the `last`.
     """
-    after: Predecessors = {}
+    next_level: Predecessors = {}
     while level:
-        packed, how = level.popitem()
+        packed, predecessor = level.popitem()
         if packed in came:
             continue
-        came[packed] = how
+        came[packed] = predecessor
         for step in world.successors(world.unpack(packed)):
-            found.steps += 1
+            result.steps += 1
             if step.violation is not None:
-                found.violation, found.trace = (
+                result.violation, result.trace = (
                     step.violation,
                     [*_trace(came, packed), step.description],
                 )
-                return after
+                return next_level
             if step.is_fault and last:
                 continue
             reached = world.pack(world.canonical(step.state))
             if reached not in came:
                 words = sys.intern(step.description)
-                (after if step.is_fault else level).setdefault(reached, (packed, words))
-    return after
+                (next_level if step.is_fault else level).setdefault(reached, (packed, words))
+    return next_level
 
 
 def _trace(came: Predecessors, packed: bytes) -> list[str]:
     words = []
     while packed:
-        packed, said = came[packed]
-        words.append(said)
+        packed, description = came[packed]
+        words.append(description)
     return words[-2::-1]
 
 
@@ -111,10 +111,10 @@ HOUR = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class SearchJob:
-    """What is explored, and with up to how many faults; what of the code is broken, and how."""
+    """Search to run: its configuration, the maximum of faults, and the mutation of the code."""
 
     title: str
-    config: ModelConfig = ONE_WORKER
+    config: ModelConfig = SINGLE_WORKER_CONFIG
     max_faults: int = 1
     mutation: tuple[object, str, Any] | None = None
 
@@ -127,7 +127,9 @@ class SearchJob:
 SEARCHES = (
     SearchJob("one worker at a time and an onlooker, two cards"),
     SearchJob(
-        "one worker at a time and an onlooker, one card", replace(ONE_WORKER, card_count=1), 2
+        "one worker at a time and an onlooker, one card",
+        replace(SINGLE_WORKER_CONFIG, card_count=1),
+        2,
     ),
     SearchJob("two workers and an onlooker, one card", replace(TWO_CARDS, card_count=1)),
     SearchJob(
@@ -141,7 +143,7 @@ SEARCHES = (
 
 
 def _breathe(
-    self: lease_keeper.LeaseKeeper, _error: ArenaError, _sent: object, _most: object
+    self: lease_keeper.LeaseKeeper, _error: ArenaError, _sent: object, _max_retry_after: object
 ) -> None:
     self.sleep(self.timing.backoff)
 
@@ -157,7 +159,7 @@ def _too_late(self: lease_keeper.LeaseKeeper, sequence: int, intent: Any) -> boo
 _act = card_match.CardTurnPort.send
 
 
-def _again(self: card_match.CardTurnPort, action: str) -> Any:  # noqa: ANN401
+def _resend_action(self: card_match.CardTurnPort, action: str) -> Any:  # noqa: ANN401
     try:
         return _act(self, action)
     except ArenaError as error:
@@ -167,12 +169,12 @@ def _again(self: card_match.CardTurnPort, action: str) -> Any:  # noqa: ANN401
 
 
 class _Believed(DenialTracker):
-    def denied_for(self, error: ArenaError, now: float) -> timedelta:
-        return HOUR if is_definitive(error) else super().denied_for(error, now)
+    def denied_for(self, error: ArenaError, current_time: float) -> timedelta:
+        return HOUR if is_definitive(error) else super().denied_for(error, current_time)
 
 
 def _for_ever(
-    _self: match_dispatcher.LeaseObserver, match: MatchRecord, _now: float
+    _self: match_dispatcher.LeaseObserver, match: MatchRecord, _current_time: float
 ) -> ExpiredLease | None:
     return ExpiredLease(match.lease_version, timedelta(0)) if match.ttl is None else None
 
@@ -185,7 +187,7 @@ MUTATION_SEARCHES = (
     SearchJob("no fence", TWO_CARDS, mutation=(sqlite_match_log, "_own", _anybody)),
     SearchJob(
         "an action without an answer is sent again",
-        mutation=(card_match.CardTurnPort, "send", _again),
+        mutation=(card_match.CardTurnPort, "send", _resend_action),
     ),
     SearchJob(
         "a successor does not wait for what may arrive",

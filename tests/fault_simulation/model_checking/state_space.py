@@ -24,7 +24,7 @@ IDLE = -1
 
 
 class Speed(IntEnum):
-    """How fast a process is."""
+    """Speed of a process."""
 
     PROMPT = 0
     SLOW = 1  # its network or store is, for as long as it takes; its lease keeper goes on
@@ -43,9 +43,10 @@ class ProcessSlot(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything at one moment; `flying` are the actions whose sender is not waiting any more.
+    """State of everything at one moment.
 
-    Of each: the action, the moves on which it was decided, and in how many units it is too late.
+    `in_flight_actions` are those whose sender no longer waits. Each has the action, the moves
+    on which it was decided, and the units until it is too late.
     """
 
     moves: str
@@ -59,7 +60,7 @@ class State(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What happens, in words, the state after it, and what is wrong with that."""
+    """Event: its description, the next state, and the violation in it, if any."""
 
     description: str
     state: State
@@ -68,7 +69,7 @@ class Step(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What comes of a question: the world and its asker after it, and the answer to come."""
+    """Effect of a call: the next state, the next slot of the caller, and the answer to come."""
 
     description: str
     state: State
@@ -84,16 +85,16 @@ UNKNOWN_OUTCOME_ERROR = errors.UpstreamError(403, "a page", outcome_unknown=True
 NOT_FOUND_ERROR = errors.NotFound(404, card_match.NO_SUCH_MATCH)
 CONNECTION_ERROR = errors.Unreachable("no connection")
 MATCH_OVER_ERROR, NOT_YOUR_TURN_ERROR = errors.MatchOver(), errors.NotYourTurn(409, "not your turn")
-ONE_ANNOUNCED_MATCH: list[card_match.AnnouncedMatch] = [card_match.AnnouncedMatch(card_match.MATCH)]
+SINGLE_ANNOUNCEMENT: list[card_match.AnnouncedMatch] = [card_match.AnnouncedMatch(card_match.MATCH)]
 NO_MATCHES: list[card_match.AnnouncedMatch] = []
 STORE_ERROR = errors.StoreError("The match log did not answer.")
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """What is explored; `skews` is by how much the clock of each worker is wrong.
+    """Configuration of a search; `clock_skews` has the clock error of each worker.
 
-    The onlookers offer what nobody attends, as pollers do.
+    The observers offer matches that no worker attends, as pollers do.
     """
 
     card_count: int = 2
@@ -104,7 +105,7 @@ class ModelConfig:
 
 
 TWO_CARDS = ModelConfig()
-ONE_WORKER = ModelConfig(
+SINGLE_WORKER_CONFIG = ModelConfig(
     clock_skews=(timedelta(0),)
 )  # one at a time: whoever begins after it is another
 WITH_OBSERVER = ModelConfig(card_count=1, max_unattended=timedelta(seconds=5))
@@ -147,7 +148,7 @@ class StateSpace:
                 begun = _with(state, place, ProcessSlot(self.initial_processes[place]))
                 if self._counts and place < self._workers:
                     begun = begun._replace(messages=state.messages - 1)
-                yield Step(f"{self._who(place)} begins", begun)
+                yield Step(f"{self._process_name(place)} begins", begun)
         if all(self._may_wait(state, place) for place in range(len(state.processes))):
             yield self._later(state)
 
@@ -162,8 +163,8 @@ class StateSpace:
         numbers.frombytes(packed)
         store, messages, alone, moves, flying, *procs = numbers
         parts = self._parts.all
-        whose = tuple(parts[number] for number in procs)
-        return State(parts[moves], store, parts[flying], whose, messages, alone)
+        processes = tuple(parts[number] for number in procs)
+        return State(parts[moves], store, parts[flying], processes, messages, alone)
 
     def canonical(self, state: State) -> State:
         """The same state as all others that differ from it in names only."""
@@ -175,19 +176,19 @@ class StateSpace:
             state = state._replace(processes=(*workers, *sorted(onlookers)))
         if not self.symmetric:
             return state
-        one, other, *rest = state.processes
-        if one < other:
+        first, second, *rest = state.processes
+        if first < second:
             return state
         swapped = self.stores.with_workers_swapped(state.store)
-        if one == other and state.store <= swapped:
+        if first == second and state.store <= swapped:
             return state
-        return state._replace(store=swapped, processes=(other, one, *rest))
+        return state._replace(store=swapped, processes=(second, first, *rest))
 
     def _arrivals(self, state: State) -> Iterator[Step]:
-        for one in state.in_flight_actions:
-            action, meant, _ = one
+        for in_flight_action in state.in_flight_actions:
+            action, meant, _ = in_flight_action
             moves, _, wrong = self._acted(state, action, meant)
-            rest = tuple(other for other in state.in_flight_actions if other != one)
+            rest = tuple(other for other in state.in_flight_actions if other != in_flight_action)
             words = f"the late {action} arrives"
             yield Step(words, state._replace(moves=moves, in_flight_actions=rest), violation=wrong)
 
@@ -205,40 +206,52 @@ class StateSpace:
         )
 
     def _of(self, state: State, place: int, proc: ProcessSlot) -> Iterator[Step]:
-        stand, who = self.processes.states[proc.state_index], self._who(place)
-        yield Step(f"{who} dies", self._gone(state, place, proc, stand), is_fault=True)
+        stand, process_name = self.processes.states[proc.state_index], self._process_name(place)
+        yield Step(f"{process_name} dies", self._gone(state, place, proc, stand), is_fault=True)
         if proc.speed and proc.units_waited == 0:
             return
         if proc.answer >= 0:
-            yield self._on(state, place, proc, proc.answer, f"{who} goes on")
+            yield self._on(state, place, proc, proc.answer, f"{process_name} goes on")
             return
         fades = (
             () if proc.speed or stand.pending_call.port == "clock" else (Speed.SLOW, Speed.FROZEN)
         )
         for pace in fades:
-            stays, said = _with(state, place, proc._replace(speed=pace)), pace.name.lower()
-            yield Step(f"{who} is {said} before {stand.pending_call.name}", stays, is_fault=True)
+            stays, description = _with(state, place, proc._replace(speed=pace)), pace.name.lower()
+            yield Step(
+                f"{process_name} is {description} before {stand.pending_call.name}",
+                stays,
+                is_fault=True,
+            )
         for effect in self._effects(state, place, proc, stand):
             value = self.values.number(effect.value)
-            words = f"{who}: {effect.description}"
+            words = f"{process_name}: {effect.description}"
             step = self._on(effect.state, place, effect.process, value, words)
             yield step._replace(
                 is_fault=effect.is_fault, violation=effect.violation or step.violation
             )
             for pace in () if effect.is_fault else fades:
-                held = effect.process._replace(speed=pace, answer=value)
-                stays = _with(effect.state, place, held)
-                said = f"{words}, and is {pace.name.lower()}"
-                yield Step(said, stays, is_fault=True, violation=effect.violation)
+                slot = effect.process._replace(speed=pace, answer=value)
+                stays = _with(effect.state, place, slot)
+                description = f"{words}, and is {pace.name.lower()}"
+                yield Step(description, stays, is_fault=True, violation=effect.violation)
 
     def _may_begin(self, state: State, place: int) -> bool:
-        """Whether an idle process can begin: an onlooker always, a worker by a message."""
+        """Return True if an idle process can begin.
+
+        Until the match is finished, an observer can always begin; a worker needs a message
+        where messages are counted.
+        """
         if self._finished(state):
             return False
         return not self._counts or place >= self._workers or state.messages > 0
 
     def _may_wait(self, state: State, place: int) -> bool:
-        """Whether time can pass without an answer to this process: it is not prompt, or waits."""
+        """Return True if time can pass while this process gets no answer.
+
+        That is so if the process is idle with nothing to begin, slow, frozen, asleep, or
+        waiting for the rival.
+        """
         proc = state.processes[place]
         if proc.state_index == IDLE:
             return not self._counts or not self._may_begin(state, place)
@@ -249,7 +262,7 @@ class StateSpace:
             return stand.units_waiting + proc.units_waited < stand.pending_call.args[0] // UNIT
         return stand.pending_call.name == "wait" and self.rules.is_rival_turn(state.moves)
 
-    def _kept(self, state: State, place: int) -> State:
+    def _with_renewed_lease(self, state: State, place: int) -> State:
         """The state when the lease keeper in the background has renewed."""
         proc = state.processes[place]
         question = (
@@ -259,10 +272,10 @@ class StateSpace:
         )
         if question is None or proc.speed == Speed.FROZEN:
             return state
-        after, proc, told = self._at_log(state, place, proc, question)
-        number = self.values.number(told.value)
+        next_state, proc, reply = self._at_log(state, place, proc, question)
+        number = self.values.number(reply.value)
         stand = self.processes.advance(proc.state_index, proc.units_waited, number, keeper=True)
-        return _with(after, place, proc._replace(state_index=stand, units_waited=0))
+        return _with(next_state, place, proc._replace(state_index=stand, units_waited=0))
 
     def _on(self, state: State, place: int, proc: ProcessSlot, value: int, words: str) -> Step:
         """The process goes on with an answer, up to its next question or its end."""
@@ -310,64 +323,75 @@ class StateSpace:
         self, state: State, place: int, proc: ProcessSlot, question: PortCall
     ) -> tuple[State, ProcessSlot, StoreReply]:
         """The world and the asker after a question at the log, and what that told."""
-        told = self.stores.call(
+        reply = self.stores.call(
             state.store, question, StoreCaller(place, proc.owns_lease, proc.version_is_current)
         )
-        state = state._replace(store=told.store)
-        if question.name == "acquire_lease" and told.value is not None:
+        state = state._replace(store=reply.store)
+        if question.name == "acquire_lease" and reply.value is not None:
             state, proc = _all(state, owns_lease=False), proc._replace(owns_lease=True)
-        if told.version_changed:
+        if reply.version_changed:
             state, proc = (
                 _all(state, version_is_current=False),
                 proc._replace(version_is_current=False),
             )
-        if question.name in {"match", "running_matches"} and told.value:
+        if question.name in {"match", "running_matches"} and reply.value:
             proc = proc._replace(version_is_current=True)
-        return state, proc, told
+        return state, proc, reply
 
     def _logged(
         self, state: State, place: int, proc: ProcessSlot, question: PortCall
     ) -> Iterator[Effect]:
-        name, (after, here, told) = question.name, self._at_log(state, place, proc, question)
-        changes = told.store != state.store
-        wrong = self._log_faults(state.moves, told.store) if changes else None
+        name, (next_state, next_slot, reply) = (
+            question.name,
+            self._at_log(state, place, proc, question),
+        )
+        changes = reply.store != state.store
+        wrong = self._log_faults(state.moves, reply.store) if changes else None
         if name == "finish" and question.args[1]["result"] == MISSING_GAME:
             wrong = wrong or _hasty(self.processes.states[proc.state_index])
         words = f"{name} at the log"
-        said = f"{words} -> {self._short(told.value)}"
-        yield Effect(said, after, here, told.value, violation=wrong)
+        description = f"{words} -> {self._short(reply.value)}"
+        yield Effect(description, next_state, next_slot, reply.value, violation=wrong)
         yield Effect(f"{words} fails", state, proc, STORE_ERROR, is_fault=True)
-        if changes or told.version_changed:
+        if changes or reply.version_changed:
             lost = f"{words}, the answer is lost"
-            yield Effect(lost, after, here, STORE_ERROR, is_fault=True, violation=wrong)
+            yield Effect(lost, next_state, next_slot, STORE_ERROR, is_fault=True, violation=wrong)
 
     def _log_faults(self, moves: str, store: int) -> str | None:
-        """What is wrong with the log, None for nothing."""
+        """Return what is wrong with the log, or None."""
         record, history = self.stores.record(store), card_match.facts(moves)
         for number, fact in record.facts.items():
             if history.get(number) != fact:
                 return f"the log has {fact} as move {number} of '{moves}'"
-        ended = record.outcome is not None and record.outcome["result"] != MISSING_GAME
-        if ended and (record.facts != history or not self.rules.is_over(moves)):
+        is_closed = record.outcome is not None and record.outcome["result"] != MISSING_GAME
+        if is_closed and (record.facts != history or not self.rules.is_over(moves)):
             return f"the log is closed with {len(record.facts)} moves of '{moves}'"
         return None
 
     def _acting(
-        self, state: State, proc: ProcessSlot, question: PortCall, left: int
+        self, state: State, proc: ProcessSlot, question: PortCall, remaining_units: int
     ) -> Iterator[Effect]:
         action, meant = question.args
-        if left > 0:
+        if remaining_units > 0:
             moves, answer, wrong = self._acted(state, action, meant)
-            words, after = f"{action} meets '{state.moves}'", state._replace(moves=moves)
-            yield Effect(f"{words} -> {self._short(answer)}", after, proc, answer, violation=wrong)
+            words, next_state = f"{action} meets '{state.moves}'", state._replace(moves=moves)
+            yield Effect(
+                f"{words} -> {self._short(answer)}", next_state, proc, answer, violation=wrong
+            )
             page = f"{words}, answered with a page"
-            yield Effect(page, after, proc, UNKNOWN_OUTCOME_ERROR, is_fault=True, violation=wrong)
+            yield Effect(
+                page, next_state, proc, UNKNOWN_OUTCOME_ERROR, is_fault=True, violation=wrong
+            )
         words = f"{action} is answered with a page, and may arrive"
         yield Effect(
-            words, _sent(state, question, left), proc, UNKNOWN_OUTCOME_ERROR, is_fault=True
+            words,
+            _sent(state, question, remaining_units),
+            proc,
+            UNKNOWN_OUTCOME_ERROR,
+            is_fault=True,
         )
         yield Effect(f"{action} is falsely denied", state, proc, NOT_FOUND_ERROR, is_fault=True)
-        if left == self.act:
+        if remaining_units == self.act:
             yield Effect(
                 f"{action} finds no connection", state, proc, CONNECTION_ERROR, is_fault=True
             )
@@ -375,7 +399,7 @@ class StateSpace:
     def _looking(self, state: State, proc: ProcessSlot, question: PortCall) -> Iterator[Effect]:
         moves, name = state.moves, question.name
         if name == "matches":
-            named = ONE_ANNOUNCED_MATCH if self.rules.is_our_turn(moves) else NO_MATCHES
+            named = SINGLE_ANNOUNCEMENT if self.rules.is_our_turn(moves) else NO_MATCHES
             yield Effect("asks for matches", state, proc, named)
         elif name == "wait" and self.rules.is_rival_turn(moves):
             yield Effect("waits in vain", state, proc)
@@ -389,11 +413,15 @@ class StateSpace:
     def _later(self, state: State) -> Step:
         """A second passes, and the lease keepers of those that are not frozen have renewed."""
         procs = tuple(self._aged(proc) for proc in state.processes)
-        flying = tuple((a, m, left - TICK) for a, m, left in state.in_flight_actions if left > TICK)
+        flying = tuple(
+            (a, m, remaining_units - TICK)
+            for a, m, remaining_units in state.in_flight_actions
+            if remaining_units > TICK
+        )
         store = self.stores.advance_time(state.store, TICK)
         later = state._replace(store=store, in_flight_actions=flying, processes=procs)
         for place in range(len(procs)):
-            later = self._kept(later, place)
+            later = self._with_renewed_lease(later, place)
         bound = self.config.max_unattended
         if bound is None:
             return Step("a second passes", later)
@@ -405,12 +433,15 @@ class StateSpace:
         return Step("a second passes", later._replace(units_unattended=alone), violation=wrong)
 
     def _is_alone(self, state: State) -> bool:
-        """Whether nobody holds a match that goes on, but who is frozen, and a poller listens."""
-        held = any(p.owns_lease and p.speed < Speed.FROZEN for p in state.processes)
+        """Return True if a poller listens and no running process holds the match.
+
+        The match must be unfinished. A frozen process does not count as a holder.
+        """
+        has_live_holder = any(p.owns_lease and p.speed < Speed.FROZEN for p in state.processes)
         listens = any(
             p.state_index != IDLE and not p.speed for p in state.processes[self._workers :]
         )
-        return listens and not held and not self._finished(state)
+        return listens and not has_live_holder and not self._finished(state)
 
     def _aged(self, proc: ProcessSlot) -> ProcessSlot:
         if proc.state_index == IDLE:
@@ -422,26 +453,26 @@ class StateSpace:
     def _short(self, value: Any) -> str:  # noqa: ANN401
         number = self.values.number(value)
         if number not in self._words:
-            said = type(value).__name__ if isinstance(value, Exception) else repr(value)
-            self._words[number] = said[:160]
+            text = type(value).__name__ if isinstance(value, Exception) else repr(value)
+            self._words[number] = text[:160]
         return self._words[number]
 
     def _finished(self, state: State) -> bool:
         return self.stores.record(state.store).status == "finished"
 
-    def _who(self, place: int) -> str:
+    def _process_name(self, place: int) -> str:
         workers = self._workers
         return f"worker {place + 1}" if place < workers else f"onlooker {place - workers + 1}"
 
 
-def _all(state: State, **now: bool) -> State:
+def _all(state: State, **changes: bool) -> State:
     """The state in which that is so of every process."""
-    return state._replace(processes=tuple(proc._replace(**now) for proc in state.processes))
+    return state._replace(processes=tuple(proc._replace(**changes) for proc in state.processes))
 
 
-def _sent(state: State, question: PortCall, left: int) -> State:
+def _sent(state: State, question: PortCall, remaining_units: int) -> State:
     """The state in which an action may still arrive for so many units."""
-    late = ((*question.args, left),) if left > 0 else ()
+    late = ((*question.args, remaining_units),) if remaining_units > 0 else ()
     return state._replace(in_flight_actions=(*state.in_flight_actions, *late))
 
 

@@ -1,4 +1,8 @@
-"""The real match log in SQLite, as a function: from what it holds and is asked to both anew."""
+"""Model of the match log: the real log in SQLite as a pure function.
+
+From the contents of the log and a call it computes the new contents and the reply, so that both can
+be cached.
+"""
 
 import json
 from dataclasses import dataclass, replace
@@ -30,7 +34,7 @@ Row = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True, slots=True)
 class StoreContents:
-    """All that the log holds, its moments in units from now."""
+    """Contents of the log; its times are units relative to the current time."""
 
     match: Row | None = None
     moves: tuple[tuple[int, str | None, str | None], ...] = ()
@@ -38,7 +42,7 @@ class StoreContents:
 
 @dataclass(frozen=True, slots=True)
 class MatchLogView:
-    """What is in the log, for a judge."""
+    """Contents of the match log as a checker reads them."""
 
     status: str | None
     outcome: Any
@@ -48,7 +52,11 @@ class MatchLogView:
 
 @dataclass(frozen=True, slots=True)
 class StoreCaller:
-    """Who asks: in which place, whether its lease is the last one, and the beat that it saw."""
+    """Worker that calls the store.
+
+    `owns_lease` is True if its lease is the last one, `version_is_current` if it saw the last
+    version of the match.
+    """
 
     index: int
     owns_lease: bool
@@ -56,7 +64,7 @@ class StoreCaller:
 
 
 class StoreReply(NamedTuple):
-    """The log after a question, its answer or error, and whether there is another beat now."""
+    """Result of a call: the new contents, the value or error, and if the version changed."""
 
     store: int
     value: Any
@@ -64,7 +72,7 @@ class StoreReply(NamedTuple):
 
 
 class StoreGraph:
-    """Every content that the log was seen with, by number; 0 is the empty log."""
+    """Every content that the log has had, by number; 0 is the empty log."""
 
     def __init__(self) -> None:
         self._log = SqliteMatchLog(Path(MEMORY_PATH), VirtualClock())
@@ -92,7 +100,7 @@ class StoreGraph:
         return self._number(replace(contents, match=match))
 
     def _later(self, store: int, by: int) -> int:
-        """So many units nearer to the past, of which the far part is one."""
+        """Return the log after `by` units; moments beyond the expiry count as one."""
         contents = self.contents[store]
         if contents.match is None:
             return store
@@ -112,17 +120,17 @@ class StoreGraph:
 
     def _ask(self, store: int, question: PortCall, asker: StoreCaller) -> StoreReply:
         self._write(self.contents[store])
-        args = [_asked(one, asker) for one in question.args]
+        args = [_to_log_argument(arg, asker) for arg in question.args]
         try:
-            value = _told(getattr(self._log, question.name)(*args), asker)
+            value = _to_caller_value(getattr(self._log, question.name)(*args), asker)
         except StoreError as error:
             value = (
                 WriteConflict("lost")
                 if isinstance(error, WriteConflict)
                 else StoreError(str(error))
             )
-        after, beat = self._read()
-        return StoreReply(self._number(after), value, beat != _BEAT)
+        new_contents, beat = self._read()
+        return StoreReply(self._number(new_contents), value, beat != _BEAT)
 
     def _write(self, contents: StoreContents) -> None:
         with self._log._file.transaction() as db:
@@ -139,12 +147,12 @@ class StoreGraph:
 
     def _read(self) -> tuple[StoreContents, int]:
         with self._log._file.reading() as db:
-            found = db.execute("SELECT * FROM matches").fetchone()
-            asked = "SELECT sequence, intent, facts FROM moves ORDER BY sequence"
-            moves = db.execute(asked).fetchall()
-        if found is None:
+            match_row = db.execute("SELECT * FROM matches").fetchone()
+            moves_query = "SELECT sequence, intent, facts FROM moves ORDER BY sequence"
+            moves = db.execute(moves_query).fetchall()
+        if match_row is None:
             return StoreContents(), _BEAT
-        row = dict(found)
+        row = dict(match_row)
         beat = row["beat"]
         row |= {"fence": _FENCE, "beat": _BEAT, "started": to_micros(START)}
         if row["finished"] is not None:
@@ -162,8 +170,8 @@ def _name(place: int) -> str:
     return f"w{place}"
 
 
-def _asked(value: Any, asker: StoreCaller) -> Any:  # noqa: ANN401
-    """An argument as the log is to see it."""
+def _to_log_argument(value: Any, asker: StoreCaller) -> Any:  # noqa: ANN401
+    """Translate an argument of the model to the value that the real log takes."""
     if isinstance(value, Lease):
         fence = _FENCE if asker.owns_lease else _FENCE - 1
         return replace(value, owner=_name(asker.index), fence_token=fence)
@@ -177,12 +185,12 @@ def _asked(value: Any, asker: StoreCaller) -> Any:  # noqa: ANN401
     return _name(asker.index) if value == WORKER else value
 
 
-def _told(value: Any, asker: StoreCaller) -> Any:  # noqa: ANN401
-    """An answer as its asker sees it."""
+def _to_caller_value(value: Any, asker: StoreCaller) -> Any:  # noqa: ANN401
+    """Translate a value of the real log to the one that its caller sees in the model."""
     if isinstance(value, Lease):
-        mine = value.owner == _name(asker.index)
-        return replace(value, owner=WORKER if mine else "other", fence_token=int(mine))
+        is_caller = value.owner == _name(asker.index)
+        return replace(value, owner=WORKER if is_caller else "other", fence_token=int(is_caller))
     if isinstance(value, MatchRecord):
         beat = 0 if asker.version_is_current else 1
-        return replace(value, lease=_told(value.lease, asker), lease_version=beat)
-    return [_told(one, asker) for one in value] if isinstance(value, list) else value
+        return replace(value, lease=_to_caller_value(value.lease, asker), lease_version=beat)
+    return [_to_caller_value(item, asker) for item in value] if isinstance(value, list) else value

@@ -31,40 +31,46 @@ def quiet() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("setting", "faults", "least"),
+    ("setting", "faults", "min_states"),
     [(ALONE, 1, 300), (TWO_CARDS, 0, 500), (WITH_OBSERVER, 0, 30), (TWO_POLLERS, 0, 500)],
 )
-def test_r36_no_interleaving_harms_a_match(setting: ModelConfig, faults: int, least: int) -> None:
+def test_r36_no_interleaving_harms_a_match(
+    setting: ModelConfig, faults: int, min_states: int
+) -> None:
     """The real pollers are explored too: a question that they have learned to ask is noticed."""
-    found = search(StateSpace(setting), faults)
-    assert found.violation is None, found.trace
-    assert found.states > least
+    result = search(StateSpace(setting), faults)
+    assert result.violation is None, result.trace
+    assert result.states > min_states
 
 
 @pytest.mark.parametrize("rule", ["no intent is stored", "a page counts as a refusal"])
-def test_a_broken_rule_is_found(rule: str) -> None:
-    (mutant,) = (one for one in MUTATION_SEARCHES if one.title == rule)
+def test_a_mutated_rule_is_detected(rule: str) -> None:
+    (mutant,) = (
+        mutation_search for mutation_search in MUTATION_SEARCHES if mutation_search.title == rule
+    )
     with mutant.with_mutation():
-        found = search(StateSpace(ALONE), 1)
-    assert found.violation is not None
-    assert found.trace
+        result = search(StateSpace(ALONE), 1)
+    assert result.violation is not None
+    assert result.trace
 
 
 @pytest.mark.parametrize("setting", [TWO_CARDS, WITH_OBSERVER])
-def test_what_is_merged_does_as_the_code_does_from_its_start(setting: ModelConfig) -> None:
-    """By chance through both: the states as explored, and each process run anew from its start."""
+def test_merged_states_behave_like_a_replay_from_the_start(setting: ModelConfig) -> None:
+    """Walk both state spaces at random: the merged one, and one that replays each process."""
     rng = Random(1)
     for _ in range(12):
         short, long = StateSpace(setting), StateSpace(setting, merge=False)
-        here, there = short.initial_state(), long.initial_state()
+        merged_state, replayed_state = short.initial_state(), long.initial_state()
         for _ in range(40):
-            ways, same = list(short.successors(here)), list(long.successors(there))
-            assert [one.description for one in ways] == [one.description for one in same]
+            ways, same = list(short.successors(merged_state)), list(long.successors(replayed_state))
+            assert [successor.description for successor in ways] == [
+                successor.description for successor in same
+            ]
             at = rng.randrange(len(ways))
-            here, there = ways[at].state, same[at].state
+            merged_state, replayed_state = ways[at].state, same[at].state
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_r36_make_explore_finds_nothing_but_what_is_broken_on_purpose() -> None:
+def test_r36_make_explore_reports_only_the_planted_faults() -> None:
     assert main() == 0

@@ -154,8 +154,10 @@ def delete_secrets(
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> None:
     """Delete the stack's passwords before `sam delete`, which would leave them."""
-    gone = stack_control.delete_secrets(options.find(), include_match_log=include_match_log)
-    options.print_done(f"Deleted: {', '.join(gone) or 'nothing, for nothing was there'}.")
+    deleted_names = stack_control.delete_secrets(
+        options.find(), include_match_log=include_match_log
+    )
+    options.print_done(f"Deleted: {', '.join(deleted_names) or 'nothing, for nothing was there'}.")
 
 
 @cloud.command(name="set")

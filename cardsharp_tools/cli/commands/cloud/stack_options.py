@@ -27,7 +27,7 @@ from cardsharp_tools.operations.stack import DEFAULT_NAME, Stack, account_client
 
 @dataclass(frozen=True, kw_only=True)
 class StackOptions(CommandOptions):
-    """Which stack, and how its answer is printed; the account is that of the environment."""
+    """Options for the stack and the output format; the environment sets the AWS account."""
 
     stack: str = DEFAULT_NAME
     """The stack's name."""
@@ -89,7 +89,7 @@ class SettingChanges(CommandOptions):
     """New settings of a deployed stack."""
 
     strategy: str | None = None
-    """Who plays our seat at the arena."""
+    """The strategy that plays our seat at the arena."""
     tag: tuple[str, ...] = ()
     """Tags of the matches to attend."""
     all_tags: bool = False

@@ -46,7 +46,7 @@ def _is_to_come(_kind: object, delay: timedelta | None) -> None:
 
 _STATES = {
     ContestStage.OPEN: "has not begun",
-    ContestStage.BEGUN: "goes on",
+    ContestStage.RUNNING: "goes on",
     ContestStage.OVER: "over",
 }
 
@@ -200,8 +200,8 @@ def history(
 @contest.command
 def undo(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
     """Take back the last act of `contest history`; what follows is worked out anew."""
-    with target.admin(folder) as desk:
-        act = desk.undo()
+    with target.admin(folder) as admin:
+        act = admin.undo()
     result_console().print(f"Undone: {act.what}")
 
 
@@ -225,8 +225,8 @@ def freeze(
     Teams see their own matches, you and these commands see all. `cardsharp contest
     reveal` shows it, `undo` takes it back.
     """
-    with target.admin(folder) as desk:
-        act = desk.freeze(utc_now() + (delay or timedelta()))
+    with target.admin(folder) as admin:
+        act = admin.freeze(utc_now() + (delay or timedelta()))
     result_console().print(f"The scoreboard is {act.what}.")
     command = f"cardsharp contest reveal {target.arguments(folder)}"
     result_console().print(
@@ -243,16 +243,16 @@ def reveal(
     target: ContestTarget = LOCAL_CONTEST,
 ) -> None:
     """Show spectators the next round of a frozen scoreboard, or all of it."""
-    with target.admin(folder) as desk:
-        act = desk.reveal_round(everything=all_rounds)
+    with target.admin(folder) as admin:
+        act = admin.reveal_round(everything=all_rounds)
     result_console().print(f"The scoreboard is {act.what}.")
 
 
 @contest.command
 def pause(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
     """Start no new matches; running ones finish."""
-    with target.admin(folder) as desk:
-        desk.pause(paused=True)
+    with target.admin(folder) as admin:
+        admin.pause(paused=True)
     command = f"cardsharp contest resume {target.arguments(folder)}"
     result_console().print(f"No match begins until: {command}", style="dim", soft_wrap=True)
 
@@ -260,6 +260,6 @@ def pause(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
 @contest.command
 def resume(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
     """Start new matches again."""
-    with target.admin(folder) as desk:
-        desk.pause(paused=False)
+    with target.admin(folder) as admin:
+        admin.pause(paused=False)
     result_console().print("Matches begin again.")

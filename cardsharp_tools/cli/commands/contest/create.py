@@ -102,7 +102,7 @@ class NewOptions(CommandOptions):
     """Settings of a new contest."""
 
     game: str = DEFAULT_GAME
-    """Which game is played; the first has an arena."""
+    """The game to play; the first has an arena."""
     format: Annotated[
         str,
         Parameter(
@@ -120,7 +120,7 @@ class NewOptions(CommandOptions):
     teams: Annotated[int | None, Parameter(validator=validators.Number(gte=2, lte=64))] = None
     """Take the format and the matches of a pairing that suit so many teams best."""
     minutes: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 180
-    """How long it may take, with --teams."""
+    """The minutes that the contest may take, with --teams."""
 
 
 def new(

@@ -172,8 +172,8 @@ def list_(
 @teams.command
 def remove(folder: Folder, name: str, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
     """Remove a team before the contest has begun."""
-    with target.admin(folder) as desk:
-        desk.remove_team(name)
+    with target.admin(folder) as admin:
+        admin.remove_team(name)
     result_console().print(f"Removed {name}.")
 
 
@@ -187,8 +187,8 @@ def rename(
     target: ContestTarget = LOCAL_CONTEST,
 ) -> None:
     """Give a team another name, also in a running contest; its id and password stay."""
-    with target.admin(folder) as desk:
-        act = desk.rename_team(name, new_name)
+    with target.admin(folder) as admin:
+        act = admin.rename_team(name, new_name)
     result_console().print(act.what)
 
 
@@ -205,8 +205,8 @@ def withdraw(
 
     `cardsharp contest undo` takes it back.
     """
-    with target.admin(folder) as desk:
-        act = desk.withdraw_team(name, reason)
+    with target.admin(folder) as admin:
+        act = admin.withdraw_team(name, reason)
     result_console().print(act.what)
 
 
@@ -216,8 +216,8 @@ def credentials(folder: Folder, name: str, /, *, target: ContestTarget = LOCAL_C
 
     It counts within seconds, and the old one no more.
     """
-    with target.admin(folder) as desk:
-        team, password = desk.reset_password(name)
+    with target.admin(folder) as admin:
+        team, password = admin.reset_password(name)
     _print_entered(team, password)
 
 

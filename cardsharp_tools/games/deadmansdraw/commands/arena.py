@@ -103,10 +103,10 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class MatchOptions(CommandOptions):
-    """Which matches to create, and where."""
+    """Options for the matches to create, and the arena."""
 
     matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=1000))] = 1
-    """How many."""
+    """The number of matches."""
     tag: tuple[str, ...] = ()
     """A tag of the matches; can be repeated."""
     timeout: Annotated[float | None, Parameter(validator=validators.Number(gt=0))] = None

@@ -31,7 +31,7 @@ REPEAT_INTERVAL_SECONDS = 30.0  # seconds for which a warning is not said again
 
 @dataclass(frozen=True, kw_only=True)
 class BotOptions(CommandOptions):
-    """Which arena to attend, and how."""
+    """Options for the arena to play at, and how to play."""
 
     arena: ArenaOptions = field(default_factory=ArenaOptions)
     tag: tuple[str, ...] = ()

@@ -105,10 +105,10 @@ def proxy(settings: ArenaBotSettings) -> str:
         return f"{through} leads to the arena"
     if settings.proxy is not None:
         raise CheckSkipped(f"{settings.proxy} is not used: the arena is on this machine")
-    named = next((name for name in _UNREAD if os.environ.get(name)), None)
-    if named is None:
+    variable = next((name for name in _UNREAD if os.environ.get(name)), None)
+    if variable is None:
         raise CheckSkipped("none; --proxy or CARDSHARP_PROXY names one")
-    raise CheckSkipped(f"none; {named} is not read for an arena, --proxy or CARDSHARP_PROXY is")
+    raise CheckSkipped(f"none; {variable} is not read for an arena, --proxy or CARDSHARP_PROXY is")
 
 
 def check_arena(settings: ArenaBotSettings) -> str:

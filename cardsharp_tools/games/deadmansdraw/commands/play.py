@@ -59,11 +59,11 @@ class PlayOptions(CommandOptions):
     """Options of `play`."""
 
     opponent: str = DEFAULT_OPPONENT
-    """Who plays against us: a strategy, FILE.py, FILE.json or 'command'."""
+    """The opponent: a strategy, FILE.py, FILE.json or 'command'."""
     strategy: str = GAME.default_strategy
-    """Who plays for us: a strategy, FILE.py, FILE.json or 'command'."""
+    """Our player: a strategy, FILE.py, FILE.json or 'command'."""
     matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1))] = 1
-    """How many matches."""
+    """The number of matches."""
     cloud: CloudBackend = CloudBackend.EMBEDDED
     """embedded: queue in memory, log in SQLite. emulator: SQS and DynamoDB."""
     seed: str | None = None

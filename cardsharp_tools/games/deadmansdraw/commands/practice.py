@@ -106,19 +106,19 @@ def _card(text: str) -> Card:
 
 @dataclass(frozen=True, kw_only=True)
 class PracticeOptions(CommandOptions):
-    """Which matches to create, and who plays them."""
+    """Options for the matches to create, and their players."""
 
     arena: ArenaOptions = field(default_factory=ArenaOptions)
     matches: Annotated[
         int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=MAX_MATCHES))
     ] = 1
-    """How many."""
+    """The number of matches."""
     opponent: Literal["self", "dummy"] = "self"
     """Ourselves, or the dummy, whom we play as well."""
     strategy: str | None = None
     """A strategy, a file or a 'command'; else CARDSHARP_STRATEGY."""
     dummy_strategy: Annotated[str, Parameter(name="--against")] = "champion"
-    """Who plays the dummy's seat: a strategy, FILE.py, FILE.json or 'command'."""
+    """The player of the dummy's seat: a strategy, FILE.py, FILE.json or 'command'."""
     tag: tuple[str, ...] = ()
     """Tags of the matches; else one of their own."""
     seed: str | None = None

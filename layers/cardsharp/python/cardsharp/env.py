@@ -58,8 +58,8 @@ def _game_of(module: str) -> str:
 
 @cache
 def _encoding_of(game_name: str) -> Encoding[Any, Any]:
-    named = get_game(game_name)
-    if named.rl_encoding is None:
-        raise ConfigError(f"{named.title} is no environment: nothing tells it in numbers.")
-    encoding: Encoding[Any, Any] = named.rl_encoding.load()
+    game = get_game(game_name)
+    if game.rl_encoding is None:
+        raise ConfigError(f"{game.title} is no environment: nothing tells it in numbers.")
+    encoding: Encoding[Any, Any] = game.rl_encoding.load()
     return encoding

@@ -1,4 +1,4 @@
-"""How Kuhn poker is shown."""
+"""Text display of Kuhn poker."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,10 @@ folds and loses the ante. Else the higher card takes all."""
 
     def lines(self, position: Position) -> Iterable[str]:
         """Two lines."""
-        return [f"Your card: {CARDS[position.card]}", f"Said: {', '.join(position.said) or '-'}"]
+        return [
+            f"Your card: {CARDS[position.card]}",
+            f"Said: {', '.join(position.past_actions) or '-'}",
+        ]
 
 
 DRAWING = Cards()

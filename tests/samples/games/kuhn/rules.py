@@ -1,7 +1,7 @@
-"""Kuhn poker (Kuhn 1950): two players, a Jack, a Queen and a King, a chip each, one bet of a chip.
+"""Kuhn poker (Kuhn 1950): two players, three cards (J, Q, K), an ante of 1 and one bet of 1 chip.
 
-The first may check or bet; after a check the second may do either. Whoever is bet at calls or
-folds. At a showdown the higher card wins.
+The first player may check or bet; after a check the second may do either. A player who faces a
+bet calls or folds. At a showdown the higher card wins.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ CARDS = ("Jack", "Queen", "King")  # from the lowest to the highest
 
 
 class Action(StrEnum):
-    """What is said."""
+    """Action of a player."""
 
     CHECK = "check"
     BET = "bet"
@@ -19,7 +19,7 @@ class Action(StrEnum):
     FOLD = "fold"
 
 
-Said = tuple[Action, ...]  # what was said so far, both players in turn
+PastActions = tuple[Action, ...]  # what was said so far, both players in turn
 
 OPENING = (Action.CHECK, Action.BET)
 ANSWER = (Action.CALL, Action.FOLD)
@@ -27,32 +27,32 @@ ANSWER = (Action.CALL, Action.FOLD)
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The card of each seat as an index of `CARDS`, and what was said."""
+    """The card of each seat as an index of `CARDS`, and the actions so far."""
 
     cards: tuple[int, int]
-    said: Said = ()
+    past_actions: PastActions = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """What a seat knows: its own card, and what was said."""
+    """Position of a seat: its card, and the actions so far."""
 
     card: int
-    said: Said = ()
+    past_actions: PastActions = ()
 
 
-def options(said: Said) -> tuple[Action, ...]:
-    """What may be said now; nothing when the hand is over."""
-    if said[-1:] == (Action.BET,):
+def options(past_actions: PastActions) -> tuple[Action, ...]:
+    """Return the legal actions; none when the hand is over."""
+    if past_actions[-1:] == (Action.BET,):
         return ANSWER
-    return () if len(said) > 1 or said[-1:] == (Action.FOLD,) else OPENING
+    return () if len(past_actions) > 1 or past_actions[-1:] == (Action.FOLD,) else OPENING
 
 
 def gains(state: State) -> tuple[float, float]:
-    """The chips that each seat has won when the hand is over."""
-    *_, last = said = state.said
+    """Return the chips that each seat has won when the hand is over."""
+    *_, last = past_actions = state.past_actions
     if last is Action.FOLD:
-        first = 1.0 if len(said) % 2 == 0 else -1.0
+        first = 1.0 if len(past_actions) % 2 == 0 else -1.0
     else:
         stake = 2.0 if last is Action.CALL else 1.0
         first = stake if state.cards[0] > state.cards[1] else -stake

@@ -1,4 +1,4 @@
-"""How Nim is shown."""
+"""Text display of Nim."""
 
 from collections.abc import Iterable
 

@@ -16,13 +16,13 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The stones on each heap, and whose turn it is: all that there is, and nothing is hidden."""
+    """The stones on each heap, and the player to move; Nim has no hidden information."""
 
     heaps: tuple[int, ...]
     turn: int = 0
 
     def options(self) -> tuple[Action, ...]:
-        """Everything that may be taken."""
+        """Return all legal actions."""
         return tuple(
             Action(heap, stones)
             for heap, size in enumerate(self.heaps)
@@ -30,7 +30,7 @@ class State:
         )
 
     def without(self, action: Action) -> "State":
-        """What is left, and the other's turn."""
+        """Return the state after the action, with the other player to move."""
         heaps = list(self.heaps)
         heaps[action.heap] -= action.stones
         return State(tuple(heaps), 1 - self.turn)

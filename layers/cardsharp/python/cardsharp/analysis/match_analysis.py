@@ -55,9 +55,9 @@ more of all that a player lost (docs/analysis.md has the players it was measured
 
 
 LUCK_WEIGHT = 2 / 3
-"""How far chance is believed where it is taken from results.
+"""Weight of chance where it is estimated from results.
 
-The players' mistakes make it matter less than a judge thinks: so much takes most of it away.
+Players make mistakes, so chance matters less than a judge assumes. This weight removes most of it.
 """
 
 
@@ -182,10 +182,10 @@ def side_names(analysis: MatchAnalysis, header: Header) -> tuple[str, str]:
     if len(header.names or header.players) < SIDE_COUNT and len(analysis.reasoned) == 1:
         our_name, other = header.name(0), header.opponent or "opponent"
         return (our_name, other) if analysis.reasoned == (0,) else (other, our_name)
-    called: list[list[str]] = [[], []]
+    names_by_side: list[list[str]] = [[], []]
     for seat in range(max(len(header.names), len(header.players), SIDE_COUNT)):
-        called[side_of(seat)].append(header.called(seat))
-    first_side, second_side = (" and ".join(dict.fromkeys(names)) for names in called)
+        names_by_side[side_of(seat)].append(header.display_name(seat))
+    first_side, second_side = (" and ".join(dict.fromkeys(names)) for names in names_by_side)
     return first_side, second_side
 
 
@@ -239,14 +239,14 @@ def analyse(
 class _Weighed(NamedTuple):
     """An evaluated decision without what followed it; values belong to the deciding player.
 
-    `chosen` is None for a timeout. `named` maps each action to its text in the log.
+    `chosen` is None for a timeout. `option_names` maps each action to its text in the log.
     """
 
     point: DecisionPoint
     done: StoredDecision
     seat: int
     decision: Decision[Any]
-    named: Mapping[Any, str]
+    option_names: Mapping[Any, str]
     best: float
     chosen: float | None
 
@@ -264,26 +264,32 @@ def _weighed(judge: Judge, point: DecisionPoint) -> _Weighed | None:
     done, seat = point.step.decision, point.step.seat
     if done is None or seat is None:
         return None
-    taken = [action for action, name in point.option_names.items() if name == done.action]
+    logged_actions = [action for action, name in point.option_names.items() if name == done.action]
     lapse = done.action == TIMED_OUT
-    decision = judge.evaluate(point.position, taken) if taken or lapse else None
+    decision = judge.evaluate(point.position, logged_actions) if logged_actions or lapse else None
     if decision is None:
         return None
-    named = {
+    option_names = {
         option.action: point.option_names.get(option.action, str(option.action))
         for option in decision.options
     }
     values = {
-        named[option.action]: option.value
+        option_names[option.action]: option.value
         for option in decision.options
         if option.value is not None
     }
-    best = values.get(named.get(decision.action, ""))
+    best = values.get(option_names.get(decision.action, ""))
     chosen = None if lapse else values.get(done.action)
     if best is None or (chosen is None and not lapse):
         return None
     return _Weighed(
-        point, done, seat, decision, named, best if chosen is None else max(best, chosen), chosen
+        point,
+        done,
+        seat,
+        decision,
+        option_names,
+        best if chosen is None else max(best, chosen),
+        chosen,
     )
 
 
@@ -312,11 +318,16 @@ def _judged(
             seat=evaluation.seat,
             happened=step.description,
             action=evaluation.done.action,
-            best=evaluation.named[evaluation.decision.action] if cost else evaluation.done.action,
+            best=evaluation.option_names[evaluation.decision.action]
+            if cost
+            else evaluation.done.action,
             reason=evaluation.decision.reason,
             options=tuple(
                 StoredOption(
-                    action=evaluation.named[it.action], value=it.value, note=it.note, unit=it.unit
+                    action=evaluation.option_names[it.action],
+                    value=it.value,
+                    note=it.note,
+                    unit=it.unit,
                 )
                 for it in options
             ),

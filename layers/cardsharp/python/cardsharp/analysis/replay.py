@@ -75,7 +75,7 @@ class Header(StoredModel):
             return "?"
         return self.names[index] if index < len(self.names) else self.players[index]
 
-    def called(self, seat: int | None, opponent: str | None = None) -> str:
+    def display_name(self, seat: int | None, opponent: str | None = None) -> str:
         """Return the display name of a seat's player: its strategy if recorded, else its name."""
         if seat is not None and seat in self.seats:
             return self.seats[seat]

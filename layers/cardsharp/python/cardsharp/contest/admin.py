@@ -233,9 +233,9 @@ class ContestAdmin:
             document = self._records.documents.get(key)
             if document is None or not change.is_current(document.body):
                 raise ConfigError(f"What it did has been changed since: {last.what}.")
-            restored_body, gone = change.reverted(document.body), Delete(key, document.version)
+            restored_body, deletion = change.reverted(document.body), Delete(key, document.version)
             changes.append(
-                gone if restored_body is None else Put(key, restored_body, document.version)
+                deletion if restored_body is None else Put(key, restored_body, document.version)
             )
             if change.before is None and change.partition.endswith(f"#{FREEZE_KIND}"):
                 changes += self._records.name_sync_writes()

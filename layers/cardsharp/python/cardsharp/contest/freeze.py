@@ -198,16 +198,16 @@ class FreezeFilter:
 
 def freeze_filter(contests: Iterable[ContestRecords], current_time: datetime) -> FreezeFilter:
     """Build the filter that hides matches of those contests whose scoreboard is frozen."""
-    tags, seen, since = set[str](), set[str](), dict[TeamId, datetime]()
+    tags, visible_matches, since = set[str](), set[str](), dict[TeamId, datetime]()
     for records in contests:
         visible_records = spectator_records(records, current_time)
         if visible_records.frozen_at is not None:
             tags |= {visible_records.settings.name, visible_records.settings.practice_tag}
-            seen |= {
+            visible_matches |= {
                 match
                 for result in visible_records.results()
                 for match, _ in result.finished_matches
             }
-            seen |= {meeting.match for meeting in visible_records.practice_matches()}
+            visible_matches |= {meeting.match for meeting in visible_records.practice_matches()}
             since |= dict.fromkeys((team.id for team in records.teams()), visible_records.frozen_at)
-    return FreezeFilter(frozenset(tags), frozenset(seen), since)
+    return FreezeFilter(frozenset(tags), frozenset(visible_matches), since)

@@ -195,8 +195,8 @@ class ContestMatches:
         """Return the matches of a pairing in order, with scores in the order of its teams."""
         teams = frozenset(pairing.teams)
         matches: list[MatchSummary] = []
-        while (seen := self._views.get(_MatchKey(pairing.key, len(matches), teams))) is not None:
-            matches.append(seen.reordered(pairing.teams))
+        while (summary := self._views.get(_MatchKey(pairing.key, len(matches), teams))) is not None:
+            matches.append(summary.reordered(pairing.teams))
         return matches
 
     def cached_matches(self) -> Iterator[tuple[str, MatchSummary]]:

@@ -27,7 +27,7 @@ class ContestStage(StrEnum):
     """Stage of a contest."""
 
     OPEN = "open"
-    BEGUN = "begun"
+    RUNNING = "begun"
     OVER = "over"
 
 
@@ -119,7 +119,7 @@ class PairingResult:
     facts: tuple[MatchFacts, ...] = ()
     ruled: str | None = None
     counts: bool = True
-    """Whether it does: where a ruling brought other teams here, what was played before does not."""
+    """True if the pairing counts; a result before a ruling that changed the teams does not."""
 
     @property
     def as_pairing(self) -> Pairing:

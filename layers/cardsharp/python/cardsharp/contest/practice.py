@@ -94,9 +94,9 @@ class PracticeDirector:
         account = self._tables.match_record(summary.id)
         if account.last_move_at is None:
             raise MalformedResponse("The arena tells no time of a match's last move.")
-        facts, gone = account.facts_of(summary.teams), account.absent_teams
+        facts, absent_teams = account.facts_of(summary.teams), account.absent_teams
         meeting = PracticeMatch(
-            number, summary.teams, summary.id, account.last_move_at, facts, gone
+            number, summary.teams, summary.id, account.last_move_at, facts, absent_teams
         )
         self._records.add_practice_match(meeting)
         self._meetings[number] = meeting

@@ -9,7 +9,7 @@ from cardsharp.contest.teams import CONTESTS, PROGRESS, ContestState, all_docume
 from cardsharp.errors import ConfigError
 from cardsharp.store.documents import DocumentStore, Key, try_commit
 
-_ORDER = (ContestStage.BEGUN, ContestStage.OPEN, ContestStage.OVER)
+_ORDER = (ContestStage.RUNNING, ContestStage.OPEN, ContestStage.OVER)
 
 
 class ContestRepository:
@@ -36,14 +36,14 @@ class ContestRepository:
             is_frozen = state.stage is ContestStage.OVER and current_freeze(
                 self.get(state.settings.name)
             )
-            return _ORDER.index(ContestStage.BEGUN if is_frozen else state.stage)
+            return _ORDER.index(ContestStage.RUNNING if is_frozen else state.stage)
 
         return [state.settings.name for state in sorted(self._progress(), key=order)]
 
     def active(self) -> Iterator[ContestRecords]:
         """Yield the contests that are in practice or running."""
         for state in self._progress():
-            if state.stage is ContestStage.BEGUN or state.practice is not None:
+            if state.stage is ContestStage.RUNNING or state.practice is not None:
                 yield self.get(state.settings.name)
 
     def _progress(self) -> list[ContestState]:

@@ -123,7 +123,9 @@ class ContestRecords(TeamRoster):
         """
         document, state = self._load_state()
         number = state.ruled + 1
-        stage = ContestStage.BEGUN if reopens and state.stage is ContestStage.OVER else state.stage
+        stage = (
+            ContestStage.RUNNING if reopens and state.stage is ContestStage.OVER else state.stage
+        )
         new_state = replace(state, stage=stage, ruled=number)
         self.documents.commit(
             put_document(document.key, PROGRESS, new_state, document.version), *changes(number)
@@ -159,8 +161,8 @@ class ContestRecords(TeamRoster):
         changes: list[Write] = [
             put for put in puts if put.key not in existing or existing[put.key].body != put.body
         ]
-        gone = existing.keys() - {put.key for put in puts}
-        changes += [Delete(key, existing[key].version) for key in sorted(gone)]
+        deleted_keys = existing.keys() - {put.key for put in puts}
+        changes += [Delete(key, existing[key].version) for key in sorted(deleted_keys)]
         self.commit(changes)
 
     def results(self) -> list[PairingResult]:

@@ -35,7 +35,14 @@ def check_team_name(name: str, existing_teams: Iterable[TeamEntry]) -> None:
             f"The team's name {name!r} has characters that nobody sees, or blanks around it; "
             "leave them out, so that no two names look alike."
         )
-    alike = next((other.name for other in existing_teams if _seen(other.name) == _seen(name)), None)
+    alike = next(
+        (
+            other.name
+            for other in existing_teams
+            if _canonical_name(other.name) == _canonical_name(name)
+        ),
+        None,
+    )
     if alike is not None:
         raise ConfigError(f"There is a team called {alike} already.")
 
@@ -45,7 +52,7 @@ def new_password() -> str:
     return secrets.token_hex(16)
 
 
-def _seen(name: str) -> str:
+def _canonical_name(name: str) -> str:
     """A name as people tell names apart: capitals, widths and ligatures make no other one."""
     return unicodedata.normalize("NFKC", name).casefold()
 
@@ -112,7 +119,7 @@ class TeamRoster:
         """Begin the contest if it has not begun; from then on no team can be removed."""
         self._change(
             lambda state: (
-                replace(state, stage=ContestStage.BEGUN)
+                replace(state, stage=ContestStage.RUNNING)
                 if state.stage is ContestStage.OPEN
                 else state
             )
@@ -142,7 +149,7 @@ class TeamRoster:
         if team.name in {entry.name for entry in self.teams()}:
             raise WriteConflict("The name is taken.")
         seed = progress.entered + 1
-        stage = ContestStage.OPEN if team.since == 1 else ContestStage.BEGUN
+        stage = ContestStage.OPEN if team.since == 1 else ContestStage.RUNNING
         self._change_teams(
             document, seed, self._put_team(team, seed, 0), _player(team), stage=stage
         )
@@ -163,18 +170,18 @@ class TeamRoster:
         state_document, progress = self._load_state()
         team, document = self._team(name)
         player = self.documents.get(Key(PLAYERS, team.id))
-        gone = [item for item in (document, player) if item is not None]
-        changes: list[Write] = [Delete(item.key, item.version) for item in gone]
+        removed_documents = [item for item in (document, player) if item is not None]
+        changes: list[Write] = [Delete(item.key, item.version) for item in removed_documents]
         changes.append(Put(self.document_key("gone", team.id), {"name": team.name}, None))
         self._change_teams(state_document, progress.entered + 1, *changes)
 
     def names(self) -> dict[TeamId, str]:
         """The names of all teams, also of those that were removed after they had practised."""
-        gone = {
+        removed_names = {
             document.key.sort_key: str(document.body["name"])
             for document in self.documents_of("gone")
         }
-        return gone | {team.id: team.name for team in self.teams()}
+        return removed_names | {team.id: team.name for team in self.teams()}
 
     def set_seeding(self, order: Sequence[TeamId]) -> None:
         """Let the teams be seeded in this order of all their ids, before the contest has begun."""
@@ -194,11 +201,13 @@ class TeamRoster:
             (_TEAM.validate_python(document.body), document)
             for document in self.documents_of("team")
         ]
-        named = next((entry for entry in entries if name in (entry[0].id, entry[0].name)), None)
-        if named is None:
+        team_entry = next(
+            (entry for entry in entries if name in (entry[0].id, entry[0].name)), None
+        )
+        if team_entry is None:
             names = ", ".join(team.name for team in self.teams()) or "nobody yet"
             raise ConfigError(f"No team is called {name}; entered are {names}.")
-        return named
+        return team_entry
 
     def _put_team(self, team: TeamEntry, seed: int, expected: int | None) -> Put:
         put = put_document(self.document_key("team", team.id), _TEAM, team, expected)
@@ -217,7 +226,7 @@ class TeamRoster:
             raise WriteConflict("The contest has gone on.")
         # It is counted as ruled, so that no contest ends that has not seen who came late.
         counted = replace(
-            progress, entered=entered, ruled=progress.ruled + (stage is ContestStage.BEGUN)
+            progress, entered=entered, ruled=progress.ruled + (stage is ContestStage.RUNNING)
         )
         self.documents.commit(
             put_document(document.key, PROGRESS, counted, document.version), *changes

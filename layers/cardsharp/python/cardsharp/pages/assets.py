@@ -16,7 +16,7 @@ ASSETS: Mapping[str, str] = {
     "list.js": "text/javascript; charset=utf-8",
     "viewer.svg": "image/svg+xml",
 }
-"""What the pages load, with the types that they are served as.
+"""Assets of the pages with their content types.
 
 `look.css` is the look of every page: colours, type, buttons, tables; other styles only add to it.
 """

@@ -36,7 +36,7 @@ class BoardRenderer(NamedTuple):
     render_position: Callable[[Sequence[str], int, Any], BoardParts] | None = None
     """The table as a seat sees it: the players' names by seat, whose eyes, and its position."""
     action_face: Callable[[Any], Markup] = lambda _: NOTHING
-    """What is drawn on the button of an action beside its name, such as a card."""
+    """Returns the markup on the button of an action beside its name, such as a card."""
     action_part: Callable[[Any], str] = lambda _: ""
     """The part that makes an action when it is clicked: for one whose `face` is no card."""
     round_summary_part: str = (

@@ -130,14 +130,19 @@ def render_match(
     game = game_called(header_of(record).game)
     if game.replay is None or game.board_renderer is None:
         raise ConfigError(f"Matches of {game.title} cannot be drawn yet.")
-    seen = [replace(move, intent=None) for move in moves] if hide_private else list(moves)
-    visible_moves = [move for move in seen if move.facts is not None or move.intent is not None]
+    public_moves = [replace(move, intent=None) for move in moves] if hide_private else list(moves)
+    visible_moves = [
+        move for move in public_moves if move.facts is not None or move.intent is not None
+    ]
     return RenderedMatch(
-        record if hide_private else _named(record), visible_moves, game, game.board_renderer.load()
+        record if hide_private else _with_strategy_names(record),
+        visible_moves,
+        game,
+        game.board_renderer.load(),
     )
 
 
-def _named(record: MatchRecord) -> MatchRecord:
+def _with_strategy_names(record: MatchRecord) -> MatchRecord:
     """Return the match with the strategies as names, if both are recorded.
 
     The names of their seats say nothing.

@@ -16,7 +16,7 @@ GAME_MODULES: tuple[str, ...] = (
     "cardsharp.games.blef.game:GAME",
     "cardsharp.games.euchre.game:GAME",
 )
-"""Where each game says what it is; the first is meant where a message names none."""
+"""Each game's definition, as `module:name`; a message without a game means the first."""
 
 
 def all_games() -> tuple[Game, ...]:

@@ -91,11 +91,13 @@ class DecisionRunner(NamedTuple, Generic[P, A, DA]):
             raise InvalidDecision(fault, position=position)
         return fit
 
-    def fault_of(self, position: P, action: A, refused: frozenset[A] = frozenset()) -> str | None:
+    def fault_of(
+        self, position: P, action: A, rejected_actions: frozenset[A] = frozenset()
+    ) -> str | None:
         """Return what is wrong with an action and what is legal instead; None for a legal one."""
         if type(action) not in self.action_types:
-            return f"the strategy chose {_named(action)}, which is no action{self._legal(position)}"
-        if action in refused:
+            return f"the strategy chose {_label(action)}, which is no action{self._legal(position)}"
+        if action in rejected_actions:
             return f"the server refused '{action}'"
         refusal = self.illegal_reason(position, action)
         return None if refusal is None else f"{refusal}{self._legal(position)}"
@@ -121,26 +123,26 @@ def validate_decision_type(
         )
     if not isinstance(decision, decision_type):
         raise InvalidDecision(
-            f"the strategy returned {_named(decision)}, which is no Decision; let decide end "
+            f"the strategy returned {_label(decision)}, which is no Decision; let decide end "
             'with `return Decision(action, "why")`'
         )
     if not isinstance(decision.reason, str):
-        raise InvalidDecision(f"the reason of its decision is {_named(decision.reason)}, no text")
+        raise InvalidDecision(f"the reason of its decision is {_label(decision.reason)}, no text")
     if not isinstance(decision.options, tuple):
-        description = _named(decision.options)
+        description = _label(decision.options)
         raise InvalidDecision(f"the options of its decision are {description}, no tuple of Option")
     for option in decision.options:
         if not isinstance(option, Option):
             raise InvalidDecision(
-                f"an option of its decision is {_named(option)}, which is no Option"
+                f"an option of its decision is {_label(option)}, which is no Option"
             )
         value = option.value
         if value is not None and not (isinstance(value, Real) and isfinite(value)):
-            raise InvalidDecision(f"the value of an option is {_named(value)}, no finite number")
+            raise InvalidDecision(f"the value of an option is {_label(value)}, no finite number")
     return decision
 
 
-def _named(thing: object) -> str:
+def _label(thing: object) -> str:
     """A thing and its type, such as `5 (int)`; None and what has no text are named alone."""
     kind, text = type(thing).__name__, "" if thing is None else repr(thing)
     if thing is None or " at 0x" in text:  # an address is another one each time

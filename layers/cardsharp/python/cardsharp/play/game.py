@@ -152,7 +152,7 @@ class Game(NamedTuple):
     http_service: LazyImport["HttpService[Any] | AsgiService"] | None = None
     simulation: LazyImport["SimulationFactory"] | None = None
     duel_extras: LazyImport[Any] | None = None
-    """What it brings to duels at home beside its simulation, a kind of `Extras`."""
+    """The game's additions to duels in the lab beside its simulation, a kind of `LabAdapter`."""
     replay: LazyImport[Replay] | None = None
     import_match: LazyImport[ImportMatch] | None = (
         None  # reads a match as its arena or service tells it

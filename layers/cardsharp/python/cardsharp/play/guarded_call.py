@@ -199,7 +199,7 @@ _ADVICE = {
     "RecursionError": "a function calls itself without end",
     "SystemExit": "a strategy does not end the process; let decide return a Decision",
 }
-"""What to do about errors whose own text does not say it, by the name of their class."""
+"""Advice on errors whose own text gives none, by the name of their class."""
 
 
 def _advice(error: BaseException) -> str:

@@ -182,8 +182,10 @@ PROJECTED_ATTRIBUTES = (
 INTENT_ATTRIBUTE = "intent_json"  # what private pages show besides
 
 POLL_INTERVAL = timedelta(milliseconds=500)
-"""How long a page waits after an answer that brought nothing: half of that on average, and the way
-there and back, are within a second."""
+"""Wait of a page after a response without news.
+
+On average half of the interval passes; with the time of the request it stays below a second.
+"""
 
 MAX_LIST_LENGTH = 200  # characters of a match's id, more than any has
 

@@ -57,11 +57,11 @@ def _fault(event: object, *, sockets: bool) -> tuple[str, str] | None:
     if not isinstance(about, dict):
         return "requestContext", "an object"
     needed = _OF_A_SOCKET if sockets and "connectionId" in about else _OF_A_REQUEST
-    for part, kind in {**needed, **_SENT}.items():
+    for part, kind in {**needed, **_OPTIONAL_FIELDS}.items():
         value: Any = event
         for name in part.split("."):
             value = value.get(name) if isinstance(value, dict) else None
-        if not (_KINDS[kind](value) or (part in _SENT and not value)):
+        if not (_KINDS[kind](value) or (part in _OPTIONAL_FIELDS and not value)):
             return part, kind
     # Its characters are looked at by whoever reads it.
     return None if isinstance(event.get("body") or "", str) else ("body", "a text")
@@ -69,9 +69,9 @@ def _fault(event: object, *, sockets: bool) -> tuple[str, str] | None:
 
 _OF_A_SOCKET = {"requestContext.connectionId": "a text", "requestContext.routeKey": "a text"}
 _OF_A_REQUEST = {"requestContext.http.method": "a text", "rawPath": "a text"}
-"""What says by which API and to which path an event came."""
+"""Fields that tell the API and the path of an event."""
 
-_SENT = {
+_OPTIONAL_FIELDS = {
     "requestContext.identity": "an object",
     "requestContext.stage": "a text",
     "headers": "an object of texts",
@@ -79,7 +79,7 @@ _SENT = {
     "rawQueryString": "a text",
     "cookies": "a list of texts",
 }
-"""What came with it, each of which may be missing or null."""
+"""Other fields of an event, each of which may be missing or null."""
 
 
 def is_valid_text(value: object) -> bool:

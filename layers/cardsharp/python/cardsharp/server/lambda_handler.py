@@ -138,12 +138,12 @@ class _Edge(Generic[S]):
             return route.endpoint(
                 self._service, ApiRequest(params, remaining_wait(context), request.client_address)
             )
-        except HttpError as refused:
-            model = self._api.error_model if route is None else route.error_model(refused.status)
-            answer = self._api.error_response(refused, model)
-            if isinstance(refused, MethodNotAllowed):
+        except HttpError as http_error:
+            model = self._api.error_model if route is None else route.error_model(http_error.status)
+            answer = self._api.error_response(http_error, model)
+            if isinstance(http_error, MethodNotAllowed):
                 return ApiResponse(
-                    answer.body, answer.status, {"Allow": ", ".join(refused.methods)}
+                    answer.body, answer.status, {"Allow": ", ".join(http_error.methods)}
                 )
             return answer
         except Exception as error:  # noqa: BLE001 - the edge: a client gets an answer in any case

@@ -103,14 +103,14 @@ def _operation(api: Api[S], route: Route[S], method: str) -> Json:
 
 def _responses(api: Api[S], route: Route[S], method: str) -> Json:
     """The answers by status."""
-    refused = {
+    error_statuses = {
         *api.default_error_statuses,
         *route.error_statuses,
         *api.request_parser.error_statuses(method),
     }
     models: dict[int, tuple[type[BaseModel], ...]] = {
         **route.response_models,
-        **{status: (route.error_model(status),) for status in refused},
+        **{status: (route.error_model(status),) for status in error_statuses},
         HTTPStatus.INTERNAL_SERVER_ERROR: (api.error_model,),
     }
     if path_parameters(route.path):

@@ -45,10 +45,12 @@ class ParameterParser:
         if request.method == "POST":
             for name, value in self._body(request):
                 fields[name] = f"{fields[name]},{value}" if fields.get(name) else value
-        sent = {name: value for name, value in fields.items() if value or self.keep_blank_values}
-        sent |= {name: unquote(value) for name, value in path_params.items()}
+        raw_values = {
+            name: value for name, value in fields.items() if value or self.keep_blank_values
+        }
+        raw_values |= {name: unquote(value) for name, value in path_params.items()}
         try:
-            return model.model_validate(sent)
+            return model.model_validate(raw_values)
         except ValidationError as error:
             raise bad_request(_sentences(error)) from None
 
@@ -134,8 +136,8 @@ class JsonBodyParser:
 
     def _query(self, request: GatewayRequest, model: type[BaseModel]) -> Mapping[str, object]:
         """Query parameters by name; only lists keep more than the last value."""
-        sent = request.query()
-        if sum(len(name) + sum(map(len, values)) for name, values in sent.items()) > MAX_BODY:
+        query = request.query()
+        if sum(len(name) + sum(map(len, values)) for name, values in query.items()) > MAX_BODY:
             raise InvalidInput(f"The query string is longer than {MAX_BODY} bytes.")
         lists = {
             field.alias or name
@@ -144,7 +146,7 @@ class JsonBodyParser:
         }
         return {
             name: ",".join(values).split(",") if name in lists else values[-1]
-            for name, values in sent.items()
+            for name, values in query.items()
         }
 
 
@@ -181,7 +183,7 @@ def _parameter(
 def _sentences(error: ValidationError) -> str:
     """Return a sentence for each invalid field; never quotes the input."""
     errors = error.errors(include_url=False)
-    named = (
+    located_faults = (
         (".".join(map(str, detail["loc"])) or "The request", detail["msg"]) for detail in errors
     )
-    return " ".join(f"{location}: {fault}." for location, fault in named)
+    return " ".join(f"{location}: {fault}." for location, fault in located_faults)

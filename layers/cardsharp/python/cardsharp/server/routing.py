@@ -73,7 +73,7 @@ class Route(Generic[S]):
     default_error_model: type[BaseModel] = ErrorBody
     error_models: Mapping[int, type[BaseModel]] = field(default_factory=dict)
     response_headers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """What the document says of each header, by its name."""
+    """Descriptions of the response headers for the OpenAPI document, by header name."""
 
     def error_model(self, status: int) -> type[BaseModel]:
         """The body of a refusal with this status."""

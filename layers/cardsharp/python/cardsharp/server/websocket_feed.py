@@ -78,7 +78,7 @@ def _watch(topic: str, connection: str) -> Key:
     return Key(f"watch#{topic}", connection)
 
 
-def _named(connection: str) -> Key:
+def _topic_key(connection: str) -> Key:
     return Key(f"socket#{connection}", "topic")
 
 
@@ -104,7 +104,7 @@ class Feed:
         body = {"key": key, "caller": caller, "since": to_micros(current_time)}
         # Whoever reads the first finds the second, so that no connection is forgotten by halves.
         self.documents.commit(
-            Put(_named(connection), {"topic": topic}, None, current_time + SUBSCRIPTION_TTL)
+            Put(_topic_key(connection), {"topic": topic}, None, current_time + SUBSCRIPTION_TTL)
         )
         self.documents.commit(
             Put(_watch(topic, connection), body, None, current_time + SUBSCRIPTION_TTL)
@@ -125,10 +125,10 @@ class Feed:
 
     def unsubscribe(self, connection: str) -> None:
         """Forget a connection; quiet if it is not known."""
-        document = self.documents.get(_named(connection))
+        document = self.documents.get(_topic_key(connection))
         if document is not None:
             self.documents.commit(Delete(_watch(str(document.body["topic"]), connection), None))
-            self.documents.commit(Delete(_named(connection), None))
+            self.documents.commit(Delete(_topic_key(connection), None))
 
     def publish(self, topic: str, texts: Callable[[Subscriber], Sequence[str]]) -> None:
         """Send each subscriber of a topic the texts for it, in order; never raises.

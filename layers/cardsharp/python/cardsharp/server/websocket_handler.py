@@ -42,8 +42,8 @@ def build_websocket_handler(feed: Feed, subscribe: AuthorizeSubscription) -> Lam
     def answer(event: GatewayEvent, _context: LambdaContext) -> GatewayResponse:
         try:
             response = _carried_out(event, feed, subscribe)
-        except HttpError as refused:
-            response = error_response(refused)
+        except HttpError as http_error:
+            response = error_response(http_error)
         except Exception as error:  # noqa: BLE001 - the edge: a handshake ends with an answer
             logger.error("a handshake failed", extra={"error": type(error).__name__})
             response = error_response(error)

@@ -8,7 +8,7 @@ from random import Random
 
 from cardsharp.play.strategy import Decision, Option, Strategy
 from cardsharp.play.strategy_registry import StrategyRegistry
-from kuhn.rules import CARDS, Action, Position, Said, options
+from kuhn.rules import CARDS, Action, PastActions, Position, options
 
 STRATEGIES: StrategyRegistry[Random, Strategy[Position, Decision[Action]]] = StrategyRegistry(
     "kuhn.strategies"
@@ -25,7 +25,7 @@ class Chance:
 
     def decide(self, position: Position) -> Decision[Action]:
         """Any legal action."""
-        return Decision(self._dice.choice(options(position.said)), "Picked by chance.")
+        return Decision(self._dice.choice(options(position.past_actions)), "Picked by chance.")
 
 
 THIRD = Fraction(1, 3)
@@ -38,24 +38,28 @@ BOLD = {
 """How often to bet or call, by what was said and the own card: the optimum that bluffs most."""
 
 
-def chances(card: int, said: Said) -> dict[Action, Fraction]:
-    """How often each option is taken."""
-    bold = Action.CALL if said[-1:] == (Action.BET,) else Action.BET
-    often = BOLD[said][card]
-    return {one: often if one is bold else 1 - often for one in options(said)}
+def chances(card: int, past_actions: PastActions) -> dict[Action, Fraction]:
+    """Return the probability of each option."""
+    bold = Action.CALL if past_actions[-1:] == (Action.BET,) else Action.BET
+    often = BOLD[past_actions][card]
+    return {option: often if option is bold else 1 - often for option in options(past_actions)}
 
 
 @STRATEGIES.register("optimum")
 class Optimum:
-    """Bluffs and calls as often as nobody can gain from, whatever they do."""
+    """Optimal strategy: bluffs and calls so often that no opponent can gain from it."""
 
     def __init__(self, dice: Random) -> None:
         self._dice = dice
 
     def decide(self, position: Position) -> Decision[Action]:
-        """An option, each as often as it should be."""
-        weights = chances(position.card, position.said)
-        told = tuple(Option(one, note=f"in {float(often):.0%}") for one, often in weights.items())
+        """Choose an option at random with the optimal probabilities."""
+        weights = chances(position.card, position.past_actions)
+        explained_options = tuple(
+            Option(candidate, note=f"in {float(often):.0%}") for candidate, often in weights.items()
+        )
         (action,) = self._dice.choices([*weights], [float(often) for often in weights.values()])
         often = float(weights[action])
-        return Decision(action, f"{action}: with a {CARDS[position.card]} in {often:.0%}.", told)
+        return Decision(
+            action, f"{action}: with a {CARDS[position.card]} in {often:.0%}.", explained_options
+        )

@@ -11,17 +11,17 @@ from nim.strategies import STRATEGIES
 
 @STRATEGIES.register("perfect")
 class Perfect:
-    """Wins wherever it can: whoever is to act on a nim-sum of 0 loses against it."""
+    """Perfect strategy: wins from every position with a nim-sum other than 0."""
 
     def __init__(self, dice: Random) -> None:
         del dice
 
     def decide(self, position: State) -> Decision[Action]:
-        """The first action that leaves a nim-sum of 0, else the smallest one."""
+        """Choose the first action that leaves a nim-sum of 0, else the smallest action."""
         options = tuple(
-            Option(action, float(not left), f"leaves a nim-sum of {left}")
+            Option(action, float(not nim_sum), f"leaves a nim-sum of {nim_sum}")
             for action in position.options()
-            for left in [reduce(xor, position.without(action).heaps)]
+            for nim_sum in [reduce(xor, position.without(action).heaps)]
         )
         best = max(options, key=lambda option: option.value or 0.0)
         reason = "leaves a nim-sum of 0" if best.value else "nothing leaves 0; plays for time"

@@ -82,10 +82,10 @@ def reversed_halves(losers: LoserSlots) -> LoserSlots:
 
 
 LOSER_ORDERS: tuple[LoserOrder, ...] = (reversed_order, swapped_halves, reversed_halves)
-"""How the losers of the winners' rounds 2, 3, 4 are ordered; those of later rounds are straight.
+"""Orders of the losers of the winners' rounds 2, 3 and 4; later rounds keep the order.
 
-So two teams that have met cannot meet again earlier than in any other order of up to 16 teams, and
-of up to 64 in any of these four ways: all of them were tried.
+Two teams that have met meet again as late as possible. All orders were tried for up to 16 teams,
+and all combinations of these four for up to 64 teams.
 """
 
 

@@ -65,13 +65,19 @@ class DoubleElimination(Format):
 
     def standings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> list[list[TeamId]]:
         """The champion, those still in, and those who are out, the later the better."""
-        lost: dict[TeamId, list[int]] = {team: [] for team in teams}
+        lost_rounds: dict[TeamId, list[int]] = {team: [] for team in teams}
         for pairing in self.pairings(teams, outcomes):
             decision = outcomes.get(pairing.key)
             if decision is not None and decision.winner is not None:
-                lost[winner_and_loser(pairing.teams, decision.winner)[1]].append(pairing.round)
+                lost_rounds[winner_and_loser(pairing.teams, decision.winner)[1]].append(
+                    pairing.round
+                )
         rounds = {
-            team: (lost[team][-1] if len(lost[team]) == self.losses_allowed else math.inf,)
+            team: (
+                lost_rounds[team][-1]
+                if len(lost_rounds[team]) == self.losses_allowed
+                else math.inf,
+            )
             for team in teams
         }
         return group_by_rank(teams, rounds)

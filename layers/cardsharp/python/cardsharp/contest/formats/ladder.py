@@ -90,9 +90,11 @@ def matches_played(teams: Iterable[TeamId], past_pairings: Iterable[Pairing]) ->
     level: Counter[TeamId] = Counter()
     highest = 0
     for pairing in past_pairings:
-        begun = {team: max(level[team], highest - MAX_EXTRA_PAIRINGS + 1) for team in pairing.teams}
-        highest = max(highest, min(begun.values()))
-        level.update({team: at + 1 - level[team] for team, at in begun.items()})
+        start_levels = {
+            team: max(level[team], highest - MAX_EXTRA_PAIRINGS + 1) for team in pairing.teams
+        }
+        highest = max(highest, min(start_levels.values()))
+        level.update({team: at + 1 - level[team] for team, at in start_levels.items()})
     return {team: max(level[team], highest - MAX_EXTRA_PAIRINGS + 1) for team in teams}
 
 

@@ -232,7 +232,12 @@ def _format_value(value: float) -> str:
 
 
 WIDTH, HEIGHT = 960, 340
-LEFT, RIGHT, TOP, BOTTOM = 48, 190, 12, 28  # the margins: names stand at the right
+LEFT_MARGIN, RIGHT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN = (
+    48,
+    190,
+    12,
+    28,
+)  # the margins: names stand at the right
 MAX_LABELLED = (
     8  # teams whose lines have a colour and a name, the best; the others' are behind them
 )
@@ -272,10 +277,12 @@ def rating_chart(standings: Sequence[RatingSnapshot]) -> RatingChart | None:
     low, high = steps[0], steps[-1]
 
     def across(played: int) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * (played - first) / (last - first)
+        return LEFT_MARGIN + (WIDTH - LEFT_MARGIN - RIGHT_MARGIN) * (played - first) / (
+            last - first
+        )
 
     def down(rating: float) -> float:
-        return TOP + (HEIGHT - TOP - BOTTOM) * (high - rating) / (high - low)
+        return TOP_MARGIN + (HEIGHT - TOP_MARGIN - BOTTOM_MARGIN) * (high - rating) / (high - low)
 
     rated = standings[-1].ratings
     best = sorted(rated, key=lambda team: -rated[team].value)
@@ -312,9 +319,9 @@ def _apart(places: Sequence[float]) -> list[float]:
     lowered: list[float] = []
     for place in places:
         lowered.append(
-            max(place, lowered[-1] + LABEL_HEIGHT if lowered else TOP + LABEL_HEIGHT / 2)
+            max(place, lowered[-1] + LABEL_HEIGHT if lowered else TOP_MARGIN + LABEL_HEIGHT / 2)
         )
     raised: list[float] = []
     for place in reversed(lowered):
-        raised.append(min(place, raised[-1] - LABEL_HEIGHT if raised else HEIGHT - BOTTOM))
+        raised.append(min(place, raised[-1] - LABEL_HEIGHT if raised else HEIGHT - BOTTOM_MARGIN))
     return raised[::-1]

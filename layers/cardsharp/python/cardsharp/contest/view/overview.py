@@ -180,8 +180,8 @@ class ContestOverview:
     def version(self) -> str:
         """Hash that changes whenever the page does, except for running matches."""
         parts = (self.settings, self.paused, self.frozen, self.names, self.results)
-        seen = repr((*parts, len(self._ratings)))
-        return hashlib.blake2b(seen.encode(), digest_size=9).hexdigest()
+        fingerprint = repr((*parts, len(self._ratings)))
+        return hashlib.blake2b(fingerprint.encode(), digest_size=9).hexdigest()
 
     @property
     def is_knockout(self) -> bool:
@@ -221,7 +221,7 @@ class ContestOverview:
         fate = self._fate(team, pairings[1])
         return StandingsRow(places, team, fate, score, pairings, matches, stats)
 
-    def _fate(self, team: TeamId, lost: int) -> str:
+    def _fate(self, team: TeamId, loss_count: int) -> str:
         if team in self.champions:
             return "champion" if len(self.champions) == 1 else "first"
         if team in self._withdrawn:
@@ -229,7 +229,7 @@ class ContestOverview:
         lives = self.form.losses_allowed
         if lives is None or self.is_over:
             return ""
-        return "out" if lost >= lives else "one loss" if lost else "no loss"
+        return "out" if loss_count >= lives else "one loss" if loss_count else "no loss"
 
     def statistics(self) -> Iterator[RoundStatsRow]:
         """Yield the statistics of each round, and of the whole contest."""

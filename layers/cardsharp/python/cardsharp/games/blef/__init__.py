@@ -11,11 +11,15 @@ from cardsharp.core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from cardsharp.games.blef.actions import BETS, CHECK, action_name
-    from cardsharp.games.blef.cards import Card
-    from cardsharp.games.blef.position import Position
+    from cardsharp.games.blef.cards import BlefCard as Card
+    from cardsharp.games.blef.position import BlefPosition as Position
     from cardsharp.games.blef.strategies import (
-        Decision,
-        ProbabilityOption,
+        BlefDecision as Decision,
+    )
+    from cardsharp.games.blef.strategies import (
+        BlefOption as ProbabilityOption,
+    )
+    from cardsharp.games.blef.strategies import (
         Strategy,
         build,
         legal_choices,
@@ -41,10 +45,10 @@ __getattr__ = lazy_exports(
     {
         "BETS": "actions",
         "CHECK": "actions",
-        "Card": "cards",
-        "Decision": "strategies",
-        "Position": "position",
-        "ProbabilityOption": "strategies",
+        "Card": "cards:BlefCard",
+        "Decision": "strategies:BlefDecision",
+        "Position": "position:BlefPosition",
+        "ProbabilityOption": "strategies:BlefOption",
         "Strategy": "strategies",
         "action_name": "actions",
         "build": "strategies",

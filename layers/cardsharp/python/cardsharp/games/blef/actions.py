@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import permutations
 
-from cardsharp.games.blef.cards import RANKS, SUITS, Card
+from cardsharp.games.blef.cards import RANKS, SUITS, BlefCard
 
 CHECK = 88  # the action that ends a round
 LOST_MARKER = 89  # in histories only: this player lost the round
@@ -35,7 +35,7 @@ class Bet:
     name: str
     rank_counts: tuple[tuple[int, int], ...] = ()
     suit_counts: tuple[tuple[int, int], ...] = ()
-    cards: frozenset[Card] = frozenset()
+    cards: frozenset[BlefCard] = frozenset()
 
     @property
     def size(self) -> int:
@@ -43,7 +43,7 @@ class Bet:
         counted = sum(count for _, count in (*self.rank_counts, *self.suit_counts))
         return counted + len(self.cards)
 
-    def holds(self, cards: Collection[Card]) -> bool:
+    def holds(self, cards: Collection[BlefCard]) -> bool:
         """Return True if the bet is true of these cards."""
         if len(cards) < self.size:
             return False
@@ -81,7 +81,7 @@ def _above_full_houses() -> Iterator[Bet]:
     yield from (Bet(f"Four of a kind, {_RANK_NAMES_PLURAL[x]}", ((x, 4),)) for x in _SIX)
     for name, span, values in _STRAIGHTS:
         for colour, of in enumerate(SUITS):
-            cards = frozenset(Card(value, colour) for value in values)
+            cards = frozenset(BlefCard(value, colour) for value in values)
             yield Bet(f"{name} flush ({span}), {of}", cards=cards)
 
 

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from cardsharp.analysis.replay import Header, ReplayStep
 from cardsharp.games.blef.actions import action_name
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.pages.board_renderer import (
     NOTHING,
     SYMBOLS,
@@ -28,12 +28,12 @@ def _parts(header: Header, step: ReplayStep) -> BoardParts:
     return _round_parts(step.turn, step.public_state.get("history"), visible_hands)
 
 
-def _seen(names: Sequence[str], you: int, seen: Position) -> BoardParts:
+def _position_parts(names: Sequence[str], you: int, position: BlefPosition) -> BoardParts:
     """The same out of a position, with how many cards everybody has."""
-    bets = [(names[seat], action_name(bet)) for seat, bet in seen.history]
-    hands = {names[seat]: hand for seat, hand in enumerate(seen.hands) if hand}
-    round_parts = _round_parts(seen.round_number, bets, hands or {names[you]: seen.hand})
-    return {"players": _players(names, seen), **round_parts}
+    bets = [(names[seat], action_name(bet)) for seat, bet in position.history]
+    hands = {names[seat]: hand for seat, hand in enumerate(position.hands) if hand}
+    round_parts = _round_parts(position.round_number, bets, hands or {names[you]: position.hand})
+    return {"players": _players(names, position), **round_parts}
 
 
 def _round_parts(number: int | None, history: object, hands: Mapping[str, object]) -> BoardParts:
@@ -51,7 +51,7 @@ def _round_parts(number: int | None, history: object, hands: Mapping[str, object
     }
 
 
-def _players(names: Sequence[str], seen: Position) -> Markup:
+def _players(names: Sequence[str], position: BlefPosition) -> Markup:
     """Everybody with as many backs as cards; whoever has none is out."""
     back, line = (
         Markup('<span class="back"></span>'),
@@ -60,12 +60,12 @@ def _players(names: Sequence[str], seen: Position) -> Markup:
     return Markup('<ul class="players">{}</ul>').format(
         NOTHING.join(
             line.format(
-                Markup(' class="now"') if seat == seen.turn else "",
+                Markup(' class="now"') if seat == position.turn else "",
                 names[seat],
                 back * number,
-                f"{number} of {seen.max_cards}" if number else "out",
+                f"{number} of {position.max_cards}" if number else "out",
             )
-            for seat, number in enumerate(seen.card_counts)
+            for seat, number in enumerate(position.card_counts)
         )
     )
 
@@ -80,4 +80,4 @@ def _bet_list(history: object) -> Markup:
     )
 
 
-BOARD_RENDERER = BoardRenderer(SYMBOLS, _parts, _seen, round_summary_part="hands")
+BOARD_RENDERER = BoardRenderer(SYMBOLS, _parts, _position_parts, round_summary_part="hands")

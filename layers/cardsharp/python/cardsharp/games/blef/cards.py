@@ -7,7 +7,7 @@ RANKS = ("9", "10", "J", "Q", "K", "A")  # the values in their order; a card hol
 SUITS = ("clubs", "diamonds", "hearts", "spades")  # in order; a card holds the index
 
 
-class Card(NamedTuple):
+class BlefCard(NamedTuple):
     """One card; both fields are indices, as in the API."""
 
     value: int
@@ -17,11 +17,11 @@ class Card(NamedTuple):
         return f"{RANKS[self.value]} of {SUITS[self.suit]}"
 
 
-Hand = tuple[Card, ...]  # cards of one player, in the order of `sort_hand`
-DECK: Hand = tuple(Card(value, colour) for value in range(6) for colour in range(4))
+Hand = tuple[BlefCard, ...]  # cards of one player, in the order of `sort_hand`
+DECK: Hand = tuple(BlefCard(value, colour) for value in range(6) for colour in range(4))
 """Every card once, ascending."""
 
 
-def sort_hand(cards: Iterable[Card]) -> Hand:
+def sort_hand(cards: Iterable[BlefCard]) -> Hand:
     """The cards as a hand is always shown: highest value first, then highest colour."""
     return tuple(sorted(cards, reverse=True))

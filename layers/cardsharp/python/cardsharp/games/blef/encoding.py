@@ -2,14 +2,14 @@
 
 from cardsharp.games.blef.actions import BETS
 from cardsharp.games.blef.cards import DECK
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import MAX_PLAYERS
 from cardsharp.play.encoding import Encoding, Marks, relative, spread
 
 _PLACES = {card: place for place, card in enumerate(DECK)}
 
 
-def _marks(position: Position) -> Marks:
+def _marks(position: BlefPosition) -> Marks:
     me, seats = position.seat or 0, len(position.card_counts)
     bets: list[list[int]] = [[] for _ in range(MAX_PLAYERS)]
     for seat, action in position.history:
@@ -27,7 +27,7 @@ def _marks(position: Position) -> Marks:
     }
 
 
-def _choices(position: Position) -> dict[int, int]:
+def _choices(position: BlefPosition) -> dict[int, int]:
     return {action: action for action in position.legal_actions()}
 
 

@@ -1,12 +1,12 @@
 """A legal action for when no strategy answers: late, broken or refused."""
 
 from cardsharp.games.blef.actions import CHECK
-from cardsharp.games.blef.position import Position
-from cardsharp.games.blef.strategies import Decision
+from cardsharp.games.blef.position import BlefPosition
+from cardsharp.games.blef.strategies import BlefDecision
 from cardsharp.play.decision_runner import DecisionRunner
 
 
-def fallback_action(position: Position, rejected_actions: frozenset[int] = frozenset()) -> int:
+def fallback_action(position: BlefPosition, rejected_actions: frozenset[int] = frozenset()) -> int:
     """Return the simplest action: check, or else open with our highest card.
 
     Actions in `rejected_actions` come last.
@@ -16,10 +16,10 @@ def fallback_action(position: Position, rejected_actions: frozenset[int] = froze
     return min(legal, key=lambda action: (action in rejected_actions, action != preferred, action))
 
 
-def _refusal(position: Position, action: int) -> str | None:
+def _refusal(position: BlefPosition, action: int) -> str | None:
     return None if action in position.legal_actions() else f"the rules refuse action {action}"
 
 
 DECISION_RUNNER = DecisionRunner(
-    _refusal, fallback_action, Decision, (int,), Position.legal_actions
+    _refusal, fallback_action, BlefDecision, (int,), BlefPosition.legal_actions
 )

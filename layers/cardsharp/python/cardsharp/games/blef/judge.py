@@ -19,9 +19,9 @@ from cardsharp.analysis.judge import Judge
 from cardsharp.errors import ConfigError
 from cardsharp.games.blef.actions import CHECK, action_name
 from cardsharp.games.blef.history.replay import open_rounds
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import MIN_PLAYERS, max_cards
-from cardsharp.games.blef.strategies import Decision, ProbabilityOption
+from cardsharp.games.blef.strategies import BlefDecision, BlefOption
 from cardsharp.games.blef.strategies.bayes import (
     BetEvaluation,
     best_decision,
@@ -46,25 +46,25 @@ class BayesJudge(Judge):
 
     name = "bayes"
 
-    def evaluate(self, position: Position, extra_actions: Sequence[int] = ()) -> Decision:
+    def evaluate(self, position: BlefPosition, extra_actions: Sequence[int] = ()) -> BlefDecision:
         """Return the decision of `bayes`, with `extra_actions` evaluated too."""
-        seen, solved = evaluate_bets(position), equilibrium_strategy(position)
+        evaluation, solved = evaluate_bets(position), equilibrium_strategy(position)
         decision = (
-            best_decision(position, seen)
+            best_decision(position, evaluation)
             if solved is None
-            else _equilibrium(position, seen, solved)
+            else _equilibrium(position, evaluation, solved)
         )
         mixed = None if card_counts(position) in SOLVED_CARD_COUNTS else mixed_strategy(position)
         as_good = {action for action, often in mixed or () if often >= _OFTEN}
         listed_actions = {option.action for option in decision.options}
         max_value = max(option.value for option in decision.options)
         rest = [
-            _option(position, seen, action)
+            _option(position, evaluation, action)
             for action in extra_actions
             if action not in listed_actions
         ]
         options = tuple(
-            ProbabilityOption(
+            BlefOption(
                 option.action,
                 _in_match(
                     position,
@@ -74,7 +74,7 @@ class BayesJudge(Judge):
             )
             for option in (*decision.options, *rest)
         )
-        return Decision(decision.action, decision.reason, options)
+        return BlefDecision(decision.action, decision.reason, options)
 
     def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """Return 1 if the first player won, 0 if the second did, None if open.
@@ -96,36 +96,36 @@ class BayesJudge(Judge):
         return float(loser == 1)
 
 
-def _equilibrium(position: Position, seen: BetEvaluation, solved: MixedStrategy) -> Decision:
+def _equilibrium(
+    position: BlefPosition, evaluation: BetEvaluation, solved: MixedStrategy
+) -> BlefDecision:
     """Return the equilibrium's most frequent action; all of its actions have the same value."""
     often = dict(solved)
-    worth = max(_chance(position, seen, action) for action in often)
+    worth = max(_chance(position, evaluation, action) for action in often)
     options = tuple(
-        ProbabilityOption(
-            action, worth, f"the equilibrium has it with {format_percent(often[action])}"
-        )
+        BlefOption(action, worth, f"the equilibrium has it with {format_percent(often[action])}")
         for action in often
     )
     best = max(often, key=lambda action: often[action])
     reason = f"This round is solved; its equilibrium has {action_name(best)} with "
-    return Decision(best, f"{reason}{format_percent(often[best])}.", options)
+    return BlefDecision(best, f"{reason}{format_percent(often[best])}.", options)
 
 
-def _option(position: Position, seen: BetEvaluation, action: int) -> ProbabilityOption:
+def _option(position: BlefPosition, evaluation: BetEvaluation, action: int) -> BlefOption:
     last = position.last_bet if action == CHECK else action
-    note = "" if last is None else probability_words(seen.bet_probabilities[last])
-    return ProbabilityOption(action, _chance(position, seen, action), note)
+    note = "" if last is None else probability_words(evaluation.bet_probabilities[last])
+    return BlefOption(action, _chance(position, evaluation, action), note)
 
 
-def _chance(position: Position, seen: BetEvaluation, action: int) -> float:
+def _chance(position: BlefPosition, evaluation: BetEvaluation, action: int) -> float:
     """The chance not to lose the round with an action."""
     last = position.last_bet
     if action == CHECK and last is not None:
-        return 1 - seen.bet_probabilities[last]
-    return seen.win_probability(action)
+        return 1 - evaluation.bet_probabilities[last]
+    return evaluation.win_probability(action)
 
 
-def _in_match(position: Position, round_win_probability: float) -> float:
+def _in_match(position: BlefPosition, round_win_probability: float) -> float:
     """Convert the chance not to lose the round into the chance to win the match."""
     me = position.seat or 0
     lives = [position.max_cards + 1 - cards if cards else 0 for cards in position.card_counts]

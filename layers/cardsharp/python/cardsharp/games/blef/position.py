@@ -11,7 +11,7 @@ from cardsharp.games.blef.rules import Round, RoundMove, legal_actions
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class BlefPosition:
     """A round as seen from `seat`, or by an observer if `seat` is None.
 
     `hands` are by seat, and empty where the viewer may not see them; `card_counts` has the
@@ -57,7 +57,7 @@ class Position:
 
 def position_of(
     round_: Round, seat: int | None, earlier_rounds: tuple[Round, ...] = ()
-) -> Position:
+) -> BlefPosition:
     """Return the position of a seat: its hand, and all hands once the round is over.
 
     In the last round of a finished game only the winner is still active, so only the winner's
@@ -67,7 +67,7 @@ def position_of(
         round_.active_seats if round_.is_over else tuple({seat} & set(round_.active_seats))
     )
     hands = tuple(hand if seat in visible_seats else () for seat, hand in enumerate(round_.hands))
-    return Position(
+    return BlefPosition(
         seat,
         round_.number,
         round_.max_cards,

@@ -88,7 +88,7 @@ def max_cards(players: int) -> int:
 def start(players: int, deal: DealHand) -> Round:
     """The first round: one card each, the first seat to move."""
     first = Round(1, max_cards(players), (1,) * players, (), 0)
-    return _dealt(first, deal)
+    return _deal_hands(first, deal)
 
 
 def legal_actions(round_: Round) -> tuple[int, ...]:
@@ -126,7 +126,7 @@ def _resolve(live: Round, checker: int, deal: DealHand) -> ActionResult:
         return ActionResult(resolved, closed)
     starter = loser if new_count else _next_active_seat(loser, n_cards)
     following = replace(resolved, number=live.number + 1, turn=starter, history=())
-    return ActionResult(_dealt(following, deal), closed)
+    return ActionResult(_deal_hands(following, deal), closed)
 
 
 def _next_active_seat(seat: int, n_cards: tuple[int, ...]) -> int:
@@ -135,7 +135,7 @@ def _next_active_seat(seat: int, n_cards: tuple[int, ...]) -> int:
     return next(other for other in circle if n_cards[other])
 
 
-def _dealt(live: Round, deal: DealHand) -> Round:
+def _deal_hands(live: Round, deal: DealHand) -> Round:
     cards = deal(sum(live.n_cards))
     ends = [sum(live.n_cards[:seat]) for seat in range(len(live.n_cards) + 1)]
     hands: tuple[Hand, ...] = tuple(sort_hand(cards[begin:two]) for begin, two in pairwise(ends))

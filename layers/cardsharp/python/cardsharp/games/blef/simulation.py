@@ -11,14 +11,14 @@ from cardsharp.errors import ConfigError, IllegalAction
 from cardsharp.games.blef import rules
 from cardsharp.games.blef.actions import LOST_MARKER
 from cardsharp.games.blef.cards import DECK, sort_hand
-from cardsharp.games.blef.position import Position, position_of
+from cardsharp.games.blef.position import BlefPosition, position_of
 from cardsharp.games.blef.rules import DealHand, Round
 from cardsharp.games.blef.strategies import Strategy, build
 from cardsharp.play.simulation import RatioStat, Simulation
 
 
 @dataclass(frozen=True, slots=True)
-class SimulatedMatch:
+class SimulatedBlefMatch:
     """Current round and closed rounds; after the end `current_round` is as in `ActionResult`."""
 
     current_round: Round
@@ -54,7 +54,7 @@ def resample_hidden_hands(live: Round, seat: int | None, rng: Random) -> Round:
     return replace(live, hands=hands)
 
 
-class BlefSimulation(Simulation[SimulatedMatch, Position, int]):
+class BlefSimulation(Simulation[SimulatedBlefMatch, BlefPosition, int]):
     """Everybody against everybody; who is left wins."""
 
     stats = (RatioStat("{:.1f} rounds", "rounds"), RatioStat("{:.1f} moves", "moves"))
@@ -70,55 +70,57 @@ class BlefSimulation(Simulation[SimulatedMatch, Position, int]):
         """Each seat on its own."""
         return self._sides
 
-    def initial_state(self, rng: Random) -> SimulatedMatch:
+    def initial_state(self, rng: Random) -> SimulatedBlefMatch:
         """A new match: one card each."""
-        return SimulatedMatch(rules.start(self.seats, dealer(rng)))
+        return SimulatedBlefMatch(rules.start(self.seats, dealer(rng)))
 
-    def current_seat(self, state: SimulatedMatch) -> int | None:
+    def current_seat(self, state: SimulatedBlefMatch) -> int | None:
         """The seat whose turn it is, None when one player is left."""
         return state.current_round.turn
 
-    def position_for(self, state: SimulatedMatch, seat: int) -> Position:
+    def position_for(self, state: SimulatedBlefMatch, seat: int) -> BlefPosition:
         """Return the position of a seat in the current round, at any time."""
         return position_of(state.current_round, seat, state.closed_rounds)
 
-    def legal_actions(self, state: SimulatedMatch) -> Sequence[int]:
+    def legal_actions(self, state: SimulatedBlefMatch) -> Sequence[int]:
         """The ids of the bets that are higher than the last one, and the check."""
         return rules.legal_actions(state.current_round)
 
-    def apply_action(self, state: SimulatedMatch, action: int, rng: Random) -> SimulatedMatch:
+    def apply_action(
+        self, state: SimulatedBlefMatch, action: int, rng: Random
+    ) -> SimulatedBlefMatch:
         """The match after the action, the next round dealt; raises `Illegal`."""
         step = rules.apply(state.current_round, action, dealer(rng))
         closed = () if step.closed_round is None else (step.closed_round,)
-        return SimulatedMatch(step.current_round, (*state.closed_rounds, *closed))
+        return SimulatedBlefMatch(step.current_round, (*state.closed_rounds, *closed))
 
-    def scores(self, state: SimulatedMatch) -> tuple[float, ...]:
+    def scores(self, state: SimulatedBlefMatch) -> tuple[float, ...]:
         """1 for who is left; raises `Illegal` before the end."""
         if state.current_round.turn is not None:
             raise IllegalAction("The match has not ended yet.")
         return tuple(float(seat == state.current_round.winner) for seat in range(self.seats))
 
-    def stat_counts(self, state: SimulatedMatch) -> Mapping[str, tuple[float, ...]]:
+    def stat_counts(self, state: SimulatedBlefMatch) -> Mapping[str, tuple[float, ...]]:
         """Rounds and moves, of the whole match, and the rounds that each lost, by cards in play."""
         all_moves = chain.from_iterable(played.history for played in state.closed_rounds)
         moves = sum(move.action != LOST_MARKER for move in all_moves)
-        lost = Counter(
+        lost_rounds = Counter(
             (bisect_right(_BEGIN, sum(played.n_cards)) - 1, played.history[-1].seat)
             for played in state.closed_rounds
         )
         by_cards = {
-            f"lost with {cards}": tuple(float(lost[at, seat]) for seat in range(self.seats))
+            f"lost with {cards}": tuple(float(lost_rounds[at, seat]) for seat in range(self.seats))
             for at, cards in enumerate(CARD_COUNT_RANGES)
         }
         return {"rounds": (len(state.closed_rounds),), "moves": (moves,), **by_cards}
 
     def build_strategy(
-        self, name: str, rng: Random, _past_matches: Sequence[tuple[int, SimulatedMatch]] = ()
+        self, name: str, rng: Random, _past_matches: Sequence[tuple[int, SimulatedBlefMatch]] = ()
     ) -> Strategy:
         """The strategy of that name; none of Blef's learns."""
         return build(name, rng)
 
-    def resample_hidden(self, state: SimulatedMatch, rng: Random) -> SimulatedMatch:
+    def resample_hidden(self, state: SimulatedBlefMatch, rng: Random) -> SimulatedBlefMatch:
         """The match with other cards in the other hands."""
         return replace(
             state,

@@ -12,9 +12,11 @@ from cardsharp.core.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
     from cardsharp.games.deadmansdraw.cards import Bank, Card, Suit
-    from cardsharp.games.deadmansdraw.position import Position
+    from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition as Position
     from cardsharp.games.deadmansdraw.strategies import (
-        Decision,
+        DeadMansDrawDecision as Decision,
+    )
+    from cardsharp.games.deadmansdraw.strategies import (
         PointsOption,
         ProbabilityOption,
         Strategy,
@@ -47,11 +49,11 @@ __getattr__ = lazy_exports(
         "Bank": "cards",
         "Card": "cards",
         "DRAW": "actions",
-        "Decision": "strategies",
+        "Decision": "strategies:DeadMansDrawDecision",
         "END_TURN": "actions",
         "EffectType": "actions",
         "PointsOption": "strategies",
-        "Position": "position",
+        "Position": "position:DeadMansDrawPosition",
         "ProbabilityOption": "strategies",
         "Strategy": "strategies",
         "Suit": "cards",

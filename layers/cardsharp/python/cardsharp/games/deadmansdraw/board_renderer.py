@@ -12,8 +12,8 @@ from cardsharp.games.deadmansdraw.cards import SUIT_ORDER, Card
 from cardsharp.games.deadmansdraw.history.log_records import public_state_body
 from cardsharp.games.deadmansdraw.history.replay import parse_card
 from cardsharp.games.deadmansdraw.position import (
+    DeadMansDrawPosition,
     PastMove,
-    Position,
     PublicInfoTracker,
     TurnResult,
 )
@@ -60,15 +60,15 @@ def _parts(header: Header, step: ReplayStep) -> BoardParts:
     }
 
 
-def _seen(names: Sequence[str], you: int, seen: Position) -> BoardParts:
+def _position_parts(names: Sequence[str], you: int, position: DeadMansDrawPosition) -> BoardParts:
     """Render a position in the same way, the player's seat first, with the next card if known."""
-    state = public_state_body(seen, _turn_result(seen.history))
+    state = public_state_body(position, _turn_result(position.history))
     step = ReplayStep(
-        sequence=0, turn=seen.turn, seat=seen.seat, description="", public_state=state
+        sequence=0, turn=position.turn, seat=position.seat, description="", public_state=state
     )
     parts = _parts(Header(players=tuple(names)), step)
     player_part, opponent_part = (parts[f"seat{seat}"] for seat in (you, 1 - you))
-    middle = Markup("{}{}").format(parts["middle"], _next(seen))
+    middle = Markup("{}{}").format(parts["middle"], _next(position))
     return {**parts, "seat0": player_part, "seat1": opponent_part, "middle": middle}
 
 
@@ -80,16 +80,16 @@ def _turn_result(history: Sequence[PastMove]) -> TurnResult | None:
     return watched.last_turn_result
 
 
-def _next(seen: Position) -> Markup:
+def _next(position: DeadMansDrawPosition) -> Markup:
     """Render the next card if it is known, else the number of unseen cards that would bust."""
     line = Markup('<p class="quiet">{}</p>')
-    if seen.known_top is not None:
-        return line.format(f"The next card is {seen.known_top}.")
-    if not seen.play_area:
+    if position.known_top is not None:
+        return line.format(f"The next card is {position.known_top}.")
+    if not position.play_area:
         return NOTHING
-    remaining_count = len(seen.unseen)
+    remaining_count = len(position.unseen)
     return (
-        line.format(f"A draw busts with {busting_card_count(seen)} of {remaining_count} cards.")
+        line.format(f"A draw busts with {busting_card_count(position)} of {remaining_count} cards.")
         if remaining_count
         else NOTHING
     )
@@ -177,4 +177,4 @@ def _line(suit: str, values: str) -> Markup:
     return Markup("<li>{}<span>{}</span></li>").format(symbol(suit.lower(), suit), values)
 
 
-BOARD_RENDERER = BoardRenderer(load_symbols(_SUITS), _parts, _seen, _face, _place)
+BOARD_RENDERER = BoardRenderer(load_symbols(_SUITS), _parts, _position_parts, _face, _place)

@@ -81,8 +81,8 @@ def anchored_count(area: Sequence[Card]) -> int:
 
 def cards_without(deck: tuple[Card, ...], removed: tuple[Card, ...]) -> tuple[Card, ...]:
     """`deck` in order, without the cards in `removed`."""
-    gone = set(removed)
-    return tuple(card for card in deck if card not in gone)
+    removed_cards = set(removed)
+    return tuple(card for card in deck if card not in removed_cards)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
 from cardsharp.games.deadmansdraw.cards import SERVER_DECK, Card
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.play.encoding import Encoding, Marks
 
 _PILES = ("own bank", "other bank", "play area", "discard pile", "unseen", "known top", "offered")
@@ -15,7 +15,7 @@ _DECK = len(SERVER_DECK)
 _DRAW, _END_TURN, _NOT_TAKEN, _FIRST_CARD = 0, 1, 2, 3  # then cards in answers
 
 
-def _marks(position: Position) -> Marks:
+def _marks(position: DeadMansDrawPosition) -> Marks:
     pending, known_top = position.pending, position.known_top
     return {
         "own bank": _places(position.own_bank),
@@ -41,7 +41,7 @@ def _number(action: Action) -> int:
     return _NOT_TAKEN if action.card is None else _FIRST_CARD + _NUMBERS[action.card]
 
 
-def _choices(position: Position) -> dict[int, Action]:
+def _choices(position: DeadMansDrawPosition) -> dict[int, Action]:
     return {_number(action): action for action in position.legal_actions()}
 
 

@@ -127,15 +127,15 @@ _VERBS: Mapping[str, str] = {
 
 def event_parts(events: Iterable[Event]) -> Iterator[EventPart]:
     """Cards and effects in the order in which they came; the frame of the turn is left out."""
-    seen: Card | None = None
+    oracle_card: Card | None = None
     for event in events:
         match event:
             case CardDrawn(card):
                 yield (card,)
             case EffectPending(effect) if effect.effect_type is EffectType.ORACLE:
-                seen = next(iter(effect.cards), None)
+                oracle_card = next(iter(effect.cards), None)
             case EffectAnswered():
-                yield _answer(event, seen)
+                yield _answer(event, oracle_card)
             case TurnEnded(bonus=bonus) if bonus:
                 yield ("+ bonus", *(part for card in bonus for part in (" ", card)))
             case MatchEnded(was_terminated=True):
@@ -144,13 +144,13 @@ def event_parts(events: Iterable[Event]) -> Iterator[EventPart]:
                 yield (f"({text})",)
 
 
-def _answer(event: EffectAnswered, seen: Card | None) -> EventPart:
+def _answer(event: EffectAnswered, oracle_card: Card | None) -> EventPart:
     verb = _VERBS.get(event.effect_type)
     if verb is not None and event.card is not None:
         return (f"({verb} ", event.card, ")")
-    if seen is None or event.card is not None:
+    if oracle_card is None or event.card is not None:
         return ("(takes)",)  # the card that it draws comes next
-    return ("(leaves ", seen, ")")
+    return ("(leaves ", oracle_card, ")")
 
 
 def describe_events(events: Sequence[Event]) -> str:

@@ -6,9 +6,9 @@ from datetime import timedelta
 from cardsharp.errors import RulesError
 from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, ActionType
 from cardsharp.games.deadmansdraw.cards import Card
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.rules import apply
-from cardsharp.games.deadmansdraw.strategies import Decision, Strategy, TimeAware
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, Strategy, TimeAware
 from cardsharp.play.decision_runner import DecisionResult, DecisionRunner
 
 HURRY_SHARE = 0.8  # the share of its time after which a strategy that can be hurried is
@@ -17,11 +17,11 @@ _BLIND_DRAW = Action(ActionType.DRAW, answers_pending_effects=True)
 
 
 def fallback_action(
-    position: Position, rejected_actions: frozenset[Action] = frozenset()
+    position: DeadMansDrawPosition, rejected_actions: frozenset[Action] = frozenset()
 ) -> Action:
-    """The action that risks least: end the turn, else the first answer that does not bust.
+    """Return the action with the lowest risk: end the turn, else the first answer without a bust.
 
-    Actions in `refused`, which the arena has just turned down, come last.
+    Actions in `rejected_actions`, which the arena has just rejected, come last.
     """
     lying = {card.suit for card in position.play_area}
 
@@ -46,11 +46,11 @@ def unreadable_fallback(
 
 def decide(
     strategy: Strategy,
-    position: Position,
+    position: DeadMansDrawPosition,
     timeout: timedelta,
     monotonic: Callable[[], float],
     rejected_actions: frozenset[Action] = frozenset(),
-) -> DecisionResult[Decision]:
+) -> DecisionResult[DeadMansDrawDecision]:
     """The strategy's decision, hurried when its time is nearly up; see `Decider.decide`."""
     if isinstance(strategy, TimeAware):
         late = monotonic() + HURRY_SHARE * timeout.total_seconds()
@@ -58,7 +58,7 @@ def decide(
     return DECISION_RUNNER.decide(strategy, position, timeout, monotonic, rejected_actions)
 
 
-def _refusal(position: Position, action: Action) -> str | None:
+def _refusal(position: DeadMansDrawPosition, action: Action) -> str | None:
     try:
         apply(position.to_state(), action, lambda pile, number: pile[:number])
     except RulesError as error:
@@ -67,5 +67,5 @@ def _refusal(position: Position, action: Action) -> str | None:
 
 
 DECISION_RUNNER = DecisionRunner(
-    _refusal, fallback_action, Decision, (Action,), Position.legal_actions
+    _refusal, fallback_action, DeadMansDrawDecision, (Action,), DeadMansDrawPosition.legal_actions
 )

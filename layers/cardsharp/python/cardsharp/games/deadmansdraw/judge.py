@@ -11,9 +11,9 @@ from cardsharp.games.deadmansdraw.events import MatchEnded
 from cardsharp.games.deadmansdraw.history.decisions import decision_point, observed_steps
 from cardsharp.games.deadmansdraw.history.replay import group_into_turns, move_view
 from cardsharp.games.deadmansdraw.luck import luck_of
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.rules import apply
-from cardsharp.games.deadmansdraw.strategies import Decision, ProbabilityOption
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, ProbabilityOption
 from cardsharp.games.deadmansdraw.strategies.captain import (
     REFUSE_ORACLE,
     WEIGHT_FILE,
@@ -33,17 +33,21 @@ class CaptainJudge(Judge):
 
     name = WEIGHT_FILE
 
-    def evaluate(self, position: Position, extra_actions: Sequence[Action] = ()) -> Decision | None:
+    def evaluate(
+        self, position: DeadMansDrawPosition, extra_actions: Sequence[Action] = ()
+    ) -> DeadMansDrawDecision | None:
         """Return the captain's decision; None for a table that the usual start cannot lead to."""
         if not is_standard_deck(position):
             return None
         decision = Captain(load_model(WEIGHT_FILE)).decide(position)
         if REFUSE_ORACLE not in extra_actions:
             return decision
-        refused = ProbabilityOption(
+        refusal_option = ProbabilityOption(
             REFUSE_ORACLE, _refusing(position), "leaves the card, to stop or to draw it"
         )
-        return Decision(decision.action, decision.reason, (*decision.options, refused))
+        return DeadMansDrawDecision(
+            decision.action, decision.reason, (*decision.options, refusal_option)
+        )
 
     def result(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """1 for the first player's win, 0.5 for a tie."""
@@ -73,7 +77,7 @@ class CaptainJudge(Judge):
         """Turns that lost their cards, ran out of time or were banked, moves and autopicks."""
         return match_counts(move_view(move) for move in moves if move.facts is not None)
 
-    def bust_risk(self, position: Position) -> float | None:
+    def bust_risk(self, position: DeadMansDrawPosition) -> float | None:
         """Return the probability that the next card busts, None if an effect is pending."""
         if position.pending is not None or not position.unseen:
             return None
@@ -82,7 +86,7 @@ class CaptainJudge(Judge):
         return busting_card_count(position) / len(position.unseen)
 
 
-def _refusing(position: Position) -> float:
+def _refusing(position: DeadMansDrawPosition) -> float:
     """Return the win probability after leaving the Oracle's card, which `captain` never does."""
     state, _ = apply(position.to_state(), REFUSE_ORACLE, lambda pile, number: pile[:number])
     next_position = replace(

@@ -18,7 +18,7 @@ from cardsharp.games.deadmansdraw.events import (
     Event,
     TurnEnded,
 )
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies.captain import (
     WEIGHT_FILE,
     is_standard_deck,
@@ -45,7 +45,7 @@ from cardsharp.games.deadmansdraw.strategies.search.turn_search import (
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 
 
-def luck_of(position: Position, events: Iterable[Event]) -> float | None:
+def luck_of(position: DeadMansDrawPosition, events: Iterable[Event]) -> float | None:
     """Return the luck of the acting player in these events, as a change of the win probability.
 
     A short search removes nearly as much luck as the full one of `captain`. Returns None for a
@@ -60,7 +60,7 @@ def luck_of(position: Position, events: Iterable[Event]) -> float | None:
 class _Telling:
     """Luck of one action, followed event by event."""
 
-    def __init__(self, position: Position) -> None:
+    def __init__(self, position: DeadMansDrawPosition) -> None:
         pending = position.pending
         self.search = TurnSearch(load_model(WEIGHT_FILE), SHORT_LIMITS)
         self.turn = search_turn(position)
@@ -120,17 +120,19 @@ class _Telling:
             values[next_card] = max(value, self.search.value_of_stopping(turn))
         return values[card] - _mean(values)
 
-    def _brought(self, got: int, *, banked: bool) -> float:
+    def _brought(self, gained_cards: int, *, banked: bool) -> float:
         """Only the highest card of each suit counts, as if it came alone."""
         turn, search = self.turn, self.search
         thrown = 0 if banked else turn.area & ~turn.saved | self.falling
         keys = turn.stop if banked else turn.bust
         cards, none = turn.discard | thrown, search.value_of_end(turn, keys)
-        every, taken, luck = cards.bit_count(), got.bit_count(), 0.0
+        every, gained_count, luck = cards.bit_count(), gained_cards.bit_count(), 0.0
         for card in cards_in(cards):
             higher = cards & SUIT_BITS[SUIT_OF[card]] & ~(2 * (1 << card) - 1)
-            chance = comb(every - 1 - higher.bit_count(), taken - 1) / comb(every, taken)
-            highest = got >> card & 1 and not got & higher
+            chance = comb(every - 1 - higher.bit_count(), gained_count - 1) / comb(
+                every, gained_count
+            )
+            highest = gained_cards >> card & 1 and not gained_cards & higher
             alone = search.value_of_end(turn, keys_with_cards(keys, [card]))
             luck += (bool(highest) - chance) * (alone - none)
         return luck

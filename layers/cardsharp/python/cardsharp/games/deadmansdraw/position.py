@@ -58,7 +58,7 @@ class PastMove:
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class DeadMansDrawPosition:
     """A decision to make: the table as the player at `seat`, who is to act, may know it.
 
     `unseen` holds the cards that can be in the draw pile, in deck order, whatever their order
@@ -80,14 +80,17 @@ class Position:
     def __str__(self) -> str:
         """Return the public information in a line or two, by the names of the fields."""
         effect = self.pending
-        seen: dict[str, Iterable[object]] = {
+        visible_fields: dict[str, Iterable[object]] = {
             "own": self.own_bank,
             "other": self.opponent_bank,
             "play_area": self.play_area,
             "pending": () if effect is None else (effect.effect_type, *effect.cards),
             "known_top": () if self.known_top is None else (self.known_top,),
         }
-        parts = (f", {name}={' '.join(map(str, cards)) or None}" for name, cards in seen.items())
+        parts = (
+            f", {name}={' '.join(map(str, cards)) or None}"
+            for name, cards in visible_fields.items()
+        )
         return f"Position(turn={self.turn}{''.join(parts)})"
 
     @property
@@ -161,7 +164,7 @@ class PublicInfoTracker:
         self.banks = list(banks)
         self.pending: PendingEffect | None = None
         self.known_top: Card | None = None
-        self.refused: Card | None = None
+        self.refused_oracle_card: Card | None = None
         self.last_turn_result: TurnResult | None = None
         self._owed = 0
         self._coming: Card | None = None
@@ -174,9 +177,11 @@ class PublicInfoTracker:
         other.play_area, other.banks = self.play_area.copy(), self.banks.copy()
         return other
 
-    def position_for(self, me: int, turn: int, history: tuple[PastMove, ...]) -> Position:
+    def position_for(
+        self, me: int, turn: int, history: tuple[PastMove, ...]
+    ) -> DeadMansDrawPosition:
         """Return the position of player `me`, from the public information so far."""
-        return Position(
+        return DeadMansDrawPosition(
             seat=me,
             banks=(self.banks[0], self.banks[1]),
             play_area=tuple(self.play_area),
@@ -184,14 +189,14 @@ class PublicInfoTracker:
             discard_pile=tuple(self.discard_pile),
             unseen=tuple(self.unseen),
             known_top=self.known_top,
-            refused_oracle_card=self.refused,
+            refused_oracle_card=self.refused_oracle_card,
             turn=turn,
             history=history,
         )
 
     def apply_move(self, move: PastMove) -> None:
         """Take in the events of one move, in their order."""
-        self.refused = None
+        self.refused_oracle_card = None
         for event in move.events:
             self.apply_event(event, move.player)
 
@@ -201,7 +206,7 @@ class PublicInfoTracker:
             case CardDrawn(card):
                 self._coming = card
                 self.unseen.pop(card, None)
-                self.known_top = self.refused = None
+                self.known_top = self.refused_oracle_card = None
                 self._owed = max(0, self._owed - 1)
                 self.pending = None
             case CardPlaced(card):
@@ -238,7 +243,7 @@ class PublicInfoTracker:
         elif answer.effect_type == EffectType.CANNON and answer.card is not None:
             self.discard_pile.append(answer.card)
         elif answer.effect_type == EffectType.ORACLE:
-            self.refused = self.known_top
+            self.refused_oracle_card = self.known_top
         if answer.effect_type not in KRAKEN_CARRYING_EFFECTS:
             self._owed, self._coming = 0, answer.card
         self.pending = self._duty()
@@ -254,8 +259,8 @@ class PublicInfoTracker:
             self.banks[player] = self.banks[player].with_cards((*area[:saved], *bonus))
         self._discard_without(bonus)
         self.play_area = []
-        self.pending = self._coming = self.refused = None
+        self.pending = self._coming = self.refused_oracle_card = None
         self._owed = 0
 
-    def _discard_without(self, taken: tuple[Card, ...]) -> None:
-        self.discard_pile = [card for card in self.discard_pile if card not in taken]
+    def _discard_without(self, removed_cards: tuple[Card, ...]) -> None:
+        self.discard_pile = [card for card in self.discard_pile if card not in removed_cards]

@@ -14,7 +14,7 @@ from cardsharp.games.deadmansdraw.cards import (
     lowest_of_each_suit,
 )
 from cardsharp.games.deadmansdraw.events import MatchEnded, TurnEnded, TurnStarted
-from cardsharp.games.deadmansdraw.position import PastMove, Position, PublicInfoTracker
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove, PublicInfoTracker
 from cardsharp.games.deadmansdraw.rules import apply, legal_actions, start
 from cardsharp.games.deadmansdraw.state import CardPicker, State
 from cardsharp.games.deadmansdraw.strategies import (
@@ -29,7 +29,7 @@ PLAYER_COUNT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class SimulatedMatch:
+class SimulatedDeadMansDrawMatch:
     """A match so far: how it began, how it stands, and every move as both players saw it."""
 
     opening: State
@@ -39,58 +39,60 @@ class SimulatedMatch:
     public_info: PublicInfoTracker = field(compare=False, repr=False)
 
     @property
-    def current_position(self) -> Position:
+    def current_position(self) -> DeadMansDrawPosition:
         """Position of the player to act; raises `IllegalAction` if the match has ended."""
         if self.state.active_player is None:
             raise IllegalAction("Nobody is to act: the match has ended.")
         return self.position_for(self.state.active_player)
 
-    def position_for(self, player: int) -> Position:
+    def position_for(self, player: int) -> DeadMansDrawPosition:
         """Return the position of a player, whoever is to act."""
         turn = self.history[-1].turn + self.state.is_between_turns
         return self.public_info.position_for(player, turn, self.history)
 
-    def with_action(self, action: Action, pick_cards: CardPicker) -> "SimulatedMatch":
+    def with_action(self, action: Action, pick_cards: CardPicker) -> "SimulatedDeadMansDrawMatch":
         """Return the match after `action` of the player to act; raise `RulesError` if illegal."""
         state, events = apply(self.state, action, pick_cards)
         turn = self.history[-1].turn + self.state.is_between_turns
         return self.with_move(state, PastMove(turn, self.state.active_player, events))
 
-    def with_move(self, state: State, move: PastMove) -> "SimulatedMatch":
+    def with_move(self, state: State, move: PastMove) -> "SimulatedDeadMansDrawMatch":
         """The match after a move that led to that state."""
-        seen = self.public_info.copy()
-        seen.apply_move(move)
-        return SimulatedMatch(self.opening, state, (*self.history, move), seen)
+        public_info = self.public_info.copy()
+        public_info.apply_move(move)
+        return SimulatedDeadMansDrawMatch(self.opening, state, (*self.history, move), public_info)
 
 
-def match_from_state(opening: State) -> SimulatedMatch:
+def match_from_state(opening: State) -> SimulatedDeadMansDrawMatch:
     """The match that begins so."""
-    seen = PublicInfoTracker(
+    public_info = PublicInfoTracker(
         opening.draw_pile, opening.discard_pile, opening.play_area, opening.banks
     )
-    return SimulatedMatch(opening, opening, (PastMove(1, None, (TurnStarted(None),)),), seen)
+    return SimulatedDeadMansDrawMatch(
+        opening, opening, (PastMove(1, None, (TurnStarted(None),)),), public_info
+    )
 
 
 def deal_state(rng: Random, deck: tuple[Card, ...] = SERVER_DECK) -> State:
     """A shuffled table with a random starting player; the lowest of each suit are discarded."""
     discard_pile = lowest_of_each_suit(deck)
-    draw_pile = _taken(rng, cards_without(deck, discard_pile))
+    draw_pile = _draw_cards(rng, cards_without(deck, discard_pile))
     return start(draw_pile, discard_pile, rng.randrange(PLAYER_COUNT))
 
 
 def random_card_picker(rng: Random) -> CardPicker:
     """Picks from the discard pile at random, whatever order the cards lie in."""
-    return lambda pile, number: _taken(rng, sorted(pile, key=deck_sort_key), number)
+    return lambda pile, number: _draw_cards(rng, sorted(pile, key=deck_sort_key), number)
 
 
-def _taken(dice: Random, cards: Iterable[Card], number: int | None = None) -> tuple[Card, ...]:
+def _draw_cards(dice: Random, cards: Iterable[Card], number: int | None = None) -> tuple[Card, ...]:
     """Return `number` of the cards, or all of them, in random order."""
     rest = list(cards)
     times = len(rest) if number is None else number
     return tuple(rest.pop(dice.randrange(len(rest))) for _ in range(times))
 
 
-class DeadMansDraw(Simulation[SimulatedMatch, Position, Action]):
+class DeadMansDraw(Simulation[SimulatedDeadMansDrawMatch, DeadMansDrawPosition, Action]):
     """Two players, on the running server's deck."""
 
     sides = ((0,), (1,))
@@ -105,32 +107,34 @@ class DeadMansDraw(Simulation[SimulatedMatch, Position, Action]):
         if seats not in {None, PLAYER_COUNT}:
             raise ConfigError(f"Dead Man's Draw is played by two, not by {seats}.")
 
-    def initial_state(self, rng: Random) -> SimulatedMatch:
+    def initial_state(self, rng: Random) -> SimulatedDeadMansDrawMatch:
         """A new match of the running server's deck."""
         return match_from_state(deal_state(rng))
 
-    def current_seat(self, state: SimulatedMatch) -> int | None:
+    def current_seat(self, state: SimulatedDeadMansDrawMatch) -> int | None:
         """The player to act, None when the match has ended."""
         return state.state.active_player
 
-    def position_for(self, state: SimulatedMatch, seat: int) -> Position:
+    def position_for(self, state: SimulatedDeadMansDrawMatch, seat: int) -> DeadMansDrawPosition:
         """Return the position of a player at any time."""
         return state.position_for(seat)
 
-    def legal_actions(self, state: SimulatedMatch) -> Sequence[Action]:
+    def legal_actions(self, state: SimulatedDeadMansDrawMatch) -> Sequence[Action]:
         """Return the legal actions that differ in their effect."""
         return legal_actions(state.state)
 
-    def apply_action(self, state: SimulatedMatch, action: Action, rng: Random) -> SimulatedMatch:
+    def apply_action(
+        self, state: SimulatedDeadMansDrawMatch, action: Action, rng: Random
+    ) -> SimulatedDeadMansDrawMatch:
         """Return the match after the action; raise `RulesError` if it is illegal."""
         return state.with_action(action, random_card_picker(rng))
 
-    def scores(self, state: SimulatedMatch) -> tuple[float, ...]:
+    def scores(self, state: SimulatedDeadMansDrawMatch) -> tuple[float, ...]:
         """1 for the winner, a half each for a tie."""
         winner = _outcome(state).winner
         return (0.5, 0.5) if winner is None else (1.0 - winner, float(winner))
 
-    def stat_counts(self, state: SimulatedMatch) -> Mapping[str, tuple[float, ...]]:
+    def stat_counts(self, state: SimulatedDeadMansDrawMatch) -> Mapping[str, tuple[float, ...]]:
         """Points banked, turns, actions, and turns that ended in a bust."""
         turns, actions, busts = [0, 0], [0, 0], [0, 0]
         for move in state.history:
@@ -150,24 +154,29 @@ class DeadMansDraw(Simulation[SimulatedMatch, Position, Action]):
         }
 
     def build_strategy(
-        self, name: str, rng: Random, past_matches: Sequence[tuple[int, SimulatedMatch]] = ()
+        self,
+        name: str,
+        rng: Random,
+        past_matches: Sequence[tuple[int, SimulatedDeadMansDrawMatch]] = (),
     ) -> Strategy:
         """Build the strategy of that name, with the past matches if it asks for them."""
         opponent_matches = [PastMatch(1 - seat, match.history) for seat, match in past_matches]
         return with_past_matches(build(name, rng), opponent_matches)
 
-    def resample_hidden(self, state: SimulatedMatch, rng: Random) -> SimulatedMatch:
+    def resample_hidden(
+        self, state: SimulatedDeadMansDrawMatch, rng: Random
+    ) -> SimulatedDeadMansDrawMatch:
         """Return the match with its draw pile reshuffled, except a top card that was shown."""
         table = state.state
         top_cards = table.draw_pile[: state.public_info.known_top is not None]
-        pile = (*top_cards, *_taken(rng, table.draw_pile[len(top_cards) :]))
+        pile = (*top_cards, *_draw_cards(rng, table.draw_pile[len(top_cards) :]))
         # What this turn has drawn already is known, and what lay behind it is the pile.
         turn_draws = table.turn_start.draw_pile[: -len(pile) or None]
         began = replace(table.turn_start, draw_pile=(*turn_draws, *pile))
         return replace(state, state=replace(table, draw_pile=pile, turn_start=began))
 
 
-def _outcome(match: SimulatedMatch) -> MatchEnded:
+def _outcome(match: SimulatedDeadMansDrawMatch) -> MatchEnded:
     if match.state.outcome is None:
         raise IllegalAction("The match has not ended yet.")
     return match.state.outcome

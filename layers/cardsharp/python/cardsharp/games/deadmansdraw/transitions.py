@@ -259,9 +259,9 @@ class StateBuilder:
     def _answer_oracle(self, pending: PendingEffect, card: Card | None) -> None:
         peeked = pending.cards[0]
         if card is not None and card != peeked:
-            seen = f'{{"suit":"{peeked.suit}","value":{peeked.value}}}'
+            text = f'{{"suit":"{peeked.suit}","value":{peeked.value}}}'
             raise IllegalAction(
-                f"Inappropriate Card specified for effect response. Oracle peeked card was: {seen}."
+                f"Inappropriate Card specified for effect response. Oracle peeked card was: {text}."
             )
         self.events.append(EffectAnswered(EffectType.ORACLE, card))
         if card is None:

@@ -11,8 +11,18 @@ from cardsharp.core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from cardsharp.games.euchre.actions import Bid, DecisionType, Defend, Discard, Play
-    from cardsharp.games.euchre.position import Position
-    from cardsharp.games.euchre.strategies import Decision, PointsOption, Strategy, build, strategy
+    from cardsharp.games.euchre.position import EuchrePosition as Position
+    from cardsharp.games.euchre.strategies import (
+        EuchreDecision as Decision,
+    )
+    from cardsharp.games.euchre.strategies import (
+        EuchreOption as PointsOption,
+    )
+    from cardsharp.games.euchre.strategies import (
+        Strategy,
+        build,
+        strategy,
+    )
 
 __all__ = (
     "Bid",
@@ -32,13 +42,13 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "Bid": "actions",
-        "Decision": "strategies",
+        "Decision": "strategies:EuchreDecision",
         "DecisionType": "actions",
         "Defend": "actions",
         "Discard": "actions",
         "Play": "actions",
-        "PointsOption": "strategies",
-        "Position": "position",
+        "PointsOption": "strategies:EuchreOption",
+        "Position": "position:EuchrePosition",
         "Strategy": "strategies",
         "build": "strategies",
         "strategy": "strategies",

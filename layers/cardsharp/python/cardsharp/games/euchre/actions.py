@@ -37,11 +37,15 @@ class Bid:
         """
         if self.suit is None:
             return str(self)
-        named = f"name {SUIT_NAMES[self.suit]}"
-        called = (
-            named if bid_index > _DEALERS else "pick up" if bid_index == _DEALERS else "order up"
+        name_text = f"name {SUIT_NAMES[self.suit]}"
+        call_text = (
+            name_text
+            if bid_index > _DEALERS
+            else "pick up"
+            if bid_index == _DEALERS
+            else "order up"
         )
-        return called + (" and go alone" if self.goes_alone else "")
+        return call_text + (" and go alone" if self.goes_alone else "")
 
 
 PASS = Bid()

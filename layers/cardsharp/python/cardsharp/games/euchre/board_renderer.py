@@ -8,7 +8,7 @@ from cardsharp.analysis.replay import Header, ReplayStep, StoredDecision
 from cardsharp.games.euchre.actions import Action, Discard, Play
 from cardsharp.games.euchre.cards import SUIT_NAMES, card_name
 from cardsharp.games.euchre.history.replay import public_state_body
-from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.pages.board_renderer import (
     NOTHING,
     SYMBOLS,
@@ -36,14 +36,14 @@ def _parts(header: Header, step: ReplayStep) -> BoardParts:
     }
 
 
-def _seen(names: Sequence[str], you: int, seen: Position) -> BoardParts:
+def _position_parts(names: Sequence[str], you: int, position: EuchrePosition) -> BoardParts:
     """The same out of a position, from whoever sees it around the table to the left."""
     chairs = [names[(you + place) % len(_SEATS)] for place in _SEATS]
     state = {
-        "turnCard": card_name(seen.public_state.turn_card),
-        **public_state_body(seen.public_state, seen.seat),
+        "turnCard": card_name(position.public_state.turn_card),
+        **public_state_body(position.public_state, position.seat),
     }
-    hand = sorted(seen.hand, key=lambda card: (card & 3, -card))
+    hand = sorted(position.hand, key=lambda card: (card & 3, -card))
     decision = StoredDecision(position={"hand": [*map(card_name, hand)]}) if hand else None
     step = ReplayStep(
         sequence=0, turn=1, seat=0, description="", public_state=state, decision=decision
@@ -60,7 +60,7 @@ def _face(action: Action) -> Markup:
 def _seat(header: Header, step: ReplayStep, seat: int) -> Markup:
     """Render a seat: its bids, the dealer mark, and the hand that we decided with."""
     bids = [bid for bidder, bid in _pairs(step, "bids") if bidder == seat]
-    dealt = ["deals"] if step.public_state.get("dealer") == seat else []
+    dealer_mark = ["deals"] if step.public_state.get("dealer") == seat else []
     position_body = (
         step.decision.position if step.decision is not None and step.seat == seat else None
     )
@@ -70,12 +70,14 @@ def _seat(header: Header, step: ReplayStep, seat: int) -> Markup:
         else NOTHING
     )
     content = (
-        Markup('<p class="quiet">{}</p>').format(", ".join([*dealt, *bids]) or "said nothing"),
+        Markup('<p class="quiet">{}</p>').format(
+            ", ".join([*dealer_mark, *bids]) or "said nothing"
+        ),
         Markup('<div class="held">{}</div>').format(hand) if hand else NOTHING,
     )
-    called = header.name(seat)
-    has_name = seat < len(header.players) and header.players[seat] != called
-    title = f"{called}, {header.players[seat]}" if has_name else called
+    player_name = header.name(seat)
+    has_name = seat < len(header.players) and header.players[seat] != player_name
+    title = f"{player_name}, {header.players[seat]}" if has_name else player_name
     won = _won(step).count(seat)
     tricks = f"{won} {'trick' if won == 1 else 'tricks'}" if won else ""
     return render_part(title, NOTHING.join(content), tricks)
@@ -96,7 +98,7 @@ def _middle(header: Header, step: ReplayStep) -> Markup:
         return render_part(
             "Turned up", render_row([parse_french_card(str(turned))] if turned else [], "not told")
         )
-    our_tricks, theirs = ([seat % 2 for seat in _won(step)].count(side) for side in (0, 1))
+    our_tricks, opponent_tricks = ([seat % 2 for seat in _won(step)].count(side) for side in (0, 1))
     template = Markup('<p class="trumps {}">{}{}</p><p class="quiet">{} : {} tricks</p>{}')
     title = "Trumps, alone" if step.public_state.get("alone") else "Trumps"
     lain = Markup("<figure>{}<figcaption>{}</figcaption></figure>")
@@ -105,7 +107,8 @@ def _middle(header: Header, step: ReplayStep) -> Markup:
     ]
     on_table = render_row(trick) if trick else NOTHING
     return render_part(
-        title, template.format(trumps, symbol(trumps), trumps, our_tricks, theirs, on_table)
+        title,
+        template.format(trumps, symbol(trumps), trumps, our_tricks, opponent_tricks, on_table),
     )
 
 
@@ -119,4 +122,4 @@ def _won(step: ReplayStep) -> list[int]:
     return won if isinstance(won, list) else []
 
 
-BOARD_RENDERER = BoardRenderer(SYMBOLS, _parts, _seen, _face)
+BOARD_RENDERER = BoardRenderer(SYMBOLS, _parts, _position_parts, _face)

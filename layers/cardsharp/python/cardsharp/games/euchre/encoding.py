@@ -10,7 +10,7 @@ from cardsharp.games.euchre.actions import (
     Play,
 )
 from cardsharp.games.euchre.cards import DECK, SUITS
-from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.games.euchre.public_state import MAX_BIDS, SEATS, TRICKS
 from cardsharp.play.encoding import Encoding, Marks, relative, spread
 
@@ -25,7 +25,7 @@ _NUMBERS = {action: number for number, action in enumerate(_ACTIONS)}
 _QUESTIONS = tuple(DecisionType)
 
 
-def _marks(position: Position) -> Marks:
+def _marks(position: EuchrePosition) -> Marks:
     table, me = position.public_state, position.seat
     call, trump = table.trump_call, table.trump
     played = [table.cards_played_by((me + seat) % len(SEATS)) for seat in SEATS]
@@ -47,7 +47,7 @@ def _marks(position: Position) -> Marks:
     }
 
 
-def _choices(position: Position) -> dict[int, Action]:
+def _choices(position: EuchrePosition) -> dict[int, Action]:
     return {_NUMBERS[action]: action for action in position.legal_actions}
 
 

@@ -2,12 +2,14 @@
 
 from cardsharp.games.euchre.actions import Action, Bid, Defend, Discard, Play
 from cardsharp.games.euchre.cards import Card, Suit, rank_of, strength, suit_of
-from cardsharp.games.euchre.position import Position
-from cardsharp.games.euchre.strategies import Decision
+from cardsharp.games.euchre.position import EuchrePosition
+from cardsharp.games.euchre.strategies import EuchreDecision
 from cardsharp.play.decision_runner import DecisionRunner
 
 
-def fallback_action(position: Position, _refused: frozenset[Action] = frozenset()) -> Action:
+def fallback_action(
+    position: EuchrePosition, _rejected_actions: frozenset[Action] = frozenset()
+) -> Action:
     """Return a pass, no lone defence, or the lowest legal card; none of these can be refused."""
     first = position.legal_actions[0]
     if isinstance(first, Bid | Defend):
@@ -31,14 +33,14 @@ def lowest_card(cards: tuple[Card, ...], trump: Suit | None = None) -> Card:
     return min(cards, key=height)
 
 
-def _refusal(position: Position, action: Action) -> str | None:
+def _refusal(position: EuchrePosition, action: Action) -> str | None:
     return None if action in position.legal_actions else f"the strategy may not {action}"
 
 
 DECISION_RUNNER = DecisionRunner(
     _refusal,
     fallback_action,
-    Decision,
+    EuchreDecision,
     (Bid, Discard, Defend, Play),
     lambda position: position.legal_actions,
 )

@@ -17,11 +17,11 @@ from cardsharp.games.euchre.actions import Action
 from cardsharp.games.euchre.cards import DECK, Card
 from cardsharp.games.euchre.history.decisions import decision_contexts
 from cardsharp.games.euchre.history.replay import dealt_cards
-from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.games.euchre.public_state import SEATS, pending_decision
 from cardsharp.games.euchre.rules import HAND_SIZE, TURN_CARD_INDEX, score
 from cardsharp.games.euchre.simulation import WINNING_SCORE
-from cardsharp.games.euchre.strategies import Decision
+from cardsharp.games.euchre.strategies import EuchreDecision
 from cardsharp.games.euchre.strategies.bidding import card_mask
 from cardsharp.games.euchre.strategies.pimc import Pimc
 from cardsharp.games.euchre.strategies.worlds import EuchreWorld, pass_value
@@ -75,7 +75,9 @@ class PimcJudge(Judge):
     value_range = 4.0  # the most that a deal brings: all tricks, alone
     luck_includes_deal = True
 
-    def evaluate(self, position: Position, extra_actions: Sequence[Action] = ()) -> Decision:
+    def evaluate(
+        self, position: EuchrePosition, extra_actions: Sequence[Action] = ()
+    ) -> EuchreDecision:
         """Return the engine's decision; without a choice it has no value, so no loss."""
         return Pimc().decide(position, extra_actions)
 

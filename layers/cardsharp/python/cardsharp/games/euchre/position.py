@@ -16,7 +16,7 @@ from cardsharp.games.euchre.rules import FACE_DOWN, Deal, legal_answers
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class EuchrePosition:
     """A decision of `seat`, and the information of that seat.
 
     `decision_type` is the pending decision, and `legal_actions` are its legal answers, empty
@@ -65,12 +65,12 @@ class Position:
         return int.from_bytes(digest, "big")
 
 
-def current_position(deal: Deal) -> Position:
+def current_position(deal: Deal) -> EuchrePosition:
     """Return the position of the seat to decide; raise `IllegalAction` if the deal is over."""
     return position_for(deal, required_pending_decision(deal.public_state).seat)
 
 
-def position_for(deal: Deal, seat: int) -> Position:
+def position_for(deal: Deal, seat: int) -> EuchrePosition:
     """Return the position of `seat` at any time; it has legal actions only in its turn.
 
     When the dealer is asked for the discard, it does not know yet whether an opponent calls
@@ -87,4 +87,6 @@ def position_for(deal: Deal, seat: int) -> Position:
         table = replace(table, bids=(*table.bids[:-1], Bid(call.suit)))
     sees_discard = seat == DEALER and deal.discard is not None and deal.discard != FACE_DOWN
     answers = legal_answers(table, question, hand) if to_act else ()
-    return Position(seat, question, hand, table, answers, deal.discard if sees_discard else None)
+    return EuchrePosition(
+        seat, question, hand, table, answers, deal.discard if sees_discard else None
+    )

@@ -7,7 +7,7 @@ from random import Random
 from cardsharp.errors import ConfigError, IllegalAction
 from cardsharp.games.euchre.actions import Action
 from cardsharp.games.euchre.cards import DECK, Card, suit_of
-from cardsharp.games.euchre.position import Position, position_for
+from cardsharp.games.euchre.position import EuchrePosition, position_for
 from cardsharp.games.euchre.public_state import (
     DEALER,
     SEATS,
@@ -50,7 +50,7 @@ class SeatedDeal:
 
 
 @dataclass(frozen=True, slots=True)
-class SimulatedMatch:
+class SimulatedEuchreMatch:
     """The current deal, finished deals, and the points of players 0 and 2 and of 1 and 3.
 
     When the match has ended, `current` is its last deal and no part of `finished`.
@@ -70,16 +70,16 @@ class SimulatedMatch:
         """All deals of it."""
         return (*self.finished, self.current)
 
-    def with_finished_deal(self, deal: Deal, rng: Random) -> "SimulatedMatch":
+    def with_finished_deal(self, deal: Deal, rng: Random) -> "SimulatedEuchreMatch":
         """Return the match once its current deal has ended; deal the next unless it is over."""
         seated_deal, deal_points = replace(self.current, deal=deal), score(deal.public_state).points
         sides = deal_points if seated_deal.first_player % 2 == 0 else deal_points[::-1]
-        result = SimulatedMatch(
+        result = SimulatedEuchreMatch(
             seated_deal, self.finished, (self.points[0] + sides[0], self.points[1] + sides[1])
         )
         if result.is_over:
             return result
-        return SimulatedMatch(
+        return SimulatedEuchreMatch(
             SeatedDeal(start(shuffled_deck(rng)), seated_deal.player_at(1)),
             result.all_deals,
             result.points,
@@ -93,7 +93,7 @@ def shuffled_deck(rng: Random) -> tuple[Card, ...]:
     return tuple(cards)
 
 
-class EuchreSimulation(Simulation[SimulatedMatch, Position, Action]):
+class EuchreSimulation(Simulation[SimulatedEuchreMatch, EuchrePosition, Action]):
     """Four chairs, partners opposite; a match goes to ten points."""
 
     sides = ((0, 2), (1, 3))
@@ -114,69 +114,81 @@ class EuchreSimulation(Simulation[SimulatedMatch, Position, Action]):
         if seats not in {None, PLAYER_COUNT}:
             raise ConfigError(f"Euchre is played by four, not by {seats}.")
 
-    def initial_state(self, rng: Random) -> SimulatedMatch:
+    def initial_state(self, rng: Random) -> SimulatedEuchreMatch:
         """A new match: who deals first is drawn, then the cards are shuffled."""
         dealer = rng.randrange(PLAYER_COUNT)
-        return SimulatedMatch(SeatedDeal(start(shuffled_deck(rng)), (dealer + 1) % PLAYER_COUNT))
+        return SimulatedEuchreMatch(
+            SeatedDeal(start(shuffled_deck(rng)), (dealer + 1) % PLAYER_COUNT)
+        )
 
-    def current_seat(self, state: SimulatedMatch) -> int | None:
+    def current_seat(self, state: SimulatedEuchreMatch) -> int | None:
         """Return the player to act, None if a side has its points."""
         pending = pending_decision(state.current.deal.public_state)
         return None if pending is None else state.current.player_at(pending.seat)
 
-    def position_for(self, state: SimulatedMatch, seat: int) -> Position:
+    def position_for(self, state: SimulatedEuchreMatch, seat: int) -> EuchrePosition:
         """Return a player's position in the current or last deal, at any time."""
         return position_for(state.current.deal, state.current.seat_of(seat))
 
-    def legal_actions(self, state: SimulatedMatch) -> Sequence[Action]:
+    def legal_actions(self, state: SimulatedEuchreMatch) -> Sequence[Action]:
         """The legal answers to what is asked."""
         return legal_actions(state.current.deal)
 
-    def apply_action(self, state: SimulatedMatch, action: Action, rng: Random) -> SimulatedMatch:
+    def apply_action(
+        self, state: SimulatedEuchreMatch, action: Action, rng: Random
+    ) -> SimulatedEuchreMatch:
         """Apply an action and deal the next deal if one ends; raise `IllegalAction`."""
         deal = apply(state.current.deal, action)
         if pending_decision(deal.public_state) is None:
             return state.with_finished_deal(deal, rng)
         return replace(state, current=replace(state.current, deal=deal))
 
-    def scores(self, state: SimulatedMatch) -> tuple[float, ...]:
+    def scores(self, state: SimulatedEuchreMatch) -> tuple[float, ...]:
         """Return a half for each winner; raise `IllegalAction` if the match is not over."""
         if not state.is_over:
             raise IllegalAction("The match has not ended yet.")
         won = int(state.points[1] > state.points[0])
-        return tuple(0.5 * (chair % 2 == won) for chair in range(PLAYER_COUNT))
+        return tuple(0.5 * (seat % 2 == won) for seat in range(PLAYER_COUNT))
 
-    def returns(self, state: SimulatedMatch) -> tuple[float, ...]:
+    def returns(self, state: SimulatedEuchreMatch) -> tuple[float, ...]:
         """The points of the match, half of its side's for each chair."""
-        return tuple(state.points[chair % 2] / 2 for chair in range(PLAYER_COUNT))
+        return tuple(state.points[seat % 2] / 2 for seat in range(PLAYER_COUNT))
 
     @property
     def returns_range(self) -> tuple[float, float]:
         """None of the points, and those that win."""
         return 0, WINNING_SCORE
 
-    def stat_counts(self, state: SimulatedMatch) -> Mapping[str, tuple[float, ...]]:
+    def stat_counts(self, state: SimulatedEuchreMatch) -> Mapping[str, tuple[float, ...]]:
         """Deals and those passed out; of each side what it called and what came of it."""
         counted: dict[str, list[float]] = {name: [0, 0] for name in ("points", *_OF_CALLS)}
         passed_out = 0
-        for dealt in state.all_deals:
-            result, call = score(dealt.deal.public_state), dealt.deal.public_state.trump_call
+        for seated_deal in state.all_deals:
+            result, call = (
+                score(seated_deal.deal.public_state),
+                seated_deal.deal.public_state.trump_call,
+            )
             for seat, points in enumerate(result.points):
-                counted["points"][dealt.player_at(seat) % 2] += points
+                counted["points"][seated_deal.player_at(seat) % 2] += points
             passed_out += call is None
             for name, is_so in _OF_CALLS.items():
                 if call is not None:
-                    counted[name][dealt.player_at(call.caller_seat) % 2] += is_so(call, result)
+                    counted[name][seated_deal.player_at(call.caller_seat) % 2] += is_so(
+                        call, result
+                    )
         by_side = {name: tuple(numbers) for name, numbers in counted.items()}
         return {**by_side, "deals": (len(state.all_deals),), "passed_out": (passed_out,)}
 
     def build_strategy(
-        self, name: str, _rng: Random, _past_matches: Sequence[tuple[int, SimulatedMatch]] = ()
+        self,
+        name: str,
+        _rng: Random,
+        _past_matches: Sequence[tuple[int, SimulatedEuchreMatch]] = (),
     ) -> Strategy:
         """The strategy of that name; none of Euchre's rolls dice or learns."""
         return build(name)
 
-    def resample_hidden(self, state: SimulatedMatch, rng: Random) -> SimulatedMatch:
+    def resample_hidden(self, state: SimulatedEuchreMatch, rng: Random) -> SimulatedEuchreMatch:
         """Resample unseen cards; no seat gets a card of a suit that it has shown void."""
         voids = state.current.deal.public_state.revealed_voids
         while True:
@@ -199,7 +211,7 @@ _OF_CALLS: Mapping[str, Callable[[TrumpCall, DealResult], bool]] = {
     "lone_marches": lambda call, result: call.goes_alone and result.tricks == TRICKS,
     "euchred": lambda _, result: result.is_euchred,
 }
-"""What is counted of a call that it was, or came to."""
+"""Counted events of a call: kinds of calls and their results."""
 
 
 def resample_unseen_cards(deal: Deal, rng: Random) -> Deal:

@@ -99,13 +99,15 @@ class HostedBotMatch:
 
     def _sight(self, recorded: MoveFacts, *, wait: bool = False) -> Observation[Any]:
         missing = next(number for number in count() if number not in recorded)
-        seen = self.client.get_game(self.seat.game, self.seat.secret, missing, wait=wait)
-        is_our_turn = seen.turn is not None and seen.names[seen.turn] == self.seat.nickname
+        game_body = self.client.get_game(self.seat.game, self.seat.secret, missing, wait=wait)
+        is_our_turn = (
+            game_body.turn is not None and game_body.names[game_body.turn] == self.seat.nickname
+        )
         return Observation(
-            next_sequence=seen.count,
-            facts={missing + at: move.model_dump() for at, move in enumerate(seen.moves)},
-            outcome=outcome_of(seen, self.seat.nickname),
-            turn=HostedBotTurn(self, seen) if is_our_turn else None,
+            next_sequence=game_body.count,
+            facts={missing + at: move.model_dump() for at, move in enumerate(game_body.moves)},
+            outcome=outcome_of(game_body, self.seat.nickname),
+            turn=HostedBotTurn(self, game_body) if is_our_turn else None,
         )
 
 

@@ -18,7 +18,7 @@ _DEFAULT_PARTS = {
     "program_protocol": "cardsharp_tools.lab.hosted_game_adapter:hosted_codec",
     "terminal_ui": "cardsharp_tools.terminal.hosted_screen:hosted_screen",
 }
-"""What the house makes of the rules."""
+"""Parts of a game that are derived from its rules, with their builders."""
 
 
 STARTER_MODULE = (

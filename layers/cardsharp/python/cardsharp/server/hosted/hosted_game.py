@@ -79,8 +79,8 @@ def decision_runner_for(package: str) -> DecisionRunner[Any, Any, Decision[Any]]
     def refusal(position: Any, action: Any) -> str | None:  # noqa: ANN401 - the game's own
         return None if action in rules.legal_actions_in(position) else f"the rules refuse {action}"
 
-    def safe(position: Any, refused: frozenset[Any]) -> Any:  # noqa: ANN401 - the game's own
+    def safe(position: Any, rejected_actions: frozenset[Any]) -> Any:  # noqa: ANN401 - the game's own
         options = rules.legal_actions_in(position)
-        return min(options, key=lambda action: action in refused)
+        return min(options, key=lambda action: action in rejected_actions)
 
     return DecisionRunner(refusal, safe, Decision, (rules.action_type,), rules.legal_actions_in)

@@ -43,16 +43,16 @@ def board_renderer_for(package: str) -> BoardRenderer:
 
     def parts(_header: Header, step: ReplayStep) -> BoardParts:
         return (
-            seen((), 0, positions.load(step.public_state))
+            render_position((), 0, positions.load(step.public_state))
             if step.public_state
             else {"middle": NOTHING}
         )
 
-    def seen(_names: Sequence[str], _you: int, position: Any) -> BoardParts:  # noqa: ANN401 - any game's
+    def render_position(_names: Sequence[str], _you: int, position: Any) -> BoardParts:  # noqa: ANN401 - any game's
         rows = (Markup("<p>{}</p>").format(row) for row in game.text_renderer.lines(position))
         return {"middle": NOTHING.join(rows)}
 
-    return BoardRenderer({}, parts, seen)
+    return BoardRenderer({}, parts, render_position)
 
 
 def replay_steps(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayStep]:
@@ -83,9 +83,9 @@ def _decisions(
         HostedMoveBody.model_validate(move.facts) for move in moves if move.facts is not None
     ]
     for step, move in zip(replay_steps(record, moves), move_bodies, strict=True):
-        seen = move.seen if move.seen is not None else revealed_positions[step.sequence]
-        if seen is not None:
-            position = game.json_codecs.positions.load(seen)
+        position_body = move.seen if move.seen is not None else revealed_positions[step.sequence]
+        if position_body is not None:
+            position = game.json_codecs.positions.load(position_body)
             thought = step.decision or StoredDecision(
                 seat=move.seat, turn=step.turn, action=move.words
             )

@@ -96,8 +96,8 @@ class HostedService:
         try:
             action = codec.actions.load(request.params.action)
             next_state = codec.states.dump(rules.apply_action(state, action, _DICE))
-        except (MalformedResponse, RulesError) as refused:
-            raise bad_request(str(refused)) from None
+        except (MalformedResponse, RulesError) as error:
+            raise bad_request(str(error)) from None
         updated = replace(table, state=next_state, move_count=table.move_count + 1)
         return self._done(updated, HostedMove(seat, codec.actions.dump(action), next_state))
 
@@ -137,7 +137,7 @@ class HostedService:
         state, turn = codec.states.load(table.state), self._turn(table)
         is_over = rules.current_seat(state) is None
 
-        def seen(body: Json, seat: int | None) -> Any:  # noqa: ANN401 - the game's own
+        def position_body(body: Json, seat: int | None) -> Any:  # noqa: ANN401 - the game's own
             """Return a seat's position; None for a spectator if the game hides information."""
             if seat is None and rules.has_hidden_information:
                 return None
@@ -153,15 +153,15 @@ class HostedService:
                     player=table.names[move.seat],
                     action=move.action,
                     words=str(codec.actions.load(move.action)),
-                    seen=seen(previous_state, move.seat)
+                    seen=position_body(previous_state, move.seat)
                     if viewer == move.seat or not rules.has_hidden_information
                     else None,
-                    left=seen(move.state, viewer),
+                    left=position_body(move.state, viewer),
                 )
                 for previous_state, move in self._moves(table, since_move)
             ],
             turn=turn,
-            position=seen(table.state, viewer),
+            position=position_body(table.state, viewer),
             options=[
                 codec.actions.dump(action)
                 for action in (
@@ -170,7 +170,8 @@ class HostedService:
             ],
             gains=list(rules.returns(state)) if is_over else None,
             shown=[
-                seen(previous_state, move.seat) for previous_state, move in self._moves(table, 0)
+                position_body(previous_state, move.seat)
+                for previous_state, move in self._moves(table, 0)
             ]
             if is_over
             else None,
@@ -201,7 +202,7 @@ class HostedService:
 RETENTION_SETTING = "CARDSHARP_KEEP_DAYS"
 _DAYS = "30"
 
-_REFUSED = (403, 404, 409, 429)
+_ERROR_STATUSES = (403, 404, 409, 429)
 
 
 def hosted_http_service(package: str) -> HttpService[HostedService]:
@@ -246,7 +247,7 @@ def build_api(game: HostedGame) -> Api[HostedService]:
                 endpoint=act,
                 params_model=request,
                 response_models={HTTPStatus.OK: (body,)},
-                error_statuses=_REFUSED,
+                error_statuses=_ERROR_STATUSES,
             )
             for method, name, summary, act, request, body in _ROUTES
         ),

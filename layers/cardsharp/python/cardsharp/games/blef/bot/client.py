@@ -122,8 +122,8 @@ class BlefClient(ServiceClient):
         if self._takes_post:
             try:
                 return self._exchange.send(call)
-            except (RequestRejected, UpstreamError) as refused:
-                if refused.status != HTTPStatus.METHOD_NOT_ALLOWED:
+            except (RequestRejected, UpstreamError) as error:
+                if error.status != HTTPStatus.METHOD_NOT_ALLOWED:
                     raise
             self._takes_post = False
         params = {name: str(value) for name, value in body.items()}

@@ -31,7 +31,7 @@ from cardsharp.games.blef.history.log_records import (
     move_facts,
     outcome_body,
 )
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.service.records import GameStatus
 from cardsharp.games.blef.service.request_params import MAX_NICKNAME, NO_PLAYER, is_nickname
 from cardsharp.games.blef.service.wire import position_from_state
@@ -143,13 +143,13 @@ class BlefBotMatch:
     def join(self) -> GameSnapshot:
         """The game with us in it."""
         try:
-            seen = self.current_state()
+            snapshot = self.current_state()
         except RequestRejected as denied:
             if denied.message != NO_PLAYER:
                 raise
-            seen = self._join()
+            snapshot = self._join()
         self.has_joined = True
-        return seen
+        return snapshot
 
     def _join(self) -> GameSnapshot:
         stored_seat = find_seat(self.vault, self.match_id)
@@ -163,10 +163,10 @@ class BlefBotMatch:
         _log.info("joined", extra={"match_id": self.match_id})
         return self.current_state()
 
-    def _observation(self, seen: GameSnapshot, recorded_facts: MoveFacts) -> Observation[int]:
+    def _observation(self, snapshot: GameSnapshot, recorded_facts: MoveFacts) -> Observation[int]:
         """Build an observation, with the hands of rounds that ended since the last log entry."""
-        self.version = seen.version
-        state, nickname = seen.state, self.seat.nickname
+        self.version = snapshot.version
+        state, nickname = snapshot.state, self.seat.nickname
         over = state.status is GameStatus.FINISHED
         closed = max(
             (
@@ -185,7 +185,9 @@ class BlefBotMatch:
             next_sequence=SEQUENCES_PER_ROUND * state.round_number + len(state.history),
             facts=facts,
             outcome=outcome_body(state, nickname) if over else None,
-            turn=BlefBotTurn(self, _position(seen, nickname, all_facts)) if is_our_turn else None,
+            turn=BlefBotTurn(self, _position(snapshot, nickname, all_facts))
+            if is_our_turn
+            else None,
             park_for=START_DELAY if state.status is GameStatus.NOT_STARTED else None,
         )
 
@@ -195,7 +197,7 @@ class BlefBotTurn:
     """Our turn to bet or to check."""
 
     match: BlefBotMatch
-    position: Position
+    position: BlefPosition
 
     def decide(
         self, timeout: timedelta, monotonic: Callable[[], float], rejected_actions: frozenset[int]
@@ -217,12 +219,12 @@ class BlefBotTurn:
         return NextRead.READ_IMMEDIATELY
 
 
-def _position(seen: GameSnapshot, nickname: str, facts: MoveFacts) -> Position:
+def _position(snapshot: GameSnapshot, nickname: str, facts: MoveFacts) -> BlefPosition:
     """Build our position, with earlier rounds; raise `MalformedResponse` at a contradiction."""
-    position = position_from_state(seen.state, nickname)
+    position = position_from_state(snapshot.state, nickname)
     if position is None or len(position.hand) != position.card_counts[position.seat or 0]:
         raise MalformedResponse("The state does not show our own hand.")
-    seats = {player.nickname: seat for seat, player in enumerate(seen.state.players)}
+    seats = {player.nickname: seat for seat, player in enumerate(snapshot.state.players)}
     try:
         return replace(position, earlier_rounds=tuple(closed_rounds(facts, seats).values()))
     except StoreError:  # a log that cannot be read costs no move

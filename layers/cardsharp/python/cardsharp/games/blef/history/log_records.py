@@ -15,8 +15,8 @@ from pydantic import PlainValidator
 from cardsharp.analysis.replay import StoredModel, parse
 from cardsharp.errors import StoreError
 from cardsharp.games.blef.actions import LOST_MARKER, action_name
-from cardsharp.games.blef.cards import DECK, Card, sort_hand
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.cards import DECK, BlefCard, sort_hand
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import Round, RoundMove, max_cards
 from cardsharp.games.blef.service.wire import StateBody
 from cardsharp.play import decision_runner
@@ -39,7 +39,7 @@ def by_name_validator(names: Mapping[str, object]) -> PlainValidator:
 
 
 DealtCard = Annotated[
-    Card, by_name_validator({str(card): card for card in DECK})
+    BlefCard, by_name_validator({str(card): card for card in DECK})
 ]  # a card, by its name in the log
 
 
@@ -52,7 +52,7 @@ class _Fact(StoredModel):
 
 
 def intent_body(
-    position: Position,
+    position: BlefPosition,
     result: DecisionResult[Decision[int]],
     decided_at: datetime,
     worker: str,
@@ -73,7 +73,7 @@ def intent_body(
 def move_facts(state: StateBody) -> dict[int, Body]:
     """Return the facts of the round that a state shows; the last move includes the hands."""
     hands = {
-        body.nickname: [str(Card(card.value, card.colour)) for card in body.hand]
+        body.nickname: [str(BlefCard(card.value, card.colour)) for card in body.hand]
         for body in state.hands
     }
     bets = [(move.player, move.action_id) for move in state.history]
@@ -111,9 +111,9 @@ def closed_rounds(facts: Mapping[int, Body], seats: Mapping[str, int]) -> dict[i
 
 def _check(moves: Sequence[_Fact]) -> None:
     """Raise `StoreError` if a round is impossible: a bet not above the last, or a card twice."""
-    dealt = [*chain.from_iterable(moves[-1].hands.values())]
+    dealt_cards = [*chain.from_iterable(moves[-1].hands.values())]
     raised = all(first.action_id < other.action_id for first, other in pairwise(moves))
-    if len({*dealt}) < len(dealt) or not raised or moves[0].action_id < 0:
+    if len({*dealt_cards}) < len(dealt_cards) or not raised or moves[0].action_id < 0:
         raise StoreError("The log has a round of Blef that cannot have been played.")
 
 

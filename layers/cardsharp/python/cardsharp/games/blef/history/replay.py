@@ -29,12 +29,16 @@ from cardsharp.games.blef.history.log_records import (
     closed_rounds,
     closes_round,
 )
-from cardsharp.games.blef.position import Position, position_of
+from cardsharp.games.blef.position import BlefPosition, position_of
 from cardsharp.games.blef.rules import Round, RoundMove
-from cardsharp.games.blef.simulation import SimulatedMatch, resample_hidden_hands
+from cardsharp.games.blef.simulation import SimulatedBlefMatch, resample_hidden_hands
 from cardsharp.store.match_log import Body, MatchRecord, MoveRecord
 
-_SEEN = ("hand", "cards", "history")  # what an intent says of the position that it was decided on
+_POSITION_FIELDS = (
+    "hand",
+    "cards",
+    "history",
+)  # what an intent says of the position that it was decided on
 
 
 def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayStep]:
@@ -49,8 +53,8 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayS
             bets = [*bets, [facts.get("player"), facts.get("action")]]
         thought, intent = None, move.intent
         if intent is not None:
-            seen = {name: intent[name] for name in _SEEN if name in intent}
-            thought = parse(StoredDecision, {**intent, "position": seen})
+            position_body = {name: intent[name] for name in _POSITION_FIELDS if name in intent}
+            thought = parse(StoredDecision, {**intent, "position": position_body})
             # What we meant to do need not be what happened.
             if facts and intent.get("actionId") != facts.get("actionId"):
                 thought = None
@@ -77,9 +81,9 @@ def players_by_seat(record: MatchRecord, moves: Sequence[MoveRecord]) -> dict[st
     players = {move.sequence: str(move.facts.get("player")) for move in moves if move.facts}
     seats: dict[str, int] = {}
     for move in moves:
-        seen = [] if move.intent is None else [*_bets(move.intent), move.intent.get("seat")]
+        intent_seats = [] if move.intent is None else [*_bets(move.intent), move.intent.get("seat")]
         start = move.sequence - move.sequence % SEQUENCES_PER_ROUND
-        for place, seat in enumerate(seen, start):
+        for place, seat in enumerate(intent_seats, start):
             if isinstance(seat, int) and place in players:
                 seats[players[place]] = seat
     return seats
@@ -110,7 +114,7 @@ _LoggedAction = Annotated[
 """An action, by its name in the log."""
 
 
-class _Seen(StoredModel):
+class _IntentPosition(StoredModel):
     """Position of an intent, on which the decision was made."""
 
     hand: tuple[DealtCard, ...]
@@ -137,19 +141,21 @@ def open_rounds(record: MatchRecord, moves: Sequence[MoveRecord]) -> dict[int, R
     return closed_rounds(facts, players_by_seat(record, moves))
 
 
-def _position(step: ReplayStep, rounds: Mapping[int, Round]) -> Position | None:
+def _position(step: ReplayStep, rounds: Mapping[int, Round]) -> BlefPosition | None:
     """Return the position of the player who made a step; None if unrecorded or not a decision."""
     thought, over = step.decision, rounds.get(step.turn)
     earlier = tuple(rounds[number] for number in sorted(rounds) if number < step.turn)
     if thought is not None and thought.position is not None and thought.seat is not None:
-        seen, me = parse(_Seen, thought.position), thought.seat
-        player_hand, players = sort_hand(seen.hand), len(seen.cards)
+        intent_position, me = parse(_IntentPosition, thought.position), thought.seat
+        player_hand, players = sort_hand(intent_position.hand), len(intent_position.cards)
         hands = tuple(player_hand if seat == me else () for seat in range(players))
         history, card_limit = (
-            tuple(RoundMove(*bet) for bet in seen.history),
+            tuple(RoundMove(*bet) for bet in intent_position.history),
             rules.max_cards(players),
         )
-        return Position(me, step.turn, card_limit, seen.cards, hands, me, history, earlier)
+        return BlefPosition(
+            me, step.turn, card_limit, intent_position.cards, hands, me, history, earlier
+        )
     if over is None or step.seat is None:
         return None
     live = replace(
@@ -173,5 +179,5 @@ def restore_states(
         hidden = over or resample_hidden_hands(live, position.seat, rng)
         live = replace(live, hands=hidden.hands)
         yield RestoredState(
-            point.step.sequence, SimulatedMatch(live, position.earlier_rounds), done
+            point.step.sequence, SimulatedBlefMatch(live, position.earlier_rounds), done
         )

@@ -112,8 +112,8 @@ def invite(
         raise BlefError("Invalid agent_name", "agent_name", None)
     more = ("", *(f"_{number}" for number in range(2, rules.MAX_PLAYERS + 1)))
     # No person can be called so, for the parentheses.
-    named = (f"{agent_name}{number}_(AI)" for number in more)
-    nickname = next(name for name in named if name not in game.nicknames)
+    candidate_names = (f"{agent_name}{number}_(AI)" for number in more)
+    nickname = next(name for name in candidate_names if name not in game.nicknames)
     return GameChange(game.with_player(nickname, player_uuid, agents[agent_name]))
 
 
@@ -151,8 +151,10 @@ def _seated(players: tuple[GamePlayer, ...], chance: SecureRandomness) -> tuple[
     number = len(players)
     first = chance.seating_order(number)[0] if bots else 0
     seats = sorted((first + i * number // len(bots)) % number for i in range(len(bots)))
-    taken = dict(zip(seats, bots, strict=True))
-    return tuple(taken[seat] if seat in taken else next(rest) for seat in range(number))
+    bots_by_seat = dict(zip(seats, bots, strict=True))
+    return tuple(
+        bots_by_seat[seat] if seat in bots_by_seat else next(rest) for seat in range(number)
+    )
 
 
 def set_visibility(game: GameRecord, admin_uuid: str | None, *, public: bool) -> GameChange | None:

@@ -26,7 +26,7 @@ from cardsharp.server.http_service import BOT_QUEUE_SETTING, BOT_STORE_SETTING, 
 from cardsharp.server.routing import HttpError
 
 BOTS_SETTING = "BLEF_AGENTS"
-_NAMED = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(.+?)\s*")
+_BOT_PATTERN = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(.+?)\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +53,13 @@ class InvitedBots(Bots):
 
 def build_invited_bots(environment: Mapping[str, str]) -> InvitedBots:
     """The bots that an environment describes; raises `ConfigError` if something cannot be used."""
-    named = {
+    worker_environment = {
         "CARDSHARP_STORE": environment[BOT_STORE_SETTING],
         "CARDSHARP_QUEUE": environment[BOT_QUEUE_SETTING],
     }
-    places = build_seat_dependencies(WorkerSettings.load(named), metrics_recorder)
+    places = build_seat_dependencies(WorkerSettings.load(worker_environment), metrics_recorder)
     text = environment.get(BOTS_SETTING) or DEFAULT_BOTS
-    matches = [_NAMED.fullmatch(part) for part in text.split(";")]
+    matches = [_BOT_PATTERN.fullmatch(part) for part in text.split(";")]
     names = {match[1]: match[2] for match in matches if match is not None}
     if len(names) < len(matches):
         raise ConfigError(

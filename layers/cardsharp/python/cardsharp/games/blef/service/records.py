@@ -22,7 +22,7 @@ IDLE_TTL = {
     GameStatus.RUNNING: timedelta(days=14),
     GameStatus.FINISHED: timedelta(days=7),
 }
-"""How long after its last change a game is kept."""
+"""Time that a game is stored after its last change, by status."""
 
 UNJOINED_TTL = timedelta(hours=1)  # how long a game is kept that nobody has joined
 MAX_TTL = timedelta(days=90)  # after its creation a game is kept at most, and its closed rounds

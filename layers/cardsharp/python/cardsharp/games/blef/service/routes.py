@@ -16,7 +16,7 @@ from cardsharp.server.routing import ApiRequest, ApiResponse, ResponseModels, Ro
 VERSION = "2.3.0"  # the version of the API that is spoken; clients check that it has three parts
 _GAME = "/games/{game_uuid}"
 _OK, _ACCEPTED = HTTPStatus.OK, HTTPStatus.ACCEPTED
-_REFUSED = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN)
+_ERROR_STATUSES = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN)
 
 _INTRODUCTION = """\
 Create, join and play games of Blef. Every change is there for GET, as old clients expect it, and
@@ -133,7 +133,7 @@ def _visibility(summary: str, *, public: bool) -> Route[BlefService]:
         endpoint=partial(_show, public=public),
         params_model=wire.AdminParams,
         response_models={_OK: (wire.MessageBody, wire.NothingChangedBody)},
-        error_statuses=_REFUSED,
+        error_statuses=_ERROR_STATUSES,
         default_error_model=wire.ErrorsBody,
     )
 
@@ -179,7 +179,7 @@ ROUTES: tuple[Route[BlefService], ...] = (
         endpoint=_join,
         params_model=wire.BlefJoinParams,
         response_models={_OK: (wire.JoinedBody,)},
-        error_statuses=(*_REFUSED, HTTPStatus.CONFLICT),
+        error_statuses=(*_ERROR_STATUSES, HTTPStatus.CONFLICT),
     ),
     Route(
         methods=_CHANGES,
@@ -189,7 +189,7 @@ ROUTES: tuple[Route[BlefService], ...] = (
         endpoint=_start,
         params_model=wire.AdminParams,
         response_models={_ACCEPTED: (wire.MessageBody,)},
-        error_statuses=_REFUSED,
+        error_statuses=_ERROR_STATUSES,
     ),
     Route(
         methods=_CHANGES,

@@ -28,7 +28,7 @@ and on the next line why. A feed tells what happens over a WebSocket, where ther
 
 _MAX_DIGITS = 20
 _OK, _ACCEPTED, _BAD = HTTPStatus.OK, HTTPStatus.ACCEPTED, HTTPStatus.BAD_REQUEST
-_REFUSED = (_BAD, HTTPStatus.FORBIDDEN)
+_ERROR_STATUSES = (_BAD, HTTPStatus.FORBIDDEN)
 _DONE: ResponseModels = {_OK: (wire.MessageBody,)}
 
 
@@ -121,7 +121,10 @@ ROUTES: tuple[Route[BlefService], ...] = (
         response_headers={},
     ),
     replace(
-        _JOIN, endpoint=_join, params_model=wire_v2022.JoinParamsV2022, error_statuses=_REFUSED
+        _JOIN,
+        endpoint=_join,
+        params_model=wire_v2022.JoinParamsV2022,
+        error_statuses=_ERROR_STATUSES,
     ),
     replace(
         _JOIN,
@@ -131,7 +134,7 @@ ROUTES: tuple[Route[BlefService], ...] = (
         endpoint=_invite,
         params_model=wire_v2022.InviteParamsV2022,
         response_models=_DONE,
-        error_statuses=(*_REFUSED, HTTPStatus.TOO_MANY_REQUESTS),
+        error_statuses=(*_ERROR_STATUSES, HTTPStatus.TOO_MANY_REQUESTS),
     ),
     replace(
         _START, summary="Start a game, as its admin; it is private from then on", endpoint=_start

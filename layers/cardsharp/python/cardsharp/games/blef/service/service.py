@@ -14,7 +14,7 @@ from http import HTTPStatus
 
 from cardsharp.core.clock import Clock
 from cardsharp.errors import StoreError, WriteConflict
-from cardsharp.games.blef.position import Position, position_of
+from cardsharp.games.blef.position import BlefPosition, position_of
 from cardsharp.games.blef.rules import Round
 from cardsharp.games.blef.service import game_changes, request_params
 from cardsharp.games.blef.service.game_changes import GameChange, SecureRandomness
@@ -52,7 +52,7 @@ class GameView:
     """
 
     game: GameRecord
-    position: Position | None
+    position: BlefPosition | None
     version: int
     changed_at: datetime
 

@@ -20,8 +20,8 @@ from pydantic import (
 from cardsharp.errors import MalformedResponse
 from cardsharp.games.blef import rules
 from cardsharp.games.blef.actions import CHECK, LOST_MARKER
-from cardsharp.games.blef.cards import Card
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.cards import BlefCard
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import RoundMove
 from cardsharp.games.blef.service.records import GameRecord, GameStatus
 from cardsharp.games.blef.service.request_params import MAX_NICKNAME
@@ -218,35 +218,35 @@ class StateBody(ResponseBody):
     history: list[MoveBody]
 
 
-def state_body(game: GameRecord, position: Position | None) -> StateBody:
+def state_body(game: GameRecord, position: BlefPosition | None) -> StateBody:
     """Return the state body of a game seen from a position; None means it has not started."""
-    names, seen = game.nicknames, position or unstarted_state_body(game)
+    names, viewed_position = game.nicknames, position or unstarted_state_body(game)
     # The last round of a finished game, closed before the loser's cards were taken, is still
     # "Running", as it is in the original.
-    over = GameStatus.RUNNING if seen.to_round().winner is None else GameStatus.FINISHED
+    over = GameStatus.RUNNING if viewed_position.to_round().winner is None else GameStatus.FINISHED
     return StateBody(
         admin_nickname=game.admin_digest,
         public=game.is_public,
         status=GameStatus.NOT_STARTED if position is None else over,
-        round_number=seen.round_number,
-        max_cards=seen.max_cards,
+        round_number=viewed_position.round_number,
+        max_cards=viewed_position.max_cards,
         players=[
             PlayerBody(nickname=name, n_cards=cards)
-            for name, cards in zip(names, seen.card_counts, strict=True)
+            for name, cards in zip(names, viewed_position.card_counts, strict=True)
         ],
-        hands=hand_bodies(names, seen),
-        cp_nickname=None if seen.turn is None else names[seen.turn],
-        history=move_bodies(names, seen),
+        hands=hand_bodies(names, viewed_position),
+        cp_nickname=None if viewed_position.turn is None else names[viewed_position.turn],
+        history=move_bodies(names, viewed_position),
     )
 
 
-def unstarted_state_body(game: GameRecord) -> Position:
+def unstarted_state_body(game: GameRecord) -> BlefPosition:
     """Return the position of a game that has not started, the same for every viewer."""
     empty_counts = (0,) * len(game.players)
-    return Position(None, 0, 0, empty_counts, ((),) * len(empty_counts), None)
+    return BlefPosition(None, 0, 0, empty_counts, ((),) * len(empty_counts), None)
 
 
-def hand_bodies(names: Sequence[str], position: Position) -> list[HandBody]:
+def hand_bodies(names: Sequence[str], position: BlefPosition) -> list[HandBody]:
     """The hands that are seen, in seating order."""
     return [
         HandBody(nickname=name, hand=[CardBody(value=v, colour=c) for v, c in hand])
@@ -255,7 +255,7 @@ def hand_bodies(names: Sequence[str], position: Position) -> list[HandBody]:
     ]
 
 
-def move_bodies(names: Sequence[str], position: Position) -> list[MoveBody]:
+def move_bodies(names: Sequence[str], position: BlefPosition) -> list[MoveBody]:
     """Return the moves of the round."""
     return [MoveBody(player=names[seat], action_id=act) for seat, act in position.history]
 
@@ -273,7 +273,7 @@ def parse_state(raw: bytes | str) -> StateBody:
         ) from None
 
 
-def position_from_state(state: StateBody, nickname: str | None) -> Position | None:
+def position_from_state(state: StateBody, nickname: str | None) -> BlefPosition | None:
     """Return the position of a player, or of an observer if None; None until the start.
 
     Raises `MalformedResponse` if the state names an unknown player.
@@ -282,11 +282,11 @@ def position_from_state(state: StateBody, nickname: str | None) -> Position | No
         return None
     names = [player.nickname for player in state.players]
     hands = {
-        hand_body.nickname: tuple(Card(card.value, card.colour) for card in hand_body.hand)
+        hand_body.nickname: tuple(BlefCard(card.value, card.colour) for card in hand_body.hand)
         for hand_body in state.hands
     }
     try:
-        return Position(
+        return BlefPosition(
             seat=None if nickname is None else names.index(nickname),
             round_number=state.round_number,
             max_cards=state.max_cards,

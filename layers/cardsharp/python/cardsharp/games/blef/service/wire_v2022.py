@@ -94,26 +94,29 @@ class ListUpdateBody(ListedGameBodyV2022):
 
 def state_body(game_view: GameView) -> StateBodyV2022:
     """A game as it is seen."""
-    game, seen = game_view.game, game_view.position or unstarted_state_body(game_view.game)
+    game, viewed_position = (
+        game_view.game,
+        game_view.position or unstarted_state_body(game_view.game),
+    )
     names = game.nicknames
-    over = seen.to_round().winner is not None
+    over = viewed_position.to_round().winner is not None
     return StateBodyV2022(
         admin_nickname=game.admin_digest,
         public=_text(public=game.is_public),
         room=room_number(game.uuid),
         # A round that is over is told as it was before its loser's cards were taken.
         status=game.status if over or game_view.position is None else GameStatus.RUNNING,
-        round_number=seen.round_number + over,
-        max_cards=seen.max_cards,
+        round_number=viewed_position.round_number + over,
+        max_cards=viewed_position.max_cards,
         players=[
             PlayerBody(nickname=player.nickname, n_cards=cards)
             if player.bot_name is None
             else BotPlayerBody(nickname=player.nickname, n_cards=cards, ai_agent=player.bot_name)
-            for player, cards in zip(game.players, seen.card_counts, strict=True)
+            for player, cards in zip(game.players, viewed_position.card_counts, strict=True)
         ],
-        hands=hand_bodies(names, seen),
-        cp_nickname=None if seen.turn is None else names[seen.turn],
-        history=[] if over else move_bodies(names, seen),
+        hands=hand_bodies(names, viewed_position),
+        cp_nickname=None if viewed_position.turn is None else names[viewed_position.turn],
+        history=[] if over else move_bodies(names, viewed_position),
         last_modified=game_view.changed_at.timestamp(),
     )
 

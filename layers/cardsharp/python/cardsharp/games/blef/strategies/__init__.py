@@ -10,12 +10,12 @@ from random import Random
 from typing import TypeAlias
 
 from cardsharp.errors import ConfigError, IllegalAction
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.play import strategy as shared
 from cardsharp.play.strategy_registry import StrategyRegistry
 
 
-class ProbabilityOption(shared.Option[int]):
+class BlefOption(shared.Option[int]):
     """An action that was considered; its `value` is a chance between 0 and 1."""
 
     __slots__ = ()
@@ -23,18 +23,18 @@ class ProbabilityOption(shared.Option[int]):
     unit = "%"
 
 
-class Decision(shared.Decision[int]):
+class BlefDecision(shared.Decision[int]):
     """The chosen action, the reason in one sentence, and the options that were considered."""
 
     __slots__ = ()
-    options: tuple[ProbabilityOption, ...]
+    options: tuple[BlefOption, ...]
 
 
-Strategy: TypeAlias = shared.Strategy[Position, Decision]
+Strategy: TypeAlias = shared.Strategy[BlefPosition, BlefDecision]
 """A player, who raises `Illegal` where the viewer of the position is not to act."""
 
 
-def legal_choices(position: Position) -> tuple[int, ...]:
+def legal_choices(position: BlefPosition) -> tuple[int, ...]:
     """Return the viewer's legal actions, at least one; raise `IllegalAction` if not to act."""
     if position.seat is None or position.turn != position.seat:
         raise IllegalAction(

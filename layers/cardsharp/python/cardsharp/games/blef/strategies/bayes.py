@@ -14,11 +14,11 @@ from operator import or_
 from random import Random
 
 from cardsharp.games.blef.actions import BETS, CHECK, action_name
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import MIN_PLAYERS
 from cardsharp.games.blef.strategies import (
-    Decision,
-    ProbabilityOption,
+    BlefDecision,
+    BlefOption,
     legal_choices,
     strategy,
 )
@@ -37,9 +37,9 @@ _GLANCED = 3  # every third world is enough to see which bets are worth a look
 _DEEP = 10  # how many of the best bets are looked into a second time, with our answers to a raise
 _ANSWERS = 6  # how many of the likeliest bets we consider as an answer
 _BY_CARDS, _BY_CARDS_OF_MANY = 4.0, 30.0
-"""How many of the worlds the exact chance by one's own cards counts as much as.
+"""Number of worlds that the exact probability by the player's own cards counts as.
 
-With three players and more the worlds are fewer, and less alike what lies there.
+With three players and more there are fewer worlds, and they differ more from the real cards.
 """
 
 _MIN_BELIEF = (
@@ -47,7 +47,7 @@ _MIN_BELIEF = (
 )
 _TYPICAL_OPPONENTS = "If the others bet by their cards as most do:"
 _MODELLED_OPPONENTS = "If the others go on as in the rounds before:"
-"""What is assumed of the others, of whose cards we only guess."""
+"""Assumption about the opponents, whose cards are only estimated."""
 
 _PERCENT = 0.01
 _MAX_OPTIONS = 5
@@ -113,7 +113,7 @@ class BetEvaluation:
         return answers
 
 
-def _seed_text(position: Position) -> str:
+def _seed_text(position: BlefPosition) -> str:
     """The position as it was first written, so that the dice stay those of stored matches."""
     text = repr(position).replace("(seat=", "(me=", 1).replace("RoundMove(", "Move(")
     text = text.replace("round_number=", "number=").replace("card_counts=", "n_cards=")
@@ -121,7 +121,7 @@ def _seed_text(position: Position) -> str:
 
 
 def evaluate_bets(
-    position: Position, opponent_models: Mapping[int, OpponentModel] = NO_OPPONENT_MODELS
+    position: BlefPosition, opponent_models: Mapping[int, OpponentModel] = NO_OPPONENT_MODELS
 ) -> BetEvaluation:
     """Sample worlds with a generator seeded by the position, and evaluate each bet in them.
 
@@ -171,8 +171,10 @@ class Bayes:
         self._rng = rng
 
     def decide(
-        self, position: Position, opponent_models: Mapping[int, OpponentModel] = NO_OPPONENT_MODELS
-    ) -> Decision:
+        self,
+        position: BlefPosition,
+        opponent_models: Mapping[int, OpponentModel] = NO_OPPONENT_MODELS,
+    ) -> BlefDecision:
         """The check or the bet with the best chance not to lose the round."""
         legal_choices(position)
         solved = equilibrium_strategy(position)
@@ -188,7 +190,7 @@ class Bayes:
         return replace(decision, reason=f"{assumed} {decision.reason}")
 
 
-def best_decision(position: Position, evaluation: BetEvaluation) -> Decision:
+def best_decision(position: BlefPosition, evaluation: BetEvaluation) -> BlefDecision:
     """Return the best decision in these worlds, as if the round were not solved.
 
     Raises `IllegalAction` if the viewer is not to act.
@@ -197,24 +199,24 @@ def best_decision(position: Position, evaluation: BetEvaluation) -> Decision:
     last = position.last_bet
     if last is not None:
         options.append(
-            ProbabilityOption(
-                CHECK, 1 - evaluation.bet_probabilities[last], "chance that the bet fails"
-            )
+            BlefOption(CHECK, 1 - evaluation.bet_probabilities[last], "chance that the bet fails")
         )
     options.sort(key=lambda option: -option.value)
     best = options[0]
-    return Decision(
+    return BlefDecision(
         best.action, _reason(best, evaluation, last), tuple(options[: _MAX_OPTIONS + 1])
     )
 
 
-def _bets(seen: BetEvaluation, bets: list[int]) -> list[ProbabilityOption]:
+def _bets(evaluation: BetEvaluation, bets: list[int]) -> list[BlefOption]:
     """The bets worth a look, the best of them looked into deeper."""
-    likely = [bet for bet in bets if seen.world_count >> bet & 1] or bets[:1]
-    likely.sort(key=lambda bet: -seen.quick_win_probability(bet))
+    likely = [bet for bet in bets if evaluation.world_count >> bet & 1] or bets[:1]
+    likely.sort(key=lambda bet: -evaluation.quick_win_probability(bet))
     return [
-        ProbabilityOption(
-            bet, seen.win_probability(bet), probability_words(seen.bet_probabilities[bet])
+        BlefOption(
+            bet,
+            evaluation.win_probability(bet),
+            probability_words(evaluation.bet_probabilities[bet]),
         )
         for bet in likely[:_DEEP]
     ]
@@ -226,30 +228,30 @@ def sample_mixed(
     reason: str,
     source: str,
     min_probability: float = 0.0,
-) -> Decision:
+) -> BlefDecision:
     """Sample one of the actions with its probability in the mixed strategy of `source`."""
     actions, chances = zip(*mixed_strategy, strict=True)
     (action,) = rng.choices(actions, chances)
     options = tuple(
-        ProbabilityOption(candidate, often, f"how often the {source} has it")
+        BlefOption(candidate, often, f"how often the {source} has it")
         for candidate, often in mixed_strategy
         if often >= min_probability or candidate == action
     )
-    taken = f"{action_name(action)} with {format_percent(dict(mixed_strategy)[action])}"
-    return Decision(action, f"{reason} has {taken}.", options)
+    action_text = f"{action_name(action)} with {format_percent(dict(mixed_strategy)[action])}"
+    return BlefDecision(action, f"{reason} has {action_text}.", options)
 
 
-def _reason(best: ProbabilityOption, seen: BetEvaluation, last: int | None) -> str:
+def _reason(best: BlefOption, estimate: BetEvaluation, last: int | None) -> str:
     bet_text = (
         ""
         if last is None
-        else f"{action_name(last)} {probability_words(seen.bet_probabilities[last])}"
+        else f"{action_name(last)} {probability_words(estimate.bet_probabilities[last])}"
     )
     if best.action == CHECK:
         return f"{bet_text}; no bet does better than the check."
     condition = f", while {bet_text}" if bet_text else ""
     return (
         f"{action_name(best.action)} "
-        f"{probability_words(seen.bet_probabilities[best.action])}, and with it we do not lose "
+        f"{probability_words(estimate.bet_probabilities[best.action])}, and with it we do not lose "
         f"the round with {percent_words(best.value)}{condition}."
     )

@@ -10,7 +10,7 @@ from math import comb
 from typing import NamedTuple
 
 from cardsharp.games.blef.actions import BETS
-from cardsharp.games.blef.cards import DECK, RANKS, SUITS, Card
+from cardsharp.games.blef.cards import DECK, RANKS, SUITS, BlefCard
 
 _SPAN = len(RANKS)
 _SUITS = tuple(range(0, _SPAN * len(SUITS), _SPAN))
@@ -36,12 +36,12 @@ BetProbabilities = Sequence[float]  # the chance of each of the 88 bets to hold,
 CountRequirement = tuple[int, int]  # so many cards more of so many that are not seen
 
 
-def card_bits(cards: Iterable[Card]) -> int:
+def card_bits(cards: Iterable[BlefCard]) -> int:
     """The cards as a number."""
     return sum(1 << card_bit(card) for card in cards)
 
 
-def card_bit(card: Card) -> int:
+def card_bit(card: BlefCard) -> int:
     """The place of a card's bit."""
     return _SPAN * card.suit + card.value
 
@@ -105,9 +105,9 @@ def _chance(needs: tuple[CountRequirement, ...], unseen: int, hidden: int) -> fl
         ways = _times(ways, [comb(rest, n) if n >= need else 0 for n in range(rest + 1)])
     unneeded = unseen - sum(rest for _, rest in needs)
     good = sum(
-        count * comb(unneeded, hidden - taken)
-        for taken, count in enumerate(ways)
-        if taken <= hidden
+        count * comb(unneeded, hidden - drawn_count)
+        for drawn_count, count in enumerate(ways)
+        if drawn_count <= hidden
     )
     return good / comb(unseen, hidden)
 
@@ -197,7 +197,7 @@ def _allowed(value: int, count: int) -> int:
 
 def _suit_truths(colour: int) -> tuple[int, ...]:
     """The bets on colours and cards that a colour's cards make true, by those cards."""
-    pools = [tuple(Card(value, colour) for value in values) for values in _VALUES_OF]
+    pools = [tuple(BlefCard(value, colour) for value in values) for values in _VALUES_OF]
     return tuple(
         sum(1 << number for number in (*_FLUSHES, *_EXACT) if BETS[number].holds(pool))
         for pool in pools

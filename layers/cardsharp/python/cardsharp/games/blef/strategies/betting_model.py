@@ -39,7 +39,7 @@ _NEIGHBOUR_RATE = 0.4  # how much of what is learned of a level is learned of th
 _NEAR = (1.0, 0.6, 0.3)
 _FAR = 0.1  # the same of a check, by how far a level is off
 _BY_HEIGHT, _BY_REST = 0.5, 1.0
-"""How much of what a check shows is learned of bets that look so to everybody, and of the rest."""
+"""Learning rates of a check: for bets that look the same to all players, and for the rest."""
 
 _FLAT = (0.0,) * len(_MIDDLES)
 
@@ -217,7 +217,7 @@ class BettingProbabilities:
     """A betting model prepared for evaluation, with weights instead of logarithms."""
 
     def __init__(self, model: BettingModel) -> None:
-        self._taste = model
+        self._model = model
         self._heights = [exp(height) for height in model.prior_level_weights]
         edges = [exp(edge) for edge in model.record_weights]
         opened = [
@@ -236,12 +236,12 @@ class BettingProbabilities:
         """The chance of the check."""
         if last in {NO_BET, _TOP}:
             return float(last == _TOP)
-        taste = self._taste
+        model = self._model
         by_last = (
-            taste.check_log_odds[features.levels[last]]
-            + taste.prior_check_log_odds[features.bare[last]]
+            model.check_log_odds[features.levels[last]]
+            + model.prior_check_log_odds[features.bare[last]]
         )
-        return 1 / (1 + exp(-by_last - taste.best_alternative_log_odds[features.best_level(last)]))
+        return 1 / (1 + exp(-by_last - model.best_alternative_log_odds[features.best_level(last)]))
 
     def bet_weights(self, features: BetFeatures, last: int) -> list[float]:
         """Return the relative frequency of each bet above the last one, up to a factor."""
@@ -297,8 +297,8 @@ class SampledReplies(dict[int, int]):
         self._ask, self._doubt = (probabilities, features_of, rng), rng.random()
 
     def __missing__(self, last: int) -> int:
-        probabilities, seen, rng = self._ask
-        reply, traits = CHECK, seen(last)
+        probabilities, features_of, rng = self._ask
+        reply, traits = CHECK, features_of(last)
         if self._doubt >= probabilities.check_probability(traits, last):
             # As `choices` of rng does, without what that asks besides.
             sums = [*accumulate(probabilities.bet_weights(traits, last))]

@@ -14,7 +14,7 @@ from typing import TypedDict
 from cardsharp.errors import ConfigError
 from cardsharp.games.blef.actions import BETS, CHECK
 from cardsharp.games.blef.cards import RANKS
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.strategies.mapped_file import unreadable_message
 
 FORMAT = 1
@@ -40,7 +40,7 @@ class SolvedRound(TypedDict):
     other: BehaviorStrategy
 
 
-def equilibrium_strategy(position: Position) -> MixedStrategy | None:
+def equilibrium_strategy(position: BlefPosition) -> MixedStrategy | None:
     """Return the equilibrium's mixed strategy, or None where it has no answer.
 
     It has none with more than two players or three cards, or if the viewer made bets that the
@@ -56,17 +56,17 @@ def equilibrium_strategy(position: Position) -> MixedStrategy | None:
     return strategy_at(position)
 
 
-def strategy_at(position: Position) -> MixedStrategy:
+def strategy_at(position: BlefPosition) -> MixedStrategy:
     """Return the solved plan's mixed strategy, whatever the viewer bet earlier."""
     return CHECK_ONLY if _cannot_hold(position) else look_up(*_plan_and_hand(position))
 
 
-def _cannot_hold(position: Position) -> bool:
+def _cannot_hold(position: BlefPosition) -> bool:
     last = position.last_bet
     return last is not None and BETS[last].size > sum(position.card_counts)
 
 
-def _plan_and_hand(position: Position) -> tuple[BehaviorStrategy, tuple[int, ...], str]:
+def _plan_and_hand(position: BlefPosition) -> tuple[BehaviorStrategy, tuple[int, ...], str]:
     """Return the viewer's plan, the bets so far, and the viewer's hand."""
     solved = load_solution(*card_counts(position))
     plan = solved["other"] if len(position.history) % 2 else solved["starter"]
@@ -105,7 +105,7 @@ def look_up(plan: BehaviorStrategy, bets: tuple[int, ...], hand: str) -> MixedSt
     return tuple((int(action), parts / PROBABILITY_SCALE) for action, parts in chances.items())
 
 
-def card_counts(position: Position) -> tuple[int, int]:
+def card_counts(position: BlefPosition) -> tuple[int, int]:
     """Return the cards of the starting player and of the other; (0, 0) unless two are active."""
     starter = position.history[0].seat if position.history else position.turn
     other_seats = [seat for seat in position.to_round().active_seats if seat != starter]

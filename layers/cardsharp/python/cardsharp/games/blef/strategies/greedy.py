@@ -3,10 +3,10 @@
 from random import Random
 
 from cardsharp.games.blef.actions import BETS, CHECK, action_name
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.strategies import (
-    Decision,
-    ProbabilityOption,
+    BlefDecision,
+    BlefOption,
     legal_choices,
     strategy,
 )
@@ -20,26 +20,22 @@ from cardsharp.play.strategy import format_percent
 MAX_OPTIONS = 5  # how many of the likeliest bets an explanation lists
 
 
-def hand_bet_probabilities(position: Position) -> list[float]:
+def hand_bet_probabilities(position: BlefPosition) -> list[float]:
     """The chance of each bet given the viewer's hand and nothing else."""
     return bet_probabilities(card_bits(position.hand), position.hidden_card_count)
 
 
 def greedy_decision(
-    position: Position, bet_probabilities: BetProbabilities
-) -> tuple[ProbabilityOption, ...]:
+    position: BlefPosition, bet_probabilities: BetProbabilities
+) -> tuple[BlefOption, ...]:
     """Return the options: the likeliest bets, and the check with the chance that the bet fails."""
     legal = legal_choices(position)
     bets = [action for action in legal if action != CHECK]
     listed = sorted(bets, key=lambda bet: (-bet_probabilities[bet], -bet))[:MAX_OPTIONS]
-    options = [
-        ProbabilityOption(bet, bet_probabilities[bet], "chance that it holds") for bet in listed
-    ]
+    options = [BlefOption(bet, bet_probabilities[bet], "chance that it holds") for bet in listed]
     if position.last_bet is not None:
         options.append(
-            ProbabilityOption(
-                CHECK, 1 - bet_probabilities[position.last_bet], "chance that the bet fails"
-            )
+            BlefOption(CHECK, 1 - bet_probabilities[position.last_bet], "chance that the bet fails")
         )
     return tuple(options)
 
@@ -51,17 +47,17 @@ class Greedy:
     def __init__(self, _rng: Random) -> None:
         pass
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: BlefPosition) -> BlefDecision:
         """Check if the last bet fails as likely as the best higher one holds."""
         return self.decision_from(position, hand_bet_probabilities(position))
 
     @staticmethod
-    def decision_from(position: Position, chances: BetProbabilities) -> Decision:
+    def decision_from(position: BlefPosition, chances: BetProbabilities) -> BlefDecision:
         """Return the decision that follows from these probabilities."""
         last = position.last_bet
         options = greedy_decision(position, chances)
         if last is not None and last == len(BETS) - 1:
-            return Decision(CHECK, "Nothing higher can be bet.", options)
+            return BlefDecision(CHECK, "Nothing higher can be bet.", options)
         higher = range(0 if last is None else last + 1, len(BETS))
         best = max(higher, key=lambda bet: (chances[bet], bet))
         if last is not None and 1 - chances[last] >= chances[best]:
@@ -69,8 +65,8 @@ class Greedy:
                 f"{action_name(last)} fails with {format_percent(1 - chances[last])}, "
                 f"no higher bet holds with more than {format_percent(chances[best])}."
             )
-            return Decision(CHECK, reason, options)
+            return BlefDecision(CHECK, reason, options)
         reason = (
             f"The likeliest bet: by our own cards it holds with {format_percent(chances[best])}."
         )
-        return Decision(best, reason, options)
+        return BlefDecision(best, reason, options)

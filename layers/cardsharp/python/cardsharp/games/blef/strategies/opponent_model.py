@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from math import exp, log
 
 from cardsharp.games.blef.actions import BETS
-from cardsharp.games.blef.position import Position, position_of
+from cardsharp.games.blef.position import BlefPosition, position_of
 from cardsharp.games.blef.rules import MIN_PLAYERS, Round
 from cardsharp.games.blef.strategies.bet_probabilities import card_bits
 from cardsharp.games.blef.strategies.betting_model import (
@@ -33,26 +33,31 @@ from cardsharp.games.blef.strategies.table_policy import mixed_strategy
 
 _FADES = 0.95  # what a decision counts once the next one was seen
 _RATE, _STEADY, _HALF = 1.2, 0.5, 20.0  # how fast a taste is learned: at first, at last, between
-_TASTE, _FAITH = 0.3, 0.05
-"""How likely it is before the first round that a taste foretells a player best, by own cards or
-by these and what the last bet claims."""
+_CARDS_ONLY_PRIOR, _BELIEVING_PRIOR = 0.3, 0.05
+"""Prior probabilities that a betting model predicts a player best.
+
+The first model uses the player's own cards, the second also what the last bet claims.
+"""
 
 _FAINT = 0.08  # a faith that is less likely is not asked
 _UNREAD = 0.1  # how much of the models' weights stays as it was before the first round
 _TEMPER = 0.7  # how much evidence counts among the models: none is exactly anybody
-_CHANCE_OF_TASTE, _CHANCE_OF_TABLE = 0.02, 0.05  # how often anything is done that was not foretold
+_MODEL_ERROR_RATE, _POLICY_ERROR_RATE = (
+    0.02,
+    0.05,
+)  # how often anything is done that was not foretold
 _ENOUGH = 0.1  # so much evidence, and somebody is played against as was read
-_LARGE, _UNLIKE, _SEEN = 8, 0.3, 20
+_LARGE, _UNLIKE, _MAX_COUNTED_DECISIONS = 8, 0.3, 20
 """From so many cards on somebody can learn our tables and answer them, so they are played only
 against who is like them: whose decisions they foretell better by so much each, of so many at most.
 Who plays by the tables is foretold better by about 1."""
 
 MODEL_PRIOR: Weights = (
-    *((1 - _TASTE - _FAITH) * weight for weight in HABIT_WEIGHTS),
-    _TASTE,
-    _FAITH,
+    *((1 - _CARDS_ONLY_PRIOR - _BELIEVING_PRIOR) * weight for weight in HABIT_WEIGHTS),
+    _CARDS_ONLY_PRIOR,
+    _BELIEVING_PRIOR,
 )
-"""How likely each habit is, and at last the two tastes."""
+"""Prior probability of each habit, and at the end of the two betting models."""
 
 CARDS_ONLY, BELIEVING_LAST_BET = (
     0,
@@ -103,10 +108,10 @@ class OpponentModel:
 
     def likelihood(self, model_index: int, features: BetFeatures, last: int, action: int) -> float:
         """Return the likelihood of this action after `last` by one of the betting models."""
-        foretold = (1 - _CHANCE_OF_TASTE) * self.betting_probabilities[
+        foretold = (1 - _MODEL_ERROR_RATE) * self.betting_probabilities[
             model_index
         ].action_probability(features, last, action)
-        return foretold + _CHANCE_OF_TASTE * _even(last)
+        return foretold + _MODEL_ERROR_RATE * _even(last)
 
 
 def _blended(weights: Sequence[float], first: Sequence[float]) -> Weights:
@@ -126,19 +131,22 @@ def _even(last: int) -> float:
 _UNKNOWN = OpponentModel((BettingModel(), BettingModel()))
 
 
-def opponent_models(position: Position) -> Mapping[int, OpponentModel]:
+def opponent_models(position: BlefPosition) -> Mapping[int, OpponentModel]:
     """Return models of the active opponents by seat."""
     opponents = (seat for seat in position.to_round().active_seats if seat != position.seat)
     return {seat: opponent_model_of(position.earlier_rounds, seat) for seat in opponents}
 
 
-def prefers_best_response(position: Position, opponent_models: Mapping[int, OpponentModel]) -> bool:
+def prefers_best_response(
+    position: BlefPosition, opponent_models: Mapping[int, OpponentModel]
+) -> bool:
     """Return True if a best response to the models is better than playing by our tables."""
     if len(position.card_counts) > MIN_PLAYERS:
         return True
     large = sum(position.card_counts) >= _LARGE
     return all(
-        model.policy_log_odds > (-_UNLIKE * min(model.decisions, _SEEN) if large else _ENOUGH)
+        model.policy_log_odds
+        > (-_UNLIKE * min(model.decisions, _MAX_COUNTED_DECISIONS) if large else _ENOUGH)
         for model in opponent_models.values()
     )
 
@@ -163,19 +171,21 @@ def _update_by_round(reading: OpponentModel, over: Round, seat: int) -> Opponent
             live = replace(over, turn=seat, history=over.history[:place])
             mixed = mixed_strategy(position_of(live, seat))
             habits = mind.decision_likelihoods(last, action)
-            seen = traits, bet_features_if_true(cards, hidden, last)
-            tastes = (
-                reading.likelihood(model_index, seen[model_index], last, action)
+            model_features = traits, bet_features_if_true(cards, hidden, last)
+            model_likelihoods = (
+                reading.likelihood(model_index, model_features[model_index], last, action)
                 for model_index in (CARDS_ONLY, BELIEVING_LAST_BET)
             )
-            reading = _seen(reading, seen, (last, action), (*habits, *tastes), mixed)
+            reading = _update_by_decision(
+                reading, model_features, (last, action), (*habits, *model_likelihoods), mixed
+            )
         last = action
     return reading
 
 
-def _seen(
+def _update_by_decision(
     reading: OpponentModel,
-    seen: tuple[BetFeatures, BetFeatures],
+    model_features: tuple[BetFeatures, BetFeatures],
     decision: tuple[int, int],
     foretold: Sequence[float],
     mixed: MixedStrategy | None,
@@ -185,12 +195,12 @@ def _seen(
     log_likelihoods = [log(probability) for probability in foretold]
     table = log_likelihoods[len(HABIT_WEIGHTS)]
     if mixed is not None:
-        often = (1 - _CHANCE_OF_TABLE) * dict(mixed).get(action, 0.0)
-        table = log(often + _CHANCE_OF_TABLE * _even(last))
+        often = (1 - _POLICY_ERROR_RATE) * dict(mixed).get(action, 0.0)
+        table = log(often + _POLICY_ERROR_RATE * _even(last))
     pace = max(_STEADY, 1 / (1 + reading.decisions / _HALF))
     by_cards, faith = (
-        taste.updated(traits, last, action, _RATE * pace)
-        for taste, traits in zip(reading.betting_models, seen, strict=True)
+        model.updated(traits, last, action, _RATE * pace)
+        for model, traits in zip(reading.betting_models, model_features, strict=True)
     )
     return OpponentModel(
         (by_cards, faith),

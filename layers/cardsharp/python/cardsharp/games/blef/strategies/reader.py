@@ -7,8 +7,8 @@ that our bets cannot be exploited either.
 
 from random import Random
 
-from cardsharp.games.blef.position import Position
-from cardsharp.games.blef.strategies import Decision, legal_choices, strategy
+from cardsharp.games.blef.position import BlefPosition
+from cardsharp.games.blef.strategies import BlefDecision, legal_choices, strategy
 from cardsharp.games.blef.strategies.bayes import Bayes
 from cardsharp.games.blef.strategies.opponent_model import (
     opponent_models,
@@ -24,7 +24,7 @@ class Reader:
     def __init__(self, rng: Random) -> None:
         self._bayes, self._solved = Bayes(rng), Solved(rng)
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: BlefPosition) -> BlefDecision:
         """Return the best decision against the opponents' models, or else that of the tables."""
         legal_choices(position)
         read = opponent_models(position)

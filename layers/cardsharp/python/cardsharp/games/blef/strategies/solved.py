@@ -7,8 +7,8 @@ played, with eight or more the large-round policy.
 
 from random import Random
 
-from cardsharp.games.blef.position import Position
-from cardsharp.games.blef.strategies import Decision, legal_choices, strategy
+from cardsharp.games.blef.position import BlefPosition
+from cardsharp.games.blef.strategies import BlefDecision, legal_choices, strategy
 from cardsharp.games.blef.strategies.bayes import Bayes, sample_mixed
 from cardsharp.games.blef.strategies.equilibrium import SOLVED_CARD_COUNTS, card_counts
 from cardsharp.games.blef.strategies.large_round_policy import load_large_round_policy
@@ -26,7 +26,7 @@ class Solved:
         self._rng, self._bayes = rng, Bayes(rng)
         load_policy_tables(), load_large_round_policy()
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: BlefPosition) -> BlefDecision:
         """One of the actions of the table's row, each as often as the table takes it."""
         legal_choices(position)
         mixed = None if card_counts(position) in SOLVED_CARD_COUNTS else mixed_strategy(position)

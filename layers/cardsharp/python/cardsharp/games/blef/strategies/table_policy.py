@@ -1,6 +1,6 @@
 """Mixed strategy of our tables in rounds of two remaining players."""
 
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.strategies import large_round_policy
 from cardsharp.games.blef.strategies.bet_probabilities import card_bits
 from cardsharp.games.blef.strategies.equilibrium import (
@@ -18,7 +18,7 @@ from cardsharp.games.blef.strategies.policy_tables import (
 from cardsharp.games.blef.strategies.table_lookup import NO_BET, TableShape
 
 
-def mixed_strategy(position: Position) -> MixedStrategy | None:
+def mixed_strategy(position: BlefPosition) -> MixedStrategy | None:
     """Return the mixed strategy for up to eighteen cards in play, or None without a table."""
     if card_counts(position) in SOLVED_CARD_COUNTS:
         return strategy_at(position)
@@ -27,7 +27,7 @@ def mixed_strategy(position: Position) -> MixedStrategy | None:
     )
 
 
-def look_up(policy_tables: PolicyTables, position: Position) -> MixedStrategy | None:
+def look_up(policy_tables: PolicyTables, position: BlefPosition) -> MixedStrategy | None:
     """Return the mixed strategy of the trained tables, or None without an entry."""
     cards = card_counts(position)
     if cards not in policy_tables.rounds:
@@ -45,7 +45,7 @@ def look_up(policy_tables: PolicyTables, position: Position) -> MixedStrategy | 
 
 
 def large_round_strategy(
-    policy: large_round_policy.LargeRoundPolicy, position: Position
+    policy: large_round_policy.LargeRoundPolicy, position: BlefPosition
 ) -> MixedStrategy | None:
     """Return the mixed strategy in a large round, or None without an entry."""
     cards = card_counts(position)

@@ -3,8 +3,8 @@
 from random import Random
 
 from cardsharp.games.blef.actions import BETS, CHECK, action_name
-from cardsharp.games.blef.position import Position
-from cardsharp.games.blef.strategies import Decision, strategy
+from cardsharp.games.blef.position import BlefPosition
+from cardsharp.games.blef.strategies import BlefDecision, strategy
 from cardsharp.games.blef.strategies.greedy import (
     Greedy,
     greedy_decision,
@@ -27,17 +27,17 @@ class Threshold:
             raise ValueError("check and bet are chances between 0 and 1")
         self.check, self.bet = check_below, min_bet_probability
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: BlefPosition) -> BlefDecision:
         """Check, or bet the highest that is likely enough."""
         chances, last = hand_bet_probabilities(position), position.last_bet
         options = greedy_decision(position, chances)
         if last is not None and chances[last] < self.check:
             reason = f"{action_name(last)} holds with {format_percent(chances[last])} only."
-            return Decision(CHECK, reason, options)
+            return BlefDecision(CHECK, reason, options)
         lowest = 0 if last is None else last + 1
         likely = [bet for bet in range(lowest, len(BETS)) if chances[bet] >= self.bet]
         if likely:
             reason = f"The highest bet that holds with {format_percent(self.bet)} or more."
-            return Decision(likely[-1], reason, options)
+            return BlefDecision(likely[-1], reason, options)
         # docs/spec/blef.md section 12 leaves this open; so played, its figures come out.
         return Greedy.decision_from(position, chances)

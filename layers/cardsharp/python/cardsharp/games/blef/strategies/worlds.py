@@ -6,7 +6,7 @@ from math import prod
 from random import Random
 
 from cardsharp.games.blef.cards import DECK
-from cardsharp.games.blef.position import Position
+from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.strategies.bet_probabilities import card_bit, card_bits, true_bets
 from cardsharp.games.blef.strategies.betting_model import (
     SampledReplies,
@@ -54,7 +54,7 @@ class _Other:
 
 
 def sample_worlds(
-    position: Position, rng: Random, opponent_models: Mapping[int, OpponentModel]
+    position: BlefPosition, rng: Random, opponent_models: Mapping[int, OpponentModel]
 ) -> list[BlefWorld]:
     """Sample worlds by the likelihood of the cards and bets; `opponent_models` are learned."""
     opponents = _opponents(position, opponent_models)
@@ -69,7 +69,9 @@ def sample_worlds(
     return _resampled(worlds, weights, rng)
 
 
-def _opponents(position: Position, opponent_models: Mapping[int, OpponentModel]) -> list[_Other]:
+def _opponents(
+    position: BlefPosition, opponent_models: Mapping[int, OpponentModel]
+) -> list[_Other]:
     """Return the active opponents in the order in which they move after us."""
     me, total = position.seat or 0, sum(position.card_counts)
     seats = [
@@ -140,8 +142,8 @@ def _scores(hand: int, other: _Other) -> list[float]:
         for by_habit, (last, bet) in zip(explained, other.bets, strict=True):
             by_habit.append(reading.likelihood(CARDS_ONLY, traits, last, bet))
             if reading.habit_weights[-1]:
-                seen = bet_features_if_true(hand, other.hidden, last)
-                by_habit.append(reading.likelihood(BELIEVING_LAST_BET, seen, last, bet))
+                believing_traits = bet_features_if_true(hand, other.hidden, last)
+                by_habit.append(reading.likelihood(BELIEVING_LAST_BET, believing_traits, last, bet))
             else:
                 by_habit.append(0.0)
     return [

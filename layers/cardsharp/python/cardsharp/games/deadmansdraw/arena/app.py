@@ -191,8 +191,8 @@ def private_network_only(app: ASGIApp) -> ASGIApp:
     refusal = PlainTextResponse("This arena is for its private network only.\n", 403)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        refused = scope["type"] == "http" and not _is_private(scope["client"][0])
-        await (refusal if refused else app)(scope, receive, send)
+        is_rejected = scope["type"] == "http" and not _is_private(scope["client"][0])
+        await (refusal if is_rejected else app)(scope, receive, send)
 
     return answer
 

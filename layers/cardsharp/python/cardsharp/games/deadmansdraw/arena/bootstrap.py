@@ -37,7 +37,7 @@ NO_ADMIN_PASSWORD = (
     "The arena has no organiser's password yet, which its nonces are sealed with. Its organiser "  # noqa: S105 - a variable or parameter name, no secret
     "sets it with `cardsharp cloud rotate-secret --service deadmansdraw` and the --stack."
 )
-"""What everybody is told who is to prove who they are."""
+"""Error message for all requests that need authentication."""
 
 _log = logging.getLogger(__name__)
 

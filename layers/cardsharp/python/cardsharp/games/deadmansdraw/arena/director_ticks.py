@@ -88,8 +88,11 @@ class TickChain:
         ticket = _number(item, "ticket")
         if item and ticket == _number(item, "seen") and item["queue_url"]["S"] == self._url:
             return ticket
-        seen = {":ticket": number_attribute(ticket), ":url": string_attribute(self._url)}
-        self._table.update(_KEY, "SET seen = :ticket, queue_url = :url", _ALWAYS, seen)
+        expression_values = {
+            ":ticket": number_attribute(ticket),
+            ":url": string_attribute(self._url),
+        }
+        self._table.update(_KEY, "SET seen = :ticket, queue_url = :url", _ALWAYS, expression_values)
         return None
 
 

@@ -93,7 +93,7 @@ _NAMES: dict[type[Event], str] = {
     EffectAnswered: "ResponseToEffect",
     CardRemoved: "CardRemovedFromBank",
 }
-"""What the arena calls events otherwise than we."""
+"""The arena's names of events that have another name here."""
 
 
 def event_json(event: Event) -> Json:

@@ -41,12 +41,12 @@ def suspend_detecting_clock(clock: TimeSource, on_resume: Callable[[datetime], N
     The machine was suspended then, e.g. a closed laptop, and nobody could move meanwhile. The
     clock must be read all the time.
     """
-    seen = clock()
+    last_reading = clock()
 
     def checked_clock() -> datetime:
-        nonlocal seen
+        nonlocal last_reading
         current_time = clock()
-        stood_still, seen = current_time - seen > SUSPEND_THRESHOLD, current_time
+        stood_still, last_reading = current_time - last_reading > SUSPEND_THRESHOLD, current_time
         if stood_still:
             _log.warning("The arena stood still; every turn has all its time again")
             on_resume(current_time)

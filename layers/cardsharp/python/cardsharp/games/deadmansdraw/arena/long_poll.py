@@ -13,7 +13,7 @@ _NEVER = WaitTopic("never")  # nobody notifies it
 IsReady = Callable[[], bool]
 WaitForDisconnect = Callable[[], Awaitable[None]]
 RemainingWait = Callable[[], timedelta]
-"""What a waiting request is told: whether it is over, that its client is, and for how long."""
+"""Callbacks of a waiting request: is it done, has its client gone, how long may it wait."""
 
 
 class ClientDisconnected(Exception):
@@ -26,7 +26,7 @@ class LongPoll(ABC):
     def __init__(self) -> None:
         self._closed = False
         self.waiting = 0
-        """How many clients wait now, of those whom this process answers; read from any thread."""
+        """Number of clients that this process keeps waiting; can be read from any thread."""
 
     @abstractmethod
     async def wait(
@@ -160,13 +160,13 @@ class TableLongPoll(LongPoll):
         and `READS_PER_CHANGE` times, because an index may return an older state once more.
         """
         del disconnected
-        seen: object = None
+        last_state: object = None
         looks = READS_PER_CHANGE
         with self._counted():
             while not self._closed:
                 current = self._look(topic)
-                if current != seen:
-                    seen, looks = current, READS_PER_CHANGE
+                if current != last_state:
+                    last_state, looks = current, READS_PER_CHANGE
                 if looks > 0 and is_ready():
                     return
                 looks -= 1

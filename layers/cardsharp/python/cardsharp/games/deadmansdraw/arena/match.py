@@ -236,7 +236,7 @@ _STORED_NAMES = {
     "timeout_count": "timeouts",
     "remaining_draws": "kraken_count",
 }
-"""What fields of the state are called where they are stored."""
+"""Stored names of fields of the state."""
 _FIELD_NAMES = {stored: field for field, stored in _STORED_NAMES.items()}
 
 
@@ -279,8 +279,10 @@ def _brought_up(raw: dict[str, Any], match_id: str) -> dict[str, Any]:
 
 def _renamed(state: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """A state, and the effect that waits in it, with other names of the fields."""
-    found = {names.get(name, name): value for name, value in state.items()}
+    renamed = {names.get(name, name): value for name, value in state.items()}
     for effect in ("pending", "pending_effect"):
-        if found.get(effect) is not None:
-            found[effect] = {names.get(name, name): one for name, one in found[effect].items()}
-    return found
+        if renamed.get(effect) is not None:
+            renamed[effect] = {
+                names.get(name, name): value for name, value in renamed[effect].items()
+            }
+    return renamed

@@ -189,13 +189,13 @@ def _refuse_duplicates(params: CreationParams) -> None:
     """Refuse a card that lies in two places; the play area is not looked at."""
     if params.draw_pile is None and params.discard_pile is None and params.banks is None:
         return
-    seen: set[Card] = set()
+    placed_cards: set[Card] = set()
     for pile in (
         _or(params.draw_pile, DEFAULT_DRAW_DECK),
         _or(params.discard_pile, DEFAULT_DISCARD_PILE),
         *(params.banks or ()),
     ):
         for card in pile:
-            if card in seen:
+            if card in placed_cards:
                 raise InvalidInput(f"Duplicate cards not allowed '{card.suit},{card.value}'")
-            seen.add(card)
+            placed_cards.add(card)

@@ -277,8 +277,12 @@ class Referee:
         the start of the arena.
         """
         limit = match.params.turn_timeout()
-        begun = max(match.last_move_at, self._since)
-        return limit is not None and not match.is_finished and current_time - begun > limit + grace
+        turn_started_at = max(match.last_move_at, self._since)
+        return (
+            limit is not None
+            and not match.is_finished
+            and current_time - turn_started_at > limit + grace
+        )
 
 
 def _seat_of(match: ArenaMatch, player_id: str) -> int | None:

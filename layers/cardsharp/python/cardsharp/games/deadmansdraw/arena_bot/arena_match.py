@@ -47,7 +47,7 @@ from cardsharp.games.deadmansdraw.history.log_records import (
     outcome_body,
     unreadable_intent_body,
 )
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision
 from cardsharp.store.match_log import Body
@@ -209,7 +209,7 @@ class ArenaTurn(NamedTuple):
 
     match: ArenaBotMatch
     seat: ArenaSeat
-    position: Position
+    position: DeadMansDrawPosition
     is_only_our_seat: bool
     turn_timeout: timedelta | None
     ends_at: TimeBounds
@@ -246,8 +246,8 @@ class ArenaTurn(NamedTuple):
 
     def send(self, action: Action) -> "ArenaTurn | NextRead":
         """Send the action, if it arrives in this turn, and follow the events that it caused."""
-        sent, remaining = self.match.clock.monotonic(), self._until(self.ends_at.earliest)
-        over = sent >= self.ends_at.latest
+        sent_at, remaining = self.match.clock.monotonic(), self._until(self.ends_at.earliest)
+        over = sent_at >= self.ends_at.latest
         action_timeout = self.match.action_timeout
         within = action_timeout if action == END_TURN else min(remaining, action_timeout)
         try:
@@ -256,12 +256,12 @@ class ArenaTurn(NamedTuple):
             # Nothing else says that the turn goes on: after a 409 it is over indeed.
             if over and is_action_rejected(error):
                 self._clock.ignore_date_headers()
-                self.match.goes_on = len(self.position.history), sent
+                self.match.goes_on = len(self.position.history), sent_at
             raise
         if over and all(event.event_type != EventType.COMMENT for event in answer):
             self._clock.ignore_date_headers()
         answered = self.match.clock.monotonic()
-        self.match.acted[len(self.position.history)] = sent, answered
+        self.match.acted[len(self.position.history)] = sent_at, answered
         self.match.answers[len(self.position.history)] = events_from_view(answer)
         if ends_turn(answer):
             goes_on = match_end_event(answer) is None
@@ -280,7 +280,7 @@ class ArenaTurn(NamedTuple):
         ends = NEVER
         if self.turn_timeout is not None:
             seconds = self.turn_timeout.total_seconds()
-            ends = TimeBounds(sent + seconds, answered + seconds)
+            ends = TimeBounds(sent_at + seconds, answered + seconds)
         return self._replace(position=position, ends_at=ends)
 
     def _await_budget(self) -> None:

@@ -155,11 +155,11 @@ def dependencies_for(context: InvocationContext) -> ArenaBotDependencies:
 
 def poll_once(message: PollMessage, context: InvocationContext) -> int:
     """Look once at the arena, as the poller ordered; how many matches were offered."""
-    with dependencies_for(context).build_poller() as scout:
-        return scout.poll_once(message)
+    with dependencies_for(context).build_poller() as poller:
+        return poller.poll_once(message)
 
 
 def run_poller(context: InvocationContext) -> int:
     """Listen at the arena until the time is nearly up; how many matches were offered."""
-    with dependencies_for(context).build_poller() as scout:
-        return scout.run(context.remaining_time)
+    with dependencies_for(context).build_poller() as poller:
+        return poller.run(context.remaining_time)

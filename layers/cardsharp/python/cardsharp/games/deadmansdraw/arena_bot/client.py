@@ -22,7 +22,7 @@ from cardsharp.games.deadmansdraw.actions import Action, action_json
 from cardsharp.games.deadmansdraw.arena_bot import wire, wire_views
 
 _T = TypeVar("_T")
-_OK, _GONE = 200, 410
+_HTTP_OK, _HTTP_GONE = 200, 410
 
 _NEWEST = "20"
 """Asked for so many, an arena lists the newest 201: more than anybody plays at once, and within
@@ -183,13 +183,13 @@ class ArenaClient(ServiceClient):
             is_long_poll=True,
             priority=RequestPriority.WAIT,
             max_budget_wait=max_budget_wait,
-            accepted_statuses=frozenset({_OK, _GONE}),
+            accepted_statuses=frozenset({_HTTP_OK, _HTTP_GONE}),
         )
         try:
             answer = self._exchange.send(call)
         except NotYourTurn:
             return None
-        parse = wire.parse_view if answer.status == _GONE else wire.parse_complete_view
+        parse = wire.parse_view if answer.status == _HTTP_GONE else wire.parse_complete_view
         return parse(answer.body)
 
     @property
@@ -226,7 +226,7 @@ class ArenaClient(ServiceClient):
             timeout=limit,
             priority=RequestPriority.ACT,
             max_timeout=timedelta.max if timeout is None else timeout,
-            accepted_statuses=frozenset({_OK, _GONE}),
+            accepted_statuses=frozenset({_HTTP_OK, _HTTP_GONE}),
         )
         if limit <= timedelta(0):
             raise Unreachable(f"{call}: not sent, for it would arrive too late.")
@@ -261,7 +261,7 @@ class ArenaClient(ServiceClient):
         """The parsed answer; an unreadable answer to a write leaves its effect in doubt."""
         answer = self._exchange.send(call)
         try:
-            if answer.status == _GONE:
+            if answer.status == _HTTP_GONE:
                 wire.parse_ending(answer.body)
                 raise MatchOver
             return parse(answer.body)

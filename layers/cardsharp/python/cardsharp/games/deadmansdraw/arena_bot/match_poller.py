@@ -52,7 +52,7 @@ class MatchPoller:
     refresh_credentials: Callable[[], None] = lambda: None
     _denied: DenialTracker = field(default_factory=DenialTracker)
     _refusal: ArenaError | None = None
-    _named: frozenset[str] = frozenset()
+    _listed_ids: frozenset[str] = frozenset()
     _has_new: bool = False  # whether the last answer named a match that the one before did not
     _newest: str | None = None  # the newest match that we know, where all are known
     _polls: int = 0
@@ -75,8 +75,8 @@ class MatchPoller:
         self.shift.start()
         due = clock.monotonic() + self.timing.shift_duration.total_seconds()
         while remaining_time() > self.timing.long_poll_timeout and not self.shift.is_relieved():
-            named, until = self._ask()
-            self._look(named)
+            match_ids, until = self._ask()
+            self._look(match_ids)
             current = clock.monotonic()
             if current >= due:
                 until = max(until, current + self.timing.min_request_interval.total_seconds())
@@ -87,8 +87,8 @@ class MatchPoller:
                 ):
                     break
                 clock.sleep(min(self.timing.lease_check_interval, remaining))
-                self._look(named)
-            if not named and self._rests():
+                self._look(match_ids)
+            if not match_ids and self._rests():
                 self._leave_to_looks(began)
                 break
         if self._refusal is not None:
@@ -106,8 +106,8 @@ class MatchPoller:
                 return 0
             following = PollMessage(look=message.look, left=message.left - 1)
             self.dispatcher.queue.send(following.to_json, self.timing.poll_interval)
-        named, _ = self._ask(wait=False)
-        return self.dispatcher.dispatch_unattended(named, self._fed)
+        match_ids, _ = self._ask(wait=False)
+        return self.dispatcher.dispatch_unattended(match_ids, self._fed)
 
     def _leave_to_looks(self, began: float) -> None:
         """Schedule a poll every few seconds until the successor is due, and beyond if it is late.
@@ -149,13 +149,13 @@ class MatchPoller:
             _log.warning("%s", error)
             return False
 
-    def _look(self, named: Iterable[str] = ()) -> None:
+    def _look(self, match_ids: Iterable[str] = ()) -> None:
         """Queue these matches and the unattended ones of the log.
 
         A store error is only logged: the next call may succeed.
         """
         try:
-            self._offered += self.dispatcher.dispatch_unattended(named, self._fed)
+            self._offered += self.dispatcher.dispatch_unattended(match_ids, self._fed)
         except StoreError as error:
             _log.warning("%s", error)
 
@@ -195,7 +195,7 @@ class MatchPoller:
         except StoreError:
             return False
         listened = timedelta(seconds=self.dispatcher.clock.monotonic() - self._since)
-        is_covered = bool(running) and self._named <= running.keys()
+        is_covered = bool(running) and self._listed_ids <= running.keys()
         return is_covered and all(_stays(record, listened) for record in running.values())
 
     def _find(self, *, wait: bool) -> list[str]:
@@ -223,10 +223,10 @@ class MatchPoller:
         going_on = [match for match in matches if not match.finished]
         limits = [match.creation_params.timeout for match in going_on]
         self._turn = min((limit for limit in limits if limit is not None), default=self._turn)
-        named = [match.id for match in going_on]
-        self._has_new = not self._named.issuperset(named)
-        self._named = frozenset(named)
-        return named
+        match_ids = [match.id for match in going_on]
+        self._has_new = not self._listed_ids.issuperset(match_ids)
+        self._listed_ids = frozenset(match_ids)
+        return match_ids
 
     def _until_next(self) -> timedelta:
         """The least time until the next question, after one that was answered."""
@@ -249,7 +249,7 @@ class MatchPoller:
         meter, clock = self.dispatcher.metrics, self.dispatcher.clock
         sent_at = clock.monotonic()
         try:
-            named = self._find(wait=wait)
+            match_ids = self._find(wait=wait)
         except ArenaError as error:
             record_error(meter, error)
             _log.warning("%s", error)
@@ -266,12 +266,12 @@ class MatchPoller:
             ).total_seconds()
         self._denied, self._refusal = DenialTracker(), None
         meter.count(Metric.POLLS)
-        return named, sent_at + self._until_next().total_seconds()
+        return match_ids, sent_at + self._until_next().total_seconds()
 
 
 def _stays(match: MatchRecord, listened: timedelta) -> bool:
     """Return True if a running match has a worker that attends it to its end."""
     limit = match.header.get("timeoutSeconds")
     short = isinstance(limit, int | float) and limit < MIN_UNWATCHED_TURN.total_seconds()
-    attended = match.ttl is None or listened >= match.ttl
-    return short and attended and not match.is_parked
+    is_watched = match.ttl is None or listened >= match.ttl
+    return short and is_watched and not match.is_parked

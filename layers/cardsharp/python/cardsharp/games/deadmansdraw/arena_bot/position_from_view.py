@@ -41,11 +41,11 @@ from cardsharp.games.deadmansdraw.events import (
     TurnEnded,
     TurnStarted,
 )
-from cardsharp.games.deadmansdraw.position import PastMove, Position, PublicInfoTracker
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove, PublicInfoTracker
 from cardsharp.games.deadmansdraw.rules import apply
 
 
-def position_from_view(view: MatchView, seat: int) -> Position:
+def position_from_view(view: MatchView, seat: int) -> DeadMansDrawPosition:
     """Return the position of the player at `seat`, who is to act; raise `InvalidInput`.
 
     The view must have all events.
@@ -65,8 +65,8 @@ def position_from_view(view: MatchView, seat: int) -> Position:
 
 
 def next_position(
-    position: Position, action: Action, response: Sequence[EventView]
-) -> Position | None:
+    position: DeadMansDrawPosition, action: Action, response: Sequence[EventView]
+) -> DeadMansDrawPosition | None:
     """Return the position after our `action`, from the events of the arena's response.
 
     The rules are applied with what the events reveal. Returns None if they do not lead to the
@@ -98,7 +98,7 @@ def next_position(
     if expected != events:
         return None
     remaining_top = position.known_top if not draws else None
-    refused = any(isinstance(e, EffectAnswered) and e.card is None for e in events)
+    is_oracle_refused = any(isinstance(e, EffectAnswered) and e.card is None for e in events)
     return replace(
         position,
         banks=state.banks,
@@ -107,7 +107,7 @@ def next_position(
         discard_pile=state.discard_pile,
         unseen=tuple(card for card in position.unseen if card not in draws),
         known_top=peeked or remaining_top,
-        refused_oracle_card=remaining_top if refused else None,
+        refused_oracle_card=remaining_top if is_oracle_refused else None,
         history=(*position.history, PastMove(position.turn, position.seat, events)),
     )
 

@@ -58,13 +58,15 @@ class ArenaMatchHost:
         moves = [
             past_move_from_view(move) for move in view.moves if move.sequence_id
         ]  # but the one that opens
-        gone = (
+        absent_player_ids = (
             player_id
             for seat, player_id in enumerate(view.player_ids)
             if _missed_turn_count(moves, seat) >= MAX_MISSED_TURNS
         )
         at = parse_timestamp(view.last_move_at)
-        return HostReport(view.player_ids, facts_of(view), at, view.finished, tuple(gone))
+        return HostReport(
+            view.player_ids, facts_of(view), at, view.finished, tuple(absent_player_ids)
+        )
 
     def get_match(self, match: str) -> MatchView:
         """A match with all its moves, as the arena tells it."""

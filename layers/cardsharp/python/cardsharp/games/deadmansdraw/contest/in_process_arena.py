@@ -96,12 +96,12 @@ class InProcessTurnClient:
 
     def __init__(self, referee: Referee, player: str) -> None:
         self._referee, self._user = referee, referee.book.user(player)
-        self._seen = 0
+        self._move_count = 0
 
     def get_match(self, match_id: str) -> MatchView:
         """The match as it is now, with all its moves."""
         match = self._referee.get_visible_match(self._user, match_id)
-        self._seen = match.moves
+        self._move_count = match.moves
         return wire.parse_complete_view(
             self._referee.view(match, ViewOptions(self._user, show_events=True))
         )
@@ -112,13 +112,13 @@ class InProcessTurnClient:
         Raises `NotYourTurn`, also if another request has played the turn meanwhile.
         """
         match = self._referee.get_match(match_id)
-        if match.active_player != self._user.id or match.moves != self._seen:
+        if match.active_player != self._user.id or match.moves != self._move_count:
             raise NotYourTurn(HTTPStatus.CONFLICT, NOT_YOUR_TURN)
         try:
             move = self._referee.apply_action(match, action, None)
         except WriteConflict:
             raise NotYourTurn(HTTPStatus.CONFLICT, NOT_YOUR_TURN) from None
-        self._seen += 1
+        self._move_count += 1
         return wire.parse_events(move.response_events())
 
 

@@ -66,7 +66,7 @@ class ContestPages:
     ) -> list[Route]:
         """Return the routes of the pages and their assets."""
 
-        def contest_endpoint(*, whole: bool) -> Endpoint:
+        def contest_endpoint(*, is_full_page: bool) -> Endpoint:
             def respond(request: Request, user: User, running: list[LiveMatch]) -> Response:
                 contests = self._contests()
                 names = contests.names()
@@ -81,7 +81,7 @@ class ContestPages:
                 records = contests.get(name)
                 if not user.is_admin:
                     records = spectator_records(records, self._clock())
-                draw = contest_page if whole else running_fragment
+                draw = contest_page if is_full_page else running_fragment
                 text = draw(site(), records, () if records.frozen_at else running, other_names)
                 return with_etag(HTMLResponse(text, headers=HEADERS))
 
@@ -93,8 +93,8 @@ class ContestPages:
             return guard.authenticated_or_spectator(endpoint)
 
         return [
-            CaseInsensitiveRoute("/contest", contest_endpoint(whole=True), "GET"),
-            CaseInsensitiveRoute("/contest/running", contest_endpoint(whole=False), "GET"),
+            CaseInsensitiveRoute("/contest", contest_endpoint(is_full_page=True), "GET"),
+            CaseInsensitiveRoute("/contest/running", contest_endpoint(is_full_page=False), "GET"),
             *(
                 CaseInsensitiveRoute(f"/contest/{name}", guard.anonymous(_asset(name)), "GET")
                 for name in ASSETS

@@ -75,8 +75,8 @@ def _opening(params: CreationView) -> dict[str, object]:
         if params.draw_pile is None
         else params.draw_pile,
     }
-    named = {name: " ".join(map(str, cards)) for name, cards in open_cards.items()}
-    return {"opening": {"banks": [" ".join(map(str, bank)) for bank in banks], **named}}
+    pile_texts = {name: " ".join(map(str, cards)) for name, cards in open_cards.items()}
+    return {"opening": {"banks": [" ".join(map(str, bank)) for bank in banks], **pile_texts}}
 
 
 def _merged_view(body: object) -> object:
@@ -86,9 +86,9 @@ def _merged_view(body: object) -> object:
     if "final" not in body:  # its creation was refused
         return {}
     looks = [*body["steps"], body["final"]["last_look"]]
-    seen = [look for look in looks if "new_moves" in look]
-    views = [look["view"] for look in seen if look["view"] != "same"]
-    moves = [move for look in seen for move in look["new_moves"]]
+    complete_looks = [look for look in looks if "new_moves" in look]
+    views = [look["view"] for look in complete_looks if look["view"] != "same"]
+    moves = [move for look in complete_looks for move in look["new_moves"]]
     actions = {}  # the moves of a look are what the step before it asked for
     for step, look in pairwise(looks):
         for move in look.get("new_moves", ()):

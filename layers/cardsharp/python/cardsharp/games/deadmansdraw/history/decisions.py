@@ -23,10 +23,10 @@ from cardsharp.games.deadmansdraw.history.replay import (
     group_into_turns,
     stored_position,
 )
-from cardsharp.games.deadmansdraw.position import PastMove, Position, PublicInfoTracker
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove, PublicInfoTracker
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 
-StepLook = tuple[EventReplayStep, Position | None, Action | None]
+StepLook = tuple[EventReplayStep, DeadMansDrawPosition | None, Action | None]
 """A step, the position of who made it, and the action; None for what is not known."""
 
 
@@ -44,16 +44,16 @@ def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Deci
     for step, position, action in observed_steps(moves):
         if position is None or action is None:
             continue
-        seen = StoredDecision(
+        observed_decision = StoredDecision(
             seat=step.seat, turn=step.turn, action=str(action), position=position_body(position)
         )
-        thought = step.decision or seen
-        if stored_position(thought) == stored_position(seen):
+        thought = step.decision or observed_decision
+        if stored_position(thought) == stored_position(observed_decision):
             yield decision_point(step, position, thought)
 
 
 def decision_point(
-    step: EventReplayStep, position: Position, decision: StoredDecision
+    step: EventReplayStep, position: DeadMansDrawPosition, decision: StoredDecision
 ) -> DecisionPoint:
     """Return the step with its recorded decision, the position and the legal actions."""
     legal = {action: str(action) for action in position.legal_actions()}
@@ -62,14 +62,16 @@ def decision_point(
 
 def observed_steps(moves: Sequence[MoveRecord]) -> Iterator[StepLook]:
     """Return the steps of a match with the position at each, if known; raise `StoreError`."""
-    seen, history = PublicInfoTracker(), tuple[PastMove, ...]()
+    public_info, history = PublicInfoTracker(), tuple[PastMove, ...]()
     steps = (step for turn in group_into_turns(moves) for step in turn.steps)
     for step, move in zip(steps, moves, strict=True):
         if move.facts is None:
             return
-        position = None if step.seat is None else seen.position_for(step.seat, step.turn, history)
+        position = (
+            None if step.seat is None else public_info.position_for(step.seat, step.turn, history)
+        )
         yield step, position, action_from_events(step.events)
-        seen.apply_move(step.past_move)
+        public_info.apply_move(step.past_move)
         history = (*history, step.past_move)
 
 

@@ -16,7 +16,7 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
 )
 from cardsharp.games.deadmansdraw.cards import Card, deck_sort_key
 from cardsharp.games.deadmansdraw.game import GAME
-from cardsharp.games.deadmansdraw.position import Position, TurnResult
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, TurnResult
 from cardsharp.play import decision_runner
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision
@@ -38,7 +38,7 @@ def header_body(view: MatchView, seats: dict[int, str]) -> dict[str, object]:
 
 
 def intent_body(
-    position: Position,
+    position: DeadMansDrawPosition,
     result: DecisionResult[Decision[Action]],
     decided_at: datetime,
     worker: str,
@@ -67,7 +67,7 @@ def unreadable_intent_body(
     }
 
 
-def position_body(position: Position) -> dict[str, object]:
+def position_body(position: DeadMansDrawPosition) -> dict[str, object]:
     """A position as text: cards as "Key3 Map5", banks in order of entry.
 
     Not as lists, whose quotes would make many an intent a unit dearer to write.
@@ -94,7 +94,9 @@ def _names(cards: Iterable[Card]) -> str:
     return " ".join(map(str, cards))
 
 
-def public_state_body(position: Position, turn_result: TurnResult | None) -> dict[str, object]:
+def public_state_body(
+    position: DeadMansDrawPosition, turn_result: TurnResult | None
+) -> dict[str, object]:
     """Return the public cards, and the result of a turn that ended with this move, as JSON."""
     pending = position.pending
     return {

@@ -39,13 +39,13 @@ def _listed(cards: object) -> object:
     return tuple(cards.split()) if isinstance(cards, str) else cards
 
 
-def _named(card: object) -> Card:
+def _card_from_name(card: object) -> Card:
     if isinstance(card, str):
         return parse_card(card)
     raise ValueError("a card has a name, such as Key3")
 
 
-NamedCard = Annotated[Card, PlainValidator(_named)]
+NamedCard = Annotated[Card, PlainValidator(_card_from_name)]
 Cards = Annotated[tuple[NamedCard, ...], BeforeValidator(_listed)]  # "Key3 Map5"; a list up to 0.2
 
 
@@ -149,8 +149,8 @@ def opening_state(
     Raises `StoreError` if the header or a move of the log cannot be read.
     """
     groups = _groups(move_records)
-    seen = _begun(groups, _recorded_opening(record))
-    return seen, [step for group in groups for step in group if step.events]
+    public_info = _initial_public_info(groups, _recorded_opening(record))
+    return public_info, [step for group in groups for step in group if step.events]
 
 
 def _recorded_opening(record: MatchRecord) -> StoredOpening | None:
@@ -172,16 +172,16 @@ def group_into_turns(
     of the log cannot be read.
     """
     groups, turns = _groups(moves), []
-    seen = _begun(groups, opening)
+    public_info = _initial_public_info(groups, opening)
     for group in groups:
-        initial_banks = _banks(seen)
-        steps = tuple(_steps(group, seen, tells_pile=opening is None))
-        turns.append(ReplayTurn(group[0].turn, steps, initial_banks, _banks(seen)))
+        initial_banks = _banks(public_info)
+        steps = tuple(_steps(group, public_info, tells_pile=opening is None))
+        turns.append(ReplayTurn(group[0].turn, steps, initial_banks, _banks(public_info)))
     return turns
 
 
-def _banks(seen: PublicInfoTracker) -> Banks:
-    first, second = (bank_from_cards(sorted(bank)) for bank in seen.banks)
+def _banks(public_info: PublicInfoTracker) -> Banks:
+    first, second = (bank_from_cards(sorted(bank)) for bank in public_info.banks)
     return first, second
 
 
@@ -222,8 +222,8 @@ def move_view(move: MoveRecord) -> MoveView:
 
 def stored_decision(intent: Body) -> StoredDecision:
     """A decision of the log, its action named as options name it."""
-    named = {"action": _action_text(intent["action"])} if "action" in intent else {}
-    return parse(StoredDecision, {**intent, **named})
+    action_field = {"action": _action_text(intent["action"])} if "action" in intent else {}
+    return parse(StoredDecision, {**intent, **action_field})
 
 
 def _action_text(body: object) -> object:
@@ -233,17 +233,19 @@ def _action_text(body: object) -> object:
     if body.get("etype") != ActionType.RESPOND or not isinstance(effect, dict):
         return f"{body.get('etype')}{' (autopick)' if body.get('autopick') else ''}"
     card = effect.get("card")
-    named = f"{card['suit']}{card['value']}" if isinstance(card, dict) else "not taken"
-    return f"{effect.get('effectType')}: {named}"
+    card_text = f"{card['suit']}{card['value']}" if isinstance(card, dict) else "not taken"
+    return f"{effect.get('effectType')}: {card_text}"
 
 
 def _steps(
-    group: Iterable[EventReplayStep], seen: PublicInfoTracker, *, tells_pile: bool
+    group: Iterable[EventReplayStep], public_info: PublicInfoTracker, *, tells_pile: bool
 ) -> Iterator[EventReplayStep]:
-    seen.last_turn_result = None
+    public_info.last_turn_result = None
     for step in group:
-        seen.apply_move(step.past_move)
-        state = public_state_body(seen.position_for(0, step.turn, ()), seen.last_turn_result)
+        public_info.apply_move(step.past_move)
+        state = public_state_body(
+            public_info.position_for(0, step.turn, ()), public_info.last_turn_result
+        )
         yield replace(step, public_state=state if tells_pile else {**state, "unseen": None})
 
 
@@ -253,7 +255,7 @@ def _delta(group: Iterable[EventReplayStep]) -> TurnDelta | None:
     return ends[-1].delta if ends else None
 
 
-def _begun(
+def _initial_public_info(
     groups: Sequence[Sequence[EventReplayStep]], opening: StoredOpening | None
 ) -> PublicInfoTracker:
     """Return the public information at the start of a match.

@@ -32,7 +32,7 @@ from cardsharp.games.deadmansdraw.history.decisions import action_from_events
 from cardsharp.games.deadmansdraw.history.replay import EventReplayStep, opening_state
 from cardsharp.games.deadmansdraw.position import PublicInfoTracker
 from cardsharp.games.deadmansdraw.rules import apply, force_turn_end, start, terminate
-from cardsharp.games.deadmansdraw.simulation import SimulatedMatch, match_from_state
+from cardsharp.games.deadmansdraw.simulation import SimulatedDeadMansDrawMatch, match_from_state
 from cardsharp.games.deadmansdraw.state import CardPicker, State
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 
@@ -48,10 +48,10 @@ def restore_states(
     Cards that nobody saw are shuffled by `rng`, below a top card that an Oracle showed. Raises
     `StoreError` if a move cannot be read, or is impossible by the rules.
     """
-    seen, steps = opening_state(record, moves)
+    public_info, steps = opening_state(record, moves)
     if not steps:
         return
-    match = match_from_state(_dealt(seen, steps, rng))
+    match = match_from_state(_initial_state(public_info, steps, rng))
     match = replace(match, history=(steps[0].past_move,))
     for move in steps[1:]:
         action, next_match = _replay_move(match, move)
@@ -59,21 +59,27 @@ def restore_states(
         match = next_match
 
 
-def _dealt(seen: PublicInfoTracker, steps: Sequence[EventReplayStep], dice: Random) -> State:
+def _initial_state(
+    public_info: PublicInfoTracker, steps: Sequence[EventReplayStep], dice: Random
+) -> State:
     """Return the initial state, with a draw pile that leads to the recorded draws."""
-    discard, area, banks = seen.discard_pile[:], seen.play_area[:], (seen.banks[0], seen.banks[1])
+    discard, area, banks = (
+        public_info.discard_pile[:],
+        public_info.play_area[:],
+        (public_info.banks[0], public_info.banks[1]),
+    )
     draws = [event.card for move in steps for event in move.events if isinstance(event, CardDrawn)]
     for step in steps:
-        seen.apply_move(step.past_move)
-    top_cards = [] if seen.known_top is None else [seen.known_top]
-    hidden = [card for card in seen.unseen if card not in top_cards]
+        public_info.apply_move(step.past_move)
+    top_cards = [] if public_info.known_top is None else [public_info.known_top]
+    hidden = [card for card in public_info.unseen if card not in top_cards]
     pile = (*draws, *top_cards, *dice.sample(hidden, len(hidden)))
     return start(pile, tuple(discard), steps[0].seat or 0, banks, tuple(area))
 
 
 def _replay_move(
-    match: SimulatedMatch, step: EventReplayStep
-) -> tuple[Action | None, SimulatedMatch]:
+    match: SimulatedDeadMansDrawMatch, step: EventReplayStep
+) -> tuple[Action | None, SimulatedDeadMansDrawMatch]:
     """Return the action of a move, None for the arena's own, and the match after it."""
     for action, attempt in _attempts(match.state, step.events):
         try:

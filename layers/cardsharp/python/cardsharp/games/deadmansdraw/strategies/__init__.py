@@ -10,7 +10,7 @@ from random import Random
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from cardsharp.games.deadmansdraw.actions import Action
-from cardsharp.games.deadmansdraw.position import PastMove, Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove
 from cardsharp.play import strategy as shared
 from cardsharp.play.strategy_registry import StrategyRegistry
 
@@ -29,14 +29,14 @@ class ProbabilityOption(PointsOption):
     unit = "%"
 
 
-class Decision(shared.Decision[Action]):
+class DeadMansDrawDecision(shared.Decision[Action]):
     """The chosen action, why it was chosen in one sentence, and what else was weighed."""
 
     __slots__ = ()
     options: tuple[PointsOption, ...]
 
 
-Strategy: TypeAlias = shared.Strategy[Position, Decision]
+Strategy: TypeAlias = shared.Strategy[DeadMansDrawPosition, DeadMansDrawDecision]
 """A player: same position, same decision, but for the randomness given at construction."""
 
 IsLate = Callable[[], bool]  # says whether time is short

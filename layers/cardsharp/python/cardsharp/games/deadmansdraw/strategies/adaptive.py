@@ -9,9 +9,9 @@ from random import Random
 
 from cardsharp.games.deadmansdraw.actions import Action
 from cardsharp.games.deadmansdraw.cards import Card
-from cardsharp.games.deadmansdraw.position import PastMove, Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove
 from cardsharp.games.deadmansdraw.strategies import (
-    Decision,
+    DeadMansDrawDecision,
     IsLate,
     PastMatch,
     Strategy,
@@ -49,7 +49,7 @@ INITIAL_CREDIT = (
 )
 
 
-def value_loss(position: Position, action: Action) -> float:
+def value_loss(position: DeadMansDrawPosition, action: Action) -> float:
     """Return how much win probability `action` loses against the best option.
 
     Returns 0 if that cannot be evaluated: for a table that cannot occur in a match, and for the
@@ -59,7 +59,7 @@ def value_loss(position: Position, action: Action) -> float:
 
 
 @lru_cache(maxsize=1024)  # strategies are made anew each turn
-def _loss_of(position: Position, action: Action) -> float:
+def _loss_of(position: DeadMansDrawPosition, action: Action) -> float:
     if not is_standard_deck(position):
         return 0.0
     options = OptionEvaluator(position, TurnSearch(load_model(WEIGHT_FILE), SHORT_LIMITS)).options()
@@ -83,7 +83,7 @@ class ExploitBudget:
 
     def record_decisions(self, decisions: Iterable[ObservedDecision], *, is_self: bool) -> None:
         """Add decisions of the match, in order; they are evaluated when the budget is read."""
-        self._waiting += ((seen, is_self) for seen in decisions)
+        self._waiting += ((decision, is_self) for decision in decisions)
 
     def can_afford(self, decision: ObservedDecision) -> bool:
         """Return True if the decision stays within the limit per decision and within the budget."""
@@ -91,8 +91,8 @@ class ExploitBudget:
         return cost <= 0 or cost <= min(MAX_LOSS_PER_DECISION, self._judged())
 
     def _judged(self) -> float:
-        for seen, is_self in self._waiting:
-            loss = value_loss(seen.position, seen.action)
+        for decision, is_self in self._waiting:
+            loss = value_loss(decision.position, decision.action)
             self._balance += -loss if is_self else loss
         self._waiting.clear()
         return self._balance
@@ -132,7 +132,7 @@ class Adaptive:
         hurried._late = is_late  # noqa: SLF001 - its own
         return hurried
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """Return the captain's decision, with the weights for the most likely opponent."""
         self._watched.watch(position)
         weights = self._watched.belief.weights()
@@ -142,7 +142,7 @@ class Adaptive:
                 return replace(decision, reason=f"{decision.reason[:-1]}, as against {weights}.")
         return self._by(GENERAL_WEIGHTS, position)
 
-    def _by(self, weights: str, position: Position) -> Decision:
+    def _by(self, weights: str, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         numbers = self._learned.get(weights) or load_model(weight_file_name(weights))
         return Captain(numbers, is_late=self._late).decide(position)
 
@@ -182,19 +182,19 @@ class _Watched:
         self._begin()
 
     def _begin(self) -> None:
-        self._seen: tuple[PastMove, ...] = ()
+        self._past_moves: tuple[PastMove, ...] = ()
         self._witness = DecisionTracker(self._table[1])
         self.belief, self.gifts = self._past.copy(), ExploitBudget()
 
-    def watch(self, position: Position) -> None:
+    def watch(self, position: DeadMansDrawPosition) -> None:
         """Take in all moves before `position`."""
         table = position.seat, frozenset(position.unseen) | cards_from_draw_pile(position.history)
-        if table != self._table or position.history[: len(self._seen)] != self._seen:
+        if table != self._table or position.history[: len(self._past_moves)] != self._past_moves:
             self._table = table
             self._begin()
-        for move in position.history[len(self._seen) :]:
+        for move in position.history[len(self._past_moves) :]:
             decisions = self._witness.decisions_in(move)
             self.gifts.record_decisions(decisions, is_self=move.player == position.seat)
             if move.player != position.seat:
                 self.belief.update_all(decisions)
-        self._seen = position.history
+        self._past_moves = position.history

@@ -15,9 +15,9 @@ from cardsharp.games.deadmansdraw.actions import (
     respond,
 )
 from cardsharp.games.deadmansdraw.cards import SERVER_DECK, Card, Suit, anchored_count
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import (
-    Decision,
+    DeadMansDrawDecision,
     IsLate,
     PointsOption,
     ProbabilityOption,
@@ -81,7 +81,7 @@ class Captain:
         """Return this captain with a function that returns True once time is short."""
         return Captain(self._model, self._limits, is_late)
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """The action of the highest chance; of equal ones the first."""
         if not is_standard_deck(position):
             return Steady(Random(0)).decide(position)
@@ -89,7 +89,7 @@ class Captain:
         weighing = OptionEvaluator(position, search, self._late)
         options = weighing.options()
         best = max(options, key=lambda option: option.value)
-        return Decision(best.action, _reason(best, options), options)
+        return DeadMansDrawDecision(best.action, _reason(best, options), options)
 
 
 @strategy("captain")
@@ -98,7 +98,7 @@ def captain(_rng: Random) -> Captain:
     return Captain(load_model(WEIGHT_FILE))
 
 
-def is_standard_deck(position: Position) -> bool:
+def is_standard_deck(position: DeadMansDrawPosition) -> bool:
     """Return True if every card is of the server's deck, and in one place only."""
     cards = [
         *position.own_bank,
@@ -112,7 +112,7 @@ def is_standard_deck(position: Position) -> bool:
     return len(set(cards)) == len(cards) and all(card in CARD_NUMBER for card in cards)
 
 
-def search_turn(position: Position) -> SimulatedTurn:
+def search_turn(position: DeadMansDrawPosition) -> SimulatedTurn:
     """The turn as the search sees it; the cards that a Map offers count as discarded."""
     pending, known_top = position.pending, position.known_top
     discard = card_set(position.discard_pile)
@@ -147,7 +147,7 @@ class OptionEvaluator:
     """Options of one position with their win probabilities."""
 
     def __init__(
-        self, position: Position, search: TurnSearch, is_late: IsLate = never_late
+        self, position: DeadMansDrawPosition, search: TurnSearch, is_late: IsLate = never_late
     ) -> None:
         self.position = position
         self.search = search
@@ -209,7 +209,7 @@ class OptionEvaluator:
 
 @lru_cache(maxsize=1)  # `adaptive` asks again with other numbers, which say nothing of the end
 def _endgame_values(
-    position: Position, actions: tuple[Action, ...], max_nodes: int, late: IsLate
+    position: DeadMansDrawPosition, actions: tuple[Action, ...], max_nodes: int, late: IsLate
 ) -> tuple[tuple[float, ...], int]:
     """Return the value of each action and the number of leaves; no values if that is too much.
 
@@ -225,7 +225,9 @@ def _endgame_values(
     return tuple(values), endgame.ends
 
 
-def _value(position: Position, action: Action, values: _Values[_Turn], turn: _Turn) -> float:
+def _value(
+    position: DeadMansDrawPosition, action: Action, values: _Values[_Turn], turn: _Turn
+) -> float:
     if action == END_TURN:
         return values.end_turn(turn)
     if position.pending is None or action.card is None:
@@ -257,7 +259,7 @@ def _order(action: Action) -> int:
 # --- words -----------------------------------------------------------------------------------
 
 
-def _note(position: Position, action: Action) -> str:
+def _note(position: DeadMansDrawPosition, action: Action) -> str:
     """Return a note on the gain or the risk of an option."""
     pending, area = position.pending, position.play_area
     if action == END_TURN:
@@ -279,7 +281,7 @@ def _note(position: Position, action: Action) -> str:
     return f"busts {format_percent(risk)}{anchor_note}"
 
 
-def _effect(position: Position, pending: PendingEffect, card: Card) -> str:
+def _effect(position: DeadMansDrawPosition, pending: PendingEffect, card: Card) -> str:
     match pending.effect_type:
         case EffectType.CANNON | EffectType.SWORD:
             return f"costs the opponent {value_loss(position.opponent_bank, card)}"

@@ -10,8 +10,8 @@ from cardsharp.games.deadmansdraw.actions import (
     respond,
 )
 from cardsharp.games.deadmansdraw.cards import Card, Suit
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.strategies import Decision, strategy
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, strategy
 from cardsharp.games.deadmansdraw.strategies.position_features import (
     bank_gain,
     chest_key_partner,
@@ -47,14 +47,14 @@ class Champion:
     def __init__(self, _rng: Random, stop_at_cards: int = STOP_AT_CARDS) -> None:
         self.enough = stop_at_cards
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """The player's action, and the rule that led to it."""
         pending = position.pending
         if pending is None:
             return self._draw_or_end(position)
         match pending.effect_type:
             case EffectType.KRAKEN:
-                return Decision(DRAW, "The Kraken makes us draw.")
+                return DeadMansDrawDecision(DRAW, "The Kraken makes us draw.")
             case EffectType.ORACLE:
                 return self._oracle(position, pending)
             case EffectType.HOOK:
@@ -65,34 +65,42 @@ class Champion:
                 card = self._sword(position)
             case EffectType.MAP:
                 card = self._map(position, pending)
-        return Decision(respond(pending.effect_type, card), f"{card} by the {self.name}'s order.")
+        return DeadMansDrawDecision(
+            respond(pending.effect_type, card), f"{card} by the {self.name}'s order."
+        )
 
-    def _draw_or_end(self, position: Position) -> Decision:
+    def _draw_or_end(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         area = position.play_area
         if position.refused_oracle_card is not None and area:
-            return Decision(END_TURN, "The Oracle's card was refused.")
+            return DeadMansDrawDecision(END_TURN, "The Oracle's card was refused.")
         if {Suit.CHEST, Suit.KEY} <= suits_in_play(position):
-            return Decision(END_TURN, "Chest and Key lie in the play area.")
+            return DeadMansDrawDecision(END_TURN, "Chest and Key lie in the play area.")
         if (
             len(area) >= self.enough
             and sum(bank_gain(position.own_bank, card) for card in area) > 0
         ):
-            return Decision(END_TURN, f"{len(area)} cards with a gain lie in the play area.")
-        return Decision(DRAW, "Too little lies in the play area.")
+            return DeadMansDrawDecision(
+                END_TURN, f"{len(area)} cards with a gain lie in the play area."
+            )
+        return DeadMansDrawDecision(DRAW, "Too little lies in the play area.")
 
-    def _oracle(self, position: Position, pending: PendingEffect) -> Decision:
+    def _oracle(
+        self, position: DeadMansDrawPosition, pending: PendingEffect
+    ) -> DeadMansDrawDecision:
         card, area = pending.cards[0], position.play_area
         welcome = card.suit != Suit.KRAKEN or len(area) <= KRAKEN_LIMIT
         if pending.remaining_draws or (card.suit not in suits_in_play(position) and welcome):
-            return Decision(respond(EffectType.ORACLE, card), f"{card} is safe, or must be drawn.")
-        return Decision(respond(EffectType.ORACLE), f"{card} is not wanted.")
+            return DeadMansDrawDecision(
+                respond(EffectType.ORACLE, card), f"{card} is safe, or must be drawn."
+            )
+        return DeadMansDrawDecision(respond(EffectType.ORACLE), f"{card} is not wanted.")
 
-    def _hook(self, position: Position) -> Card:
+    def _hook(self, position: DeadMansDrawPosition) -> Card:
         area, tops = suits_in_play(position), position.own_bank.top_cards()
         safe = tuple(card for card in tops if _safe(position, card.suit, area))
         return chest_key_partner(safe, area) or first_by_suit(safe, HOOK_ORDER) or tops[0]
 
-    def _sword(self, position: Position) -> Card:
+    def _sword(self, position: DeadMansDrawPosition) -> Card:
         area, targets = (
             suits_in_play(position),
             sword_targets(position.own_bank, position.opponent_bank),
@@ -103,7 +111,7 @@ class Champion:
         preferred = chest_key_partner(safe, area) or first_by_suit(safe, SWORD_ORDER)
         return preferred or max(safe, key=lambda card: card.value)
 
-    def _map(self, position: Position, pending: PendingEffect) -> Card:
+    def _map(self, position: DeadMansDrawPosition, pending: PendingEffect) -> Card:
         area, offered = suits_in_play(position), pending.cards
         shunned = len(position.play_area) > KRAKEN_LIMIT
         krakens = tuple(card for card in offered if shunned and card.suit == Suit.KRAKEN)
@@ -112,7 +120,7 @@ class Champion:
         return max(safe or krakens or offered, key=_map_rank)
 
 
-def _safe(position: Position, suit: str, area: frozenset[str]) -> bool:
+def _safe(position: DeadMansDrawPosition, suit: str, area: frozenset[str]) -> bool:
     """Return True if a card of `suit` can join `area` without a bust, by itself or its effect."""
     if suit in area:
         return False

@@ -4,8 +4,8 @@ from random import Random
 
 from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, EffectType
 from cardsharp.games.deadmansdraw.events import CardDrawn, CardPlaced, EffectPending
-from cardsharp.games.deadmansdraw.position import Position, remaining_kraken_draws
-from cardsharp.games.deadmansdraw.strategies import Decision, strategy
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, remaining_kraken_draws
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, strategy
 from cardsharp.games.deadmansdraw.strategies.position_features import autopick
 
 
@@ -19,19 +19,19 @@ class DrawK:
     def __init__(self, k: int) -> None:
         self.k = k
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """Draw below `k` cards, end the turn from `k` cards on."""
         pending = position.pending
         if pending is not None and pending.effect_type is EffectType.KRAKEN:
-            return Decision(DRAW, "The Kraken makes us draw.")
+            return DeadMansDrawDecision(DRAW, "The Kraken makes us draw.")
         if pending is not None:
-            return Decision(autopick(position), "The card that the server would pick.")
+            return DeadMansDrawDecision(autopick(position), "The card that the server would pick.")
         if _cards_at_last_draw(position) < self.k:
-            return Decision(DRAW, f"Fewer than {self.k} cards lay in the play area.")
-        return Decision(END_TURN, f"At least {self.k} cards lay in the play area.")
+            return DeadMansDrawDecision(DRAW, f"Fewer than {self.k} cards lay in the play area.")
+        return DeadMansDrawDecision(END_TURN, f"At least {self.k} cards lay in the play area.")
 
 
-def _cards_at_last_draw(position: Position) -> int:
+def _cards_at_last_draw(position: DeadMansDrawPosition) -> int:
     """Return the size of the play area right after the last voluntary draw, before its effects."""
     owed = later = 0
     moves = (move for move in position.history if move.turn == position.turn)

@@ -10,8 +10,8 @@ from cardsharp.games.deadmansdraw.actions import (
     PendingEffect,
     respond,
 )
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.strategies import Decision, strategy
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, strategy
 from cardsharp.games.deadmansdraw.strategies.position_features import (
     autopick,
     effect_targets,
@@ -32,19 +32,21 @@ class ExampleNode:
     def __init__(self, rng: Random) -> None:
         self.rng = rng
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """Draw on an empty play area or by chance; answer what is pending."""
         pending = position.pending
         if pending is not None and pending.effect_type is not EffectType.KRAKEN:
-            return Decision(self.choose_answer(position, pending), "The example client's answer.")
+            return DeadMansDrawDecision(
+                self.choose_answer(position, pending), "The example client's answer."
+            )
         if pending is not None or not position.play_area:
-            return Decision(DRAW, "A card must be drawn.")
+            return DeadMansDrawDecision(DRAW, "A card must be drawn.")
         action = END_TURN if self.rng.random() < STOP_PROBABILITY else DRAW
-        return Decision(
+        return DeadMansDrawDecision(
             action, f"The turn ends by chance, {format_percent(STOP_PROBABILITY)} after each card."
         )
 
-    def choose_answer(self, position: Position, _pending: PendingEffect) -> Action:
+    def choose_answer(self, position: DeadMansDrawPosition, _pending: PendingEffect) -> Action:
         """The server's own pick; no Kraken is asked about."""
         return autopick(position)
 
@@ -53,7 +55,7 @@ class ExampleNode:
 class ExampleJava(ExampleNode):
     """The Java client: the first card of any choice."""
 
-    def choose_answer(self, position: Position, pending: PendingEffect) -> Action:
+    def choose_answer(self, position: DeadMansDrawPosition, pending: PendingEffect) -> Action:
         """The first card; an Oracle's is refused by chance."""
         if pending.effect_type is EffectType.ORACLE:
             card = None if self.rng.random() < STOP_PROBABILITY else pending.cards[0]

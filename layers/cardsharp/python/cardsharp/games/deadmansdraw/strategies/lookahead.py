@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from cardsharp.games.deadmansdraw.actions import EffectType, PendingEffect
 from cardsharp.games.deadmansdraw.cards import Bank, Card, Suit
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies.search.turn_search import expected_best_of_three
 from cardsharp.games.deadmansdraw.transitions import KRAKEN_DRAWS
 
@@ -122,7 +122,7 @@ class LookaheadTurn(NamedTuple):
 class ActionEvaluator:
     """Values of the actions in one position, whose turn is `root`."""
 
-    def __init__(self, position: Position) -> None:
+    def __init__(self, position: DeadMansDrawPosition) -> None:
         own_bank, opponent_bank = BankValues(position.own_bank), BankValues(position.opponent_bank)
         points = position.own_bank.score - position.opponent_bank.score
         discard = tuple(sorted(position.discard_pile))
@@ -156,9 +156,9 @@ class ActionEvaluator:
         points = turn.points - turn.risk
         if turn.suits >= TREASURE and Suit.ANCHOR in turn.suits:
             at = next(i for i, laid in enumerate(turn.play_area) if laid.suit == Suit.ANCHOR)
-            saved, lost = turn.play_area[:at], turn.play_area[at:]
+            saved, lost_cards = turn.play_area[:at], turn.play_area[at:]
             if {laid.suit for laid in saved} >= TREASURE:
-                thrown = ((laid.suit, laid.value) for laid in (card, *lost))
+                thrown = ((laid.suit, laid.value) for laid in (card, *lost_cards))
                 points += _bonus(saved, turn.own_bank, (*turn.discard, *thrown))
         return points
 

@@ -18,7 +18,7 @@ from cardsharp.games.deadmansdraw.events import (
     TurnEnded,
     TurnStarted,
 )
-from cardsharp.games.deadmansdraw.position import PastMove, Position, PublicInfoTracker
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove, PublicInfoTracker
 from cardsharp.games.deadmansdraw.strategies import PastMatch
 from cardsharp.games.deadmansdraw.strategies.position_features import effect_targets
 
@@ -27,7 +27,7 @@ from cardsharp.games.deadmansdraw.strategies.position_features import effect_tar
 class ObservedDecision:
     """A decision that a player has shown: the position as the player knew it, and the action."""
 
-    position: Position
+    position: DeadMansDrawPosition
     action: Action
 
 
@@ -40,11 +40,11 @@ class DecisionTracker:
     def __init__(self, draw_pile: frozenset[Card]) -> None:
         suits = {card.suit for card in draw_pile}
         lowest = (card for card in lowest_of_each_suit(SERVER_DECK) if card.suit in suits)
-        self._seen = PublicInfoTracker(
+        self._public_info = PublicInfoTracker(
             draw_pile, tuple(card for card in lowest if card not in draw_pile)
         )
         self._turn: list[Event] = []
-        self._lost = False
+        self._is_inconsistent = False
 
     def decisions_in(self, move: PastMove) -> list[ObservedDecision]:
         """Return the decisions in a move; none once the match has become inconsistent.
@@ -55,28 +55,28 @@ class DecisionTracker:
         is_player_move = move.player is not None and move.timed_out_player is None
         for event in move.events:
             if isinstance(event, CardRemoved):
-                self._lost |= event.card not in self._seen.banks[event.bank_index]
-            if self._lost:
+                self._is_inconsistent |= event.card not in self._public_info.banks[event.bank_index]
+            if self._is_inconsistent:
                 return []
             if is_player_move:
                 decisions += self._decided(move, event)
             self._turn = [event] if isinstance(event, TurnStarted) else [*self._turn, event]
-            self._seen.apply_event(event, move.player)
+            self._public_info.apply_event(event, move.player)
         if not isinstance(move.events[-1] if move.events else None, EffectAnswered):
-            self._seen.refused = None
+            self._public_info.refused_oracle_card = None
         return decisions
 
     def _decided(self, move: PastMove, event: Event) -> Iterator[ObservedDecision]:
         action = self._action(event)
         if action is not None:
             turn = PastMove(move.turn, move.player, tuple(self._turn))
-            position = self._seen.position_for(move.player or 0, move.turn, (turn,))
+            position = self._public_info.position_for(move.player or 0, move.turn, (turn,))
             if _leaves_a_choice(position):
                 yield ObservedDecision(position, action)
 
     def _action(self, event: Event) -> Action | None:
         """Return the action that `event` begins, None if the event only follows from an action."""
-        pending = self._seen.pending
+        pending = self._public_info.pending
         match event:
             case EffectAnswered(_, card) if pending is not None:
                 return respond(pending.effect_type, card)
@@ -87,13 +87,13 @@ class DecisionTracker:
             ):
                 is_answered = isinstance(self._turn[-1], EffectAnswered)
                 return None if is_answered else respond(EffectType.ORACLE, card)
-            case TurnEnded(is_banked=True) if self._seen.unseen:
+            case TurnEnded(is_banked=True) if self._public_info.unseen:
                 return END_TURN
             case _:
                 return None
 
 
-def _leaves_a_choice(position: Position) -> bool:
+def _leaves_a_choice(position: DeadMansDrawPosition) -> bool:
     if position.pending is None:
         return bool(position.play_area)
     return position.pending.effect_type is EffectType.ORACLE or len(effect_targets(position)) > 1

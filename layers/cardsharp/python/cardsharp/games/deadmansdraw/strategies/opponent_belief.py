@@ -16,7 +16,7 @@ from random import Random
 
 from cardsharp.games.deadmansdraw.actions import END_TURN, EffectType
 from cardsharp.games.deadmansdraw.cards import Card
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import Strategy, build
 from cardsharp.games.deadmansdraw.strategies.observed_decisions import ObservedDecision
 from cardsharp.games.deadmansdraw.strategies.position_features import (
@@ -102,8 +102,8 @@ class OpponentBelief:
 
     def update_all(self, decisions: Iterable[ObservedDecision]) -> None:
         """Take in decisions in their order."""
-        for seen in decisions:
-            self.update(seen)
+        for decision in decisions:
+            self.update(decision)
 
     def update(self, decision: ObservedDecision) -> None:
         """Take in one decision."""
@@ -141,12 +141,12 @@ class OpponentBelief:
                 evidence.likelihood
                 + log(
                     UNKNOWN_OPPONENT_PRIOR
-                    if _is_stranger(entry)
+                    if _is_generic(entry)
                     else UNKNOWN_OPPONENT_PRIOR / profile_count
                 ),
             )
             for entry, evidence in zip(self.profiles, self.evidence, strict=True)
-            if evidence.misses <= max_misses or _is_stranger(entry)
+            if evidence.misses <= max_misses or _is_generic(entry)
         ]
         top = max(likelihood for _, likelihood in log_scores)
         shares = [(entry, exp(likelihood - top)) for entry, likelihood in log_scores]
@@ -156,11 +156,11 @@ class OpponentBelief:
     # --- how likely an entry thought a decision ------------------------------------------------
 
     def _chance_of_stopping(
-        self, entry: OpponentProfile, seen: ObservedDecision, agreements: dict[str, bool]
+        self, entry: OpponentProfile, decision: ObservedDecision, agreements: dict[str, bool]
     ) -> float:
-        stops, position = entry.stop_model, seen.position
+        stops, position = entry.stop_model, decision.position
         if isinstance(stops, str):
-            return _by_strategy(stops, seen, agreements, 2)
+            return _by_strategy(stops, decision, agreements, 2)
         if stops is None:
             on, off = self.habits[capped_card_count(position) - 1]
             chance = (off + 0.5) / (on + off + 1)
@@ -168,21 +168,21 @@ class OpponentBelief:
             chance = stops
         else:
             chance = stops[stop_class(position, entry.stop_feature)][stopping_gains(position)]
-        return chance if seen.action == END_TURN else 1 - chance
+        return chance if decision.action == END_TURN else 1 - chance
 
 
-def _is_stranger(entry: OpponentProfile) -> bool:
+def _is_generic(entry: OpponentProfile) -> bool:
     return (
         entry.weights == GENERAL_WEIGHTS and entry.stop_model is None and entry.answer_model is None
     )
 
 
-def capped_card_count(position: Position) -> int:
+def capped_card_count(position: DeadMansDrawPosition) -> int:
     """The cards in the play area, as far as habits tell them apart."""
     return min(len(position.play_area), MAX_TRACKED_CARDS)
 
 
-def stop_class(position: Position, feature: str) -> int:
+def stop_class(position: DeadMansDrawPosition, feature: str) -> int:
     """Return the class of a position by one of `STOP_FEATURES`."""
     if feature == "points":
         return min(
@@ -195,7 +195,7 @@ def stop_class(position: Position, feature: str) -> int:
     return capped_card_count(position) - 1
 
 
-def answer_kinds(position: Position) -> dict[Card, tuple[str, ...]]:
+def answer_kinds(position: DeadMansDrawPosition) -> dict[Card, tuple[str, ...]]:
     """As which kinds each answer is liked: its suit and its order, or that it busts."""
     cards = effect_targets(position)
     safe = [card for card in cards if not would_bust(position, card)]
@@ -210,17 +210,17 @@ def _order(value: int, among: list[int]) -> str:
     return dearest if value == max(among) else cheapest if value == min(among) else between
 
 
-def stopping_gains(position: Position) -> bool:
+def stopping_gains(position: DeadMansDrawPosition) -> bool:
     """Return True if the bank would gain by stopping now."""
     return any(bank_gain(position.own_bank, card) for card in position.play_area)
 
 
 def _by_strategy(
-    name: str, seen: ObservedDecision, agreements: dict[str, bool], options: int
+    name: str, decision: ObservedDecision, agreements: dict[str, bool], options: int
 ) -> float:
     """Return the probability of the action if the opponent decides as the strategy `name` does."""
     if name not in agreements:
-        agreements[name] = _strategy(name).decide(seen.position).action == seen.action
+        agreements[name] = _strategy(name).decide(decision.position).action == decision.action
     return 1 - SLIP_PROBABILITY if agreements[name] else SLIP_PROBABILITY / (options - 1)
 
 
@@ -230,36 +230,36 @@ def _strategy(name: str) -> Strategy:
 
 
 def _chance_of_answer(
-    entry: OpponentProfile, seen: ObservedDecision, agreements: dict[str, bool]
+    entry: OpponentProfile, decision: ObservedDecision, agreements: dict[str, bool]
 ) -> float:
-    pending = seen.position.pending
+    pending = decision.position.pending
     oracle = pending is not None and pending.effect_type is EffectType.ORACLE
     # An Oracle can be taken, refused, or answered by the end of the turn.
-    options = 3 if oracle else len(effect_targets(seen.position))
+    options = 3 if oracle else len(effect_targets(decision.position))
     if isinstance(entry.answer_model, str):
-        return _by_strategy(entry.answer_model, seen, agreements, options)
+        return _by_strategy(entry.answer_model, decision, agreements, options)
     if entry.answer_model is None:
         return 1 / options
-    return SLIP_PROBABILITY / options + (1 - SLIP_PROBABILITY) * _share_of_taste(
-        entry.answer_model, seen
+    return SLIP_PROBABILITY / options + (1 - SLIP_PROBABILITY) * _preference_probability(
+        entry.answer_model, decision
     )
 
 
-def _share_of_taste(tastes: AnswerPreferences, seen: ObservedDecision) -> float:
-    position, action = seen.position, seen.action
+def _preference_probability(preferences: AnswerPreferences, decision: ObservedDecision) -> float:
+    position, action = decision.position, decision.action
     pending = position.pending
     if pending is None:
         return 0.0
-    taste = tastes.get(pending.effect_type, {})
+    preference_by_kind = preferences.get(pending.effect_type, {})
     if pending.effect_type is EffectType.ORACLE:
         busts = pending.cards[0].suit in suits_in_play(position)
-        takes = taste.get(BUST if busts else "safe", DEFAULT_PREFERENCE)
-        refuses = (1 - takes) * (1 - taste.get("end", DEFAULT_PREFERENCE))
+        takes = preference_by_kind.get(BUST if busts else "safe", DEFAULT_PREFERENCE)
+        refuses = (1 - takes) * (1 - preference_by_kind.get("end", DEFAULT_PREFERENCE))
         if action == END_TURN:
             return 1 - takes - refuses
         return takes if action.card else refuses
     weight = {
-        card: prod(taste.get(kind, DEFAULT_PREFERENCE) for kind in kinds)
+        card: prod(preference_by_kind.get(kind, DEFAULT_PREFERENCE) for kind in kinds)
         for card, kinds in answer_kinds(position).items()
     }
     return weight.get(action.card, 0.0) / (sum(weight.values()) or 1.0) if action.card else 0.0

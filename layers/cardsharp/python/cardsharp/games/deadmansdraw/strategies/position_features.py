@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Sequence
 from cardsharp.games.deadmansdraw import transitions
 from cardsharp.games.deadmansdraw.actions import Action, EffectType, respond
 from cardsharp.games.deadmansdraw.cards import Bank, Card, Suit
-from cardsharp.games.deadmansdraw.position import Position
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 
 
-def suits_in_play(position: Position) -> frozenset[str]:
+def suits_in_play(position: DeadMansDrawPosition) -> frozenset[str]:
     """The suits in the play area: a second card of any of them busts."""
     return frozenset(card.suit for card in position.play_area)
 
@@ -23,13 +23,13 @@ def total_bank_gain(bank: Bank, cards: Iterable[Card]) -> int:
     return bank.with_cards(cards).score - bank.score
 
 
-def busting_card_count(position: Position) -> int:
+def busting_card_count(position: DeadMansDrawPosition) -> int:
     """Return how many of the unseen cards would bust."""
     suits = suits_in_play(position)
     return sum(card.suit in suits for card in position.unseen)
 
 
-def would_bust(position: Position, card: Card) -> bool:
+def would_bust(position: DeadMansDrawPosition, card: Card) -> bool:
     """Return True if answering the pending effect with `card` would bust the turn."""
     pending = position.pending
     shoots = pending is not None and pending.effect_type is EffectType.CANNON
@@ -46,7 +46,7 @@ def costliest(bank: Bank, cards: Iterable[Card]) -> Card:
     return max(cards, key=lambda top: value_loss(bank, top))
 
 
-def effect_targets(position: Position) -> tuple[Card, ...]:
+def effect_targets(position: DeadMansDrawPosition) -> tuple[Card, ...]:
     """The cards with which the pending Hook, Sword, Cannon or Map may be answered."""
     pending = position.pending
     if pending is None or pending.effect_type is EffectType.ORACLE:
@@ -54,7 +54,7 @@ def effect_targets(position: Position) -> tuple[Card, ...]:
     return transitions.effect_targets(pending, position.own_bank, position.opponent_bank)
 
 
-def autopick(position: Position) -> Action:
+def autopick(position: DeadMansDrawPosition) -> Action:
     """The answer to a pending Hook, Sword, Cannon, Map or Oracle that the server would pick.
 
     docs/spec/arena.md section 7: a Hook and a Map take the first card that does not bust, else the

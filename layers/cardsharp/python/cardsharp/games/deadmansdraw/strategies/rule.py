@@ -12,8 +12,8 @@ from random import Random
 
 from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, EffectType, respond
 from cardsharp.games.deadmansdraw.cards import Card, Suit, anchored_count, deck_sort_key
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.strategies import Decision, strategy
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, strategy
 from cardsharp.games.deadmansdraw.strategies.position_features import (
     bank_gain,
     busting_card_count,
@@ -37,7 +37,7 @@ class FiveLines:
     def __init__(self, _rng: Random) -> None:
         pass
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """One of `position.legal_actions()`, by the rule alone."""
         pending = position.pending
         if pending is None or pending.effect_type is EffectType.KRAKEN:
@@ -45,31 +45,35 @@ class FiveLines:
         if pending.effect_type is EffectType.ORACLE:
             card = pending.cards[0]
             if card.suit in suits_in_play(position):
-                return Decision(END_TURN, f"{card} would bust.")
-            return Decision(respond(EffectType.ORACLE, card), f"{card} does not bust.")
+                return DeadMansDrawDecision(END_TURN, f"{card} would bust.")
+            return DeadMansDrawDecision(respond(EffectType.ORACLE, card), f"{card} does not bust.")
         points = cannon_value if pending.effect_type is EffectType.CANNON else placement_value
         cards = sorted(effect_targets(position), key=deck_sort_key)
         best = max(cards, key=lambda card: points(position, card))
-        return Decision(respond(pending.effect_type, best), "It changes the score most.")
+        return DeadMansDrawDecision(
+            respond(pending.effect_type, best), "It changes the score most."
+        )
 
 
-def stop_or_draw(position: Position) -> Decision:
+def stop_or_draw(position: DeadMansDrawPosition) -> DeadMansDrawDecision:
     """Decide by the points that a bust would lose, and by the number of cards that bust."""
     if END_TURN not in position.legal_actions():
-        return Decision(DRAW, "There is no choice.")
+        return DeadMansDrawDecision(DRAW, "There is no choice.")
     area = position.play_area
-    lost = points_at_stake(position, area) - points_at_stake(position, area[: anchored_count(area)])
+    lost_points = points_at_stake(position, area) - points_at_stake(
+        position, area[: anchored_count(area)]
+    )
     bad = busting_card_count(position)
     good = len(position.unseen) - bad
-    stops = lost * bad >= DRAW_POINTS * good
+    stops = lost_points * bad >= DRAW_POINTS * good
     reason = (
-        f"{lost} points x {bad} bad cards {'>=' if stops else '<'} {DRAW_POINTS} x "
+        f"{lost_points} points x {bad} bad cards {'>=' if stops else '<'} {DRAW_POINTS} x "
         f"{good} good ones."
     )
-    return Decision(END_TURN if stops else DRAW, reason)
+    return DeadMansDrawDecision(END_TURN if stops else DRAW, reason)
 
 
-def points_at_stake(position: Position, cards: Sequence[Card]) -> int:
+def points_at_stake(position: DeadMansDrawPosition, cards: Sequence[Card]) -> int:
     """Return the points that these cards bring once they are banked."""
     points = sum(bank_gain(position.own_bank, card) + suit_bonus(card) for card in cards)
     return points + TREASURE_BONUS * ({Suit.CHEST, Suit.KEY} <= {card.suit for card in cards})
@@ -80,17 +84,17 @@ def suit_bonus(card: Card) -> int:
     return SWORD_BONUS * (card.suit == Suit.SWORD)
 
 
-def cannon_value(position: Position, card: Card) -> int:
+def cannon_value(position: DeadMansDrawPosition, card: Card) -> int:
     """Return the value of a Cannon that discards this card."""
     return opponent_loss(position, card) + suit_bonus(card)
 
 
-def opponent_loss(position: Position, card: Card) -> int:
+def opponent_loss(position: DeadMansDrawPosition, card: Card) -> int:
     """Return the points that the opponent loses with a card."""
     return value_loss(position.opponent_bank, card) if card in position.opponent_bank else 0
 
 
-def placement_value(position: Position, card: Card) -> int:
+def placement_value(position: DeadMansDrawPosition, card: Card) -> int:
     """Return the effect on the score of placing a card in the play area."""
     if card.suit in suits_in_play(position):
         return -100 - card.value
@@ -101,7 +105,7 @@ def placement_value(position: Position, card: Card) -> int:
     )
 
 
-def effect_value(position: Position, suit: str) -> int:
+def effect_value(position: DeadMansDrawPosition, suit: str) -> int:
     """Return the effect on the score of a suit's effect."""
     own_bank, opponent_bank, area = (
         position.own_bank,

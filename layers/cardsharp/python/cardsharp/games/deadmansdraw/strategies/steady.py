@@ -9,8 +9,8 @@ from cardsharp.games.deadmansdraw.actions import (
     PendingEffect,
 )
 from cardsharp.games.deadmansdraw.cards import Card
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.strategies import Decision, PointsOption, strategy
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, PointsOption, strategy
 from cardsharp.games.deadmansdraw.strategies.lookahead import ActionEvaluator
 from cardsharp.games.deadmansdraw.strategies.position_features import (
     bank_gain,
@@ -32,12 +32,12 @@ class Steady:
     def __init__(self, _rng: Random) -> None:
         pass
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """The action of the highest value."""
         weighing = _Weighing(position)
         options = tuple(map(weighing.option, position.legal_actions()))
         ranked = sorted(options, key=_rank, reverse=True)
-        return Decision(ranked[0].action, weighing.reason(*ranked[:2]), options)
+        return DeadMansDrawDecision(ranked[0].action, weighing.reason(*ranked[:2]), options)
 
 
 def _rank(option: PointsOption) -> tuple[float, int]:
@@ -55,7 +55,7 @@ def _rank(option: PointsOption) -> tuple[float, int]:
 class _Weighing:
     """The options of one position with their values and the words for them."""
 
-    def __init__(self, position: Position) -> None:
+    def __init__(self, position: DeadMansDrawPosition) -> None:
         self.position = position
         self.look = ActionEvaluator(position)
 

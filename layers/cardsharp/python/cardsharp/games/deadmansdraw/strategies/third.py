@@ -8,8 +8,8 @@ from cardsharp.games.deadmansdraw.actions import (
     respond,
 )
 from cardsharp.games.deadmansdraw.cards import Card, Suit
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.strategies import Decision, strategy
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, strategy
 from cardsharp.games.deadmansdraw.strategies.champion import Champion
 from cardsharp.games.deadmansdraw.strategies.position_features import (
     bank_gain,
@@ -45,50 +45,52 @@ class Third(Champion):
 
     name = "third"
 
-    def _draw_or_end(self, position: Position) -> Decision:
+    def _draw_or_end(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         area, own_bank = position.play_area, position.own_bank
         rise = sum(bank_gain(own_bank, card) for card in area if card.suit in own_bank.suits)
         if len(area) > MAX_CARDS:
-            return Decision(END_TURN, f"{len(area)} cards lie in the play area.")
+            return DeadMansDrawDecision(END_TURN, f"{len(area)} cards lie in the play area.")
         if rise > STOP_AT_GAIN:
-            return Decision(END_TURN, f"The suits in the bank rise by {rise}.")
-        return Decision(DRAW, "Too little lies in the play area.")
+            return DeadMansDrawDecision(END_TURN, f"The suits in the bank rise by {rise}.")
+        return DeadMansDrawDecision(DRAW, "Too little lies in the play area.")
 
-    def _oracle(self, position: Position, pending: PendingEffect) -> Decision:
+    def _oracle(
+        self, position: DeadMansDrawPosition, pending: PendingEffect
+    ) -> DeadMansDrawDecision:
         card = pending.cards[0]
         crowded = card.suit == Suit.KRAKEN and len(position.play_area) > KRAKEN_LIMIT
         if card.suit == Suit.ORACLE or card.suit in suits_in_play(position) or crowded:
-            return Decision(respond(EffectType.ORACLE), f"{card} is not wanted.")
-        return Decision(respond(EffectType.ORACLE, card), f"{card} is welcome.")
+            return DeadMansDrawDecision(respond(EffectType.ORACLE), f"{card} is not wanted.")
+        return DeadMansDrawDecision(respond(EffectType.ORACLE, card), f"{card} is welcome.")
 
-    def _hook(self, position: Position) -> Card:
+    def _hook(self, position: DeadMansDrawPosition) -> Card:
         tops = _fresh(position, position.own_bank.top_cards())
         preferred = _preferred(position, tops)
         return preferred or min(_harmless(position, tops), key=lambda card: card.value)
 
-    def _sword(self, position: Position) -> Card:
+    def _sword(self, position: DeadMansDrawPosition) -> Card:
         targets = _fresh(position, sword_targets(position.own_bank, position.opponent_bank))
         preferred = _preferred(position, targets)
         return preferred or costliest(position.opponent_bank, _harmless(position, targets))
 
-    def _map(self, position: Position, pending: PendingEffect) -> Card:
+    def _map(self, position: DeadMansDrawPosition, pending: PendingEffect) -> Card:
         cards = _fresh(position, pending.cards)
         return first_by_suit(cards, MAP_ORDER) or cards[0]
 
 
-def _preferred(position: Position, cards: tuple[Card, ...]) -> Card | None:
+def _preferred(position: DeadMansDrawPosition, cards: tuple[Card, ...]) -> Card | None:
     return chest_key_partner(cards, suits_in_play(position)) or first_by_suit(
         cards, ORACLE_TAKE_ORDER
     )
 
 
-def _fresh(position: Position, cards: tuple[Card, ...]) -> tuple[Card, ...]:
+def _fresh(position: DeadMansDrawPosition, cards: tuple[Card, ...]) -> tuple[Card, ...]:
     """`cards` without the suits in the play area, unless that leaves none."""
     area = suits_in_play(position)
     return tuple(card for card in cards if card.suit not in area) or cards
 
 
-def _harmless(position: Position, cards: tuple[Card, ...]) -> tuple[Card, ...]:
+def _harmless(position: DeadMansDrawPosition, cards: tuple[Card, ...]) -> tuple[Card, ...]:
     """Return `cards` without those likely to bust by their effect, or all if none remains."""
     area, number = suits_in_play(position), len(position.play_area)
     robbed = {card.suit for card in sword_targets(position.own_bank, position.opponent_bank)}

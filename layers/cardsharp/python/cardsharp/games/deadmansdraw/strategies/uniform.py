@@ -2,17 +2,17 @@
 
 from random import Random
 
-from cardsharp.games.deadmansdraw.position import Position
-from cardsharp.games.deadmansdraw.strategies import Decision, strategy
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, strategy
 
 
 @strategy("random")
-class UniformRandom:
+class DeadMansDrawUniformRandom:
     """Picks any legal action, each as likely as the others."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """One of the legal actions."""
-        return Decision(self._rng.choice(position.legal_actions()), "Chance.")
+        return DeadMansDrawDecision(self._rng.choice(position.legal_actions()), "Chance.")

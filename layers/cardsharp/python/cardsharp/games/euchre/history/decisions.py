@@ -26,7 +26,7 @@ from cardsharp.games.euchre.actions import Action, DecisionType, Discard, Play
 from cardsharp.games.euchre.cards import DECK, Card, parse_card
 from cardsharp.games.euchre.history.replay import decision_in_event, event_from_move
 from cardsharp.games.euchre.history.replay import replay as replayed
-from cardsharp.games.euchre.position import Position, current_position
+from cardsharp.games.euchre.position import EuchrePosition, current_position
 from cardsharp.games.euchre.public_state import (
     DEALER,
     SEATS,
@@ -43,7 +43,7 @@ from cardsharp.games.euchre.rules import (
     apply,
     start,
 )
-from cardsharp.games.euchre.simulation import WINNING_SCORE, SeatedDeal, SimulatedMatch
+from cardsharp.games.euchre.simulation import WINNING_SCORE, SeatedDeal, SimulatedEuchreMatch
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 
 
@@ -79,8 +79,8 @@ def decision_points(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterato
             thought = step.decision or StoredDecision(
                 seat=seat, turn=step.turn, action=spoken(context.action)
             )
-            named = {choice: spoken(choice) for choice in position.legal_actions}
-            yield DecisionPoint(replace(step, decision=thought), position, named)
+            option_names = {choice: spoken(choice) for choice in position.legal_actions}
+            yield DecisionPoint(replace(step, decision=thought), position, option_names)
 
 
 def _logged_hand(thought: StoredDecision) -> list[Card] | None:
@@ -122,16 +122,16 @@ def decision_contexts(
         table = table.with_action(seat, action)
 
 
-def _position(hand: Sequence[Card], asking: DecisionContext) -> Position:
+def _position(hand: Sequence[Card], asking: DecisionContext) -> EuchrePosition:
     table, seat = asking.public_state, asking.seat
-    dealt = {*hand, *table.cards_played_by(seat)}
+    dealt_cards = {*hand, *table.cards_played_by(seat)}
     call = table.trump_call
     if seat == DEALER and call is not None and call.is_order_up:
         discarded = set() if asking.discard is None else {asking.discard}
-        dealt = (dealt | discarded) - {table.turn_card}
+        dealt_cards = (dealt_cards | discarded) - {table.turn_card}
     cards = [FACE_DOWN] * len(DECK)
     cards[TURN_CARD_INDEX] = table.turn_card
-    cards[HAND_SIZE * seat : HAND_SIZE * seat + len(dealt)] = sorted(dealt)
+    cards[HAND_SIZE * seat : HAND_SIZE * seat + len(dealt_cards)] = sorted(dealt_cards)
     return current_position(Deal(tuple(cards), table, asking.discard))
 
 
@@ -161,7 +161,7 @@ def restore_states(
     cards_by_seat = _cards_by_seat(record, moves, contexts)
     for _ in range(_TRIES):
         try:
-            cards = _dealt(cards_by_seat, contexts[0].public_state.turn_card, rng)
+            cards = _deal_cards(cards_by_seat, contexts[0].public_state.turn_card, rng)
             points = initial_score(record.header) or (WINNING_SCORE - 1, WINNING_SCORE - 1)
             return iter(list(_played(contexts, start(cards), points, rng)))
         except IllegalAction:  # somebody did what these cards do not allow
@@ -181,7 +181,7 @@ def _cards_by_seat(
     return cards_by_seat
 
 
-def _dealt(cards_by_seat: Sequence[set[Card]], turned: Card, dice: Random) -> tuple[Card, ...]:
+def _deal_cards(cards_by_seat: Sequence[set[Card]], turned: Card, dice: Random) -> tuple[Card, ...]:
     """Return the 24 cards in the order of a deal, with unknown cards dealt at random."""
     unknown = [
         card
@@ -210,7 +210,7 @@ def _played(
             deal = apply(deal, Discard(dice.choice(hand)))
         yield RestoredState(
             context.step.sequence,
-            SimulatedMatch(SeatedDeal(deal, 0), points=points),
+            SimulatedEuchreMatch(SeatedDeal(deal, 0), points=points),
             context.action,
         )
         deal = apply(deal, context.action)

@@ -145,9 +145,11 @@ def _thought_of(entry: Body, table: PublicState) -> StoredDecision:
         }
         for candidate in (candidates if isinstance(candidates, list) else [])
     ]
-    seen = {part: entry[part] for part in ("question", "hand", "worlds") if part in entry}
-    named = {
+    position_body = {part: entry[part] for part in ("question", "hand", "worlds") if part in entry}
+    decision_fields = {
         "action": descriptions.get(str(answer), answer),
         "decisionMs": entry.get("decision_ms"),
     }
-    return parse(StoredDecision, {**entry, **named, "options": options, "position": seen})
+    return parse(
+        StoredDecision, {**entry, **decision_fields, "options": options, "position": position_body}
+    )

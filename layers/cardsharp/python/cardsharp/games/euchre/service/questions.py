@@ -14,7 +14,7 @@ from cardsharp.games.euchre.actions import (
 )
 from cardsharp.games.euchre.cards import SUITS, Card
 from cardsharp.games.euchre.fallback import lowest_card
-from cardsharp.games.euchre.position import Position, current_position
+from cardsharp.games.euchre.position import EuchrePosition, current_position
 from cardsharp.games.euchre.public_state import (
     DEALER,
     MAX_BIDS,
@@ -81,8 +81,8 @@ def event_from_answer(request: QuestionRequest, action: Action) -> Event:
     """An answer as an event; raises TypeError if it answers another question."""
     match request, action:
         case BidRequest(), Bid(suit, alone):
-            named = -1 if suit is None else suit
-            return BidEvent(True, request.round, request.pos, named, alone)  # noqa: FBT003 - `ours`
+            suit_number = -1 if suit is None else suit
+            return BidEvent(True, request.round, request.pos, suit_number, alone)  # noqa: FBT003 - `ours`
         case SwapRequest(), Discard(card):
             return DiscardEvent(request.declarer_pos, card)
         case DefenseRequest(), Defend(alone):
@@ -122,7 +122,7 @@ def previous_answer(request: QuestionRequest, record: DealRecord) -> Event | Non
     return stored
 
 
-def position_of(record: DealRecord, request: QuestionRequest) -> Position | None:
+def position_of(record: DealRecord, request: QuestionRequest) -> EuchrePosition | None:
     """Return the position of the asked seat; None if the record cannot lead to the question.
 
     The legal actions are the client's offer as far as the rules allow it. The client decides
@@ -150,8 +150,8 @@ def position_of(record: DealRecord, request: QuestionRequest) -> Position | None
 
 def matches_turn_card(request: QuestionRequest, record: DealRecord) -> bool:
     """Return True unless the question names another turn card than the record."""
-    named = request.turn_card if isinstance(request, BidRequest | SwapRequest) else NO_CARD
-    return named in {NO_CARD, record.cards[TURN_CARD_INDEX]}
+    requested_card = request.turn_card if isinstance(request, BidRequest | SwapRequest) else NO_CARD
+    return requested_card in {NO_CARD, record.cards[TURN_CARD_INDEX]}
 
 
 def _offered(ask: QuestionRequest) -> tuple[Card, ...] | None:
@@ -197,7 +197,7 @@ def _discard(record: DealRecord, table: PublicState, seat: int) -> int | None:
     return swap.card if isinstance(swap, DiscardEvent) else None
 
 
-def _contradicts(position: Position) -> bool:
+def _contradicts(position: EuchrePosition) -> bool:
     """Return True if a card that the seat sees would be in two places at once."""
     other_cards = [
         card

@@ -14,7 +14,7 @@ from cardsharp.core.metrics import Metric, Metrics
 from cardsharp.errors import StoreError
 from cardsharp.games.euchre.cards import card_name
 from cardsharp.games.euchre.fallback import DECISION_RUNNER
-from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.games.euchre.public_state import PendingDecision
 from cardsharp.games.euchre.service.deal_store import DealKey, DealStore, Event
 from cardsharp.games.euchre.service.questions import (
@@ -29,7 +29,7 @@ from cardsharp.games.euchre.service.questions import (
     previous_answer,
 )
 from cardsharp.games.euchre.service.wire import DealMessage, NewDeal
-from cardsharp.games.euchre.strategies import Decision, PointsOption, Strategy
+from cardsharp.games.euchre.strategies import EuchreDecision, EuchreOption, Strategy
 from cardsharp.play.decision_runner import DecisionResult
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ LogEntry = dict[str, object]
 def decision_log_entry(
     key: DealKey,
     pending: PendingDecision,
-    position: Position | None,
-    result: DecisionResult[Decision],
+    position: EuchrePosition | None,
+    result: DecisionResult[EuchreDecision],
 ) -> LogEntry:
     """A decision as fields of a log line; nothing in it that its seat does not know."""
     decision = result.decision
@@ -72,7 +72,7 @@ def decision_log_entry(
     return entry
 
 
-def _candidate(option: PointsOption) -> LogEntry:
+def _candidate(option: EuchreOption) -> LogEntry:
     candidate: LogEntry = {"answer": str(option.action)}
     if option.value is not None:
         candidate["points"] = round(option.value, 3)
@@ -121,10 +121,10 @@ class EuchreService:
         """The stored answer to a question, or a new one that is stored first."""
         key = deal_key(request)
         results: dict[
-            Position | None, DecisionResult[Decision]
+            EuchrePosition | None, DecisionResult[EuchreDecision]
         ] = {}  # one each, however often it is tried
 
-        def decide(position: Position | None) -> Event:
+        def decide(position: EuchrePosition | None) -> Event:
             if position not in results:
                 results[position] = self._decided(request, position)
             return event_from_answer(request, results[position].decision.action)
@@ -151,8 +151,8 @@ class EuchreService:
         self,
         key: DealKey,
         ask: QuestionRequest,
-        position: Position | None,
-        decided: DecisionResult[Decision],
+        position: EuchrePosition | None,
+        decided: DecisionResult[EuchreDecision],
     ) -> None:
         """Log and measure a new decision, as a warning if the strategy did not make it."""
         self.metrics.record_duration(Metric.DECISION, decided.duration, game=GAME)
@@ -165,13 +165,17 @@ class EuchreService:
                 extra=decision_log_entry(key, pending_decision_in(ask), position, decided),
             )
 
-    def _decided(self, ask: QuestionRequest, position: Position | None) -> DecisionResult[Decision]:
+    def _decided(
+        self, ask: QuestionRequest, position: EuchrePosition | None
+    ) -> DecisionResult[EuchreDecision]:
         """Decide in a position; use the fallback if no stored deal leads to the question."""
         if position is not None:
             # Without a limit: a strategy of Euchre keeps its own time.
             return DECISION_RUNNER.decide(self.strategy, position, None, self.clock.monotonic)
         fault = "no stored deal leads to this question"
-        return DecisionResult(Decision(fallback_action(ask), f"Safe answer: {fault}."), error=fault)
+        return DecisionResult(
+            EuchreDecision(fallback_action(ask), f"Safe answer: {fault}."), error=fault
+        )
 
     def _trying(self, key: DealKey, trouble: str, deed: Callable[[], T]) -> T | None:
         """Run `deed` with retries and return its result; None if the store failed too often."""

@@ -92,7 +92,7 @@ Offered = Annotated[
     ),
     AfterValidator(_real_cards),
 ]
-Dealt = Annotated[
+DealtCards = Annotated[
     tuple[CardIndex, ...],
     Field(
         min_length=24,
@@ -208,7 +208,7 @@ NewGame = _echo("NewGame", GameMessage, "A game begins.", status=(Status, NEW))
 class NewDeal(DealMessage):
     """A deal begins; whatever was stored under its number is forgotten."""
 
-    cards: Dealt
+    cards: DealtCards
     status: Status = NEW
 
     @model_validator(mode="after")
@@ -284,7 +284,7 @@ _DECIDED = (
     ("Defense", DefenseMessage, "answer", _ALONE, "Whether the position defends alone."),
     ("Play", PlayMessage, "card", _CARD, "The card played, one of those offered."),
 )
-"""What is decided, in which fields."""
+"""Questions with their messages, the fields of their answers, and descriptions."""
 
 BidAnswer, SwapAnswer, DefenseAnswer, PlayAnswer = (
     _echo(f"{part}Answer", base, about, **{name: (kind, ...) for name, kind in fields.items()})

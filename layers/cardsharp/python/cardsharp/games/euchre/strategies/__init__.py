@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cardsharp.games.euchre.actions import Action
-from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.play import strategy as shared
 from cardsharp.play.strategy_registry import StrategyRegistry
 
@@ -23,26 +23,26 @@ def frozen_stopwatch() -> float:
     return 0.0
 
 
-class PointsOption(shared.Option[Action]):
+class EuchreOption(shared.Option[Action]):
     """A choice that was weighed; `value` is its expected gain in points of the deal, or None."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Decision(shared.Decision[Action]):
+class EuchreDecision(shared.Decision[Action]):
     """The chosen action, why, what else was weighed, and over how many worlds.
 
     `worlds` are the layouts of the hidden cards that were tried, 0 where none were. `cut` says
     that a limit of time ended the weighing early.
     """
 
-    options: tuple[PointsOption, ...] = ()
+    options: tuple[EuchreOption, ...] = ()
     world_count: int = 0
     was_cut_short: bool = False
 
 
-Strategy: TypeAlias = shared.Strategy[Position, Decision]
+Strategy: TypeAlias = shared.Strategy[EuchrePosition, EuchreDecision]
 """A player: the same position, the same decision, which is one of the position's `choices`."""
 
 STRATEGIES: StrategyRegistry[ElapsedSeconds, Strategy] = StrategyRegistry(

@@ -68,12 +68,12 @@ def value_hand(hand: int, bid_index: int, turn_card: Card) -> HandValuation:
 
 def bid_likelihood(hand: int, bid_index: int, turn_card: Card, bid: Bid) -> float:
     """Return the likelihood that a player with this hand makes that bid, from about 0 to 1."""
-    seen = value_hand(hand, bid_index, turn_card)
-    best = max(seen.value_by_suit.values())
-    passes = _logistic(seen.threshold - best)
+    hand_value = value_hand(hand, bid_index, turn_card)
+    best = max(hand_value.value_by_suit.values())
+    passes = _logistic(hand_value.threshold - best)
     if bid.suit is None:
         return passes
-    worth = seen.value_by_suit[bid.suit]
+    worth = hand_value.value_by_suit[bid.suit]
     alone = _logistic(worth - ALONE_THRESHOLD)
     calls = (1 - passes) * math.exp(_SHARPNESS * (worth - best))
     return max(_MIN_LIKELIHOOD, calls * (alone if bid.goes_alone else 1 - alone))

@@ -21,12 +21,12 @@ from cardsharp.games.euchre.actions import (
     Play,
 )
 from cardsharp.games.euchre.cards import Suit
-from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.games.euchre.public_state import SEATS, TRICKS, TrumpCall
 from cardsharp.games.euchre.strategies import (
-    Decision,
     ElapsedSeconds,
-    PointsOption,
+    EuchreDecision,
+    EuchreOption,
     frozen_stopwatch,
     strategy,
 )
@@ -53,9 +53,10 @@ EvaluateChoices = Callable[
 ]  # gains in a world, in `POINT`s, less others'
 POINT_SCALE = 40  # a point of the deal, in the whole numbers that races count in
 CALL_BIAS_CORRECTION = 3
-"""What is taken from a call, for it was chosen where its estimate errs upwards: 0.075 points.
+"""Points subtracted from the value of a call, whose estimate errs upwards: 0.075 points.
 
-Over 8,000 duplicated deals 0.05 and 0.1 gained 0.006 and 0.004 points a deal; -0.05 lost as much.
+A call is chosen where its estimate is high. Over 8,000 duplicated deals 0.05 and 0.1 gained 0.006
+and 0.004 points a deal; -0.05 lost as much.
 """
 
 FIRST_OPEN_HAND_TRICK = 1  # the first trick, from 0, in which a card is weighed with open cards too
@@ -154,26 +155,28 @@ class Pimc:
     ) -> None:
         self._stopwatch, self._effort = stopwatch, budget or SearchBudget()
 
-    def decide(self, position: Position, extra_actions: Sequence[Action] = ()) -> Decision:
+    def decide(
+        self, position: EuchrePosition, extra_actions: Sequence[Action] = ()
+    ) -> EuchreDecision:
         """Return the choice with the most expected points; always evaluate `extra_actions` too."""
         if len(position.legal_actions) == 1:
-            return Decision(position.legal_actions[0], "The only choice.")
+            return EuchreDecision(position.legal_actions[0], "The only choice.")
         find = _plays if position.decision_type is DecisionType.PLAY else _contracts
         choices = find(position, extra_actions)
         if len(choices.actions) == 1:
-            return Decision(choices.actions[0], "The only choice worth a thought.")
+            return EuchreDecision(choices.actions[0], "The only choice worth a thought.")
         race, cut = self._run(position, choices)
         if not race.worlds:
             fallback = RuleBased().decide(position)
-            return Decision(fallback.action, f"No world fits the view. {fallback.reason}")
+            return EuchreDecision(fallback.action, f"No world fits the view. {fallback.reason}")
         options = tuple(
-            PointsOption(action, race.mean_value(number) / POINT_SCALE, _note(race, number))
+            EuchreOption(action, race.mean_value(number) / POINT_SCALE, _note(race, number))
             for number, action in enumerate(choices.actions)
         )
         reason = f"Most points over {race.worlds} worlds."
-        return Decision(choices.actions[race.leader], reason, options, race.worlds, cut)
+        return EuchreDecision(choices.actions[race.leader], reason, options, race.worlds, cut)
 
-    def _run(self, position: Position, choices: _Choices) -> tuple[ChoiceRace, bool]:
+    def _run(self, position: EuchrePosition, choices: _Choices) -> tuple[ChoiceRace, bool]:
         began, effort, work = self._stopwatch(), self._effort, 0
         race = ChoiceRace(len(choices.actions))
         sampler = WorldSampler(position, PortableRng(position_seed(position)))
@@ -190,7 +193,7 @@ class Pimc:
         return race, False
 
 
-def position_seed(position: Position) -> int:
+def position_seed(position: EuchrePosition) -> int:
     """Return a seed for the generator that depends on the position alone."""
     table = position.public_state
     discard = -1 if position.discard is None else position.discard
@@ -209,7 +212,7 @@ def _note(race: ChoiceRace, number: int) -> str:
     return "" if number in race.running else f"dropped after {race.tried[number]} possible deals"
 
 
-def _contracts(position: Position, also: Sequence[Action]) -> _Choices:
+def _contracts(position: EuchrePosition, also: Sequence[Action]) -> _Choices:
     """Evaluate contracts before the first card, with all seats playing by the rules."""
     table, sign = position.public_state, -1 if position.seat % 2 else 1
     number, turn_card = len(table.bids), table.turn_card
@@ -232,32 +235,34 @@ def _contracts(position: Position, also: Sequence[Action]) -> _Choices:
     )
 
 
-def _contract_actions(position: Position, also: Sequence[Action]) -> Sequence[Action]:
+def _contract_actions(position: EuchrePosition, also: Sequence[Action]) -> Sequence[Action]:
     """Return the actions to evaluate before the first card, the rule-based one first."""
     match position.decision_type:
         case DecisionType.BID:
-            called = (action for action in also if isinstance(action, Bid))
-            return PASS, *_calls_worth_a_thought(position), *called
+            extra_bids = (action for action in also if isinstance(action, Bid))
+            return PASS, *_calls_worth_a_thought(position), *extra_bids
         case DecisionType.DISCARD:
             return RuleBased().decide(position).action, *position.legal_actions
     return position.legal_actions
 
 
-def _calls_worth_a_thought(position: Position) -> list[Bid]:
+def _calls_worth_a_thought(position: EuchrePosition) -> list[Bid]:
     """The calls that are not hopeless: near the best suit, and alone with a strong hand only."""
-    seen = value_hand(
+    hand_value = value_hand(
         card_mask(position.hand), len(position.public_state.bids), position.public_state.turn_card
     )
-    min_value = max(MIN_CALL_VALUE, seen.value_by_suit[seen.best_suit] - MAX_GAP_TO_BEST)
+    min_value = max(
+        MIN_CALL_VALUE, hand_value.value_by_suit[hand_value.best_suit] - MAX_GAP_TO_BEST
+    )
     return [
         Bid(suit, alone)
-        for suit, worth in sorted(seen.value_by_suit.items())
+        for suit, worth in sorted(hand_value.value_by_suit.items())
         for alone in (False, True)
         if worth >= min_value and (worth >= MIN_ALONE_VALUE or not alone)
     ]
 
 
-def _plays(position: Position, also: Sequence[Action]) -> _Choices:
+def _plays(position: EuchrePosition, also: Sequence[Action]) -> _Choices:
     call, table = position.public_state.required_trump_call, position.public_state
     seating, cards = play_order(call, table.lone_defender), trump_layout(call.suit)
     cards_played = (cards.bit[card] for trick in table.tricks for _, card in trick)
@@ -288,7 +293,7 @@ def _plays(position: Position, also: Sequence[Action]) -> _Choices:
     return _Choices(tuple(Play(cards.number[bit]) for bit in bits), weigh, work)
 
 
-def _different(position: Position, trump: Suit) -> list[int]:
+def _different(position: EuchrePosition, trump: Suit) -> list[int]:
     """Return the legal cards that differ: of equivalent neighbours in a suit only the lowest.
 
     The rule-based choice comes first, and represents its neighbours.
@@ -300,8 +305,8 @@ def _different(position: Position, trump: Suit) -> list[int]:
     table = position.public_state
     present = {*position.hand, *position.unseen_cards, *(card for _, card in table.current_trick)}
     if table.required_trump_call.is_order_up:
-        gone = {*position.seat_cards} - {*position.hand}
-        gone |= {card for trick in table.complete_tricks for _, card in trick}
-        present |= {table.turn_card} - gone
+        absent_cards = {*position.seat_cards} - {*position.hand}
+        absent_cards |= {card for trick in table.complete_tricks for _, card in trick}
+        present |= {table.turn_card} - absent_cards
     blocks = cards.equivalent_groups(legal, cards.mask(present))
     return [first, *(block[-1] for block in blocks if first not in block)]

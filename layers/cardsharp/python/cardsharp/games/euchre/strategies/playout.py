@@ -45,12 +45,28 @@ class TrickState:
         best, by, laid = self.winning_card, self.winning_seat, self.cards_in_trick + 1
         if not self.cards_in_trick or (card & (led | table.trumps) and card > best):
             best, by = card, self.seat
-        gone, won, lost = self.played_cards | card, self.tricks_won, self.tricks_lost
+        played_cards, tricks_won, tricks_lost = (
+            self.played_cards | card,
+            self.tricks_won,
+            self.tricks_lost,
+        )
         if laid < table.chairs:
-            return TrickState(table.next_seats[self.seat], gone, laid, led, best, by, won, lost)
+            return TrickState(
+                table.next_seats[self.seat],
+                played_cards,
+                laid,
+                led,
+                best,
+                by,
+                tricks_won,
+                tricks_lost,
+            )
         caller_wins = table.on_caller_side[by]
         return TrickState(
-            by, gone, tricks_won=won + caller_wins, tricks_lost=lost + (not caller_wins)
+            by,
+            played_cards,
+            tricks_won=tricks_won + caller_wins,
+            tricks_lost=tricks_lost + (not caller_wins),
         )
 
 
@@ -79,11 +95,11 @@ class PlayOrder:
             seat += 1
         return seat % 4
 
-    def points(self, won: int, lost: int) -> int:
+    def points(self, tricks_won: int, tricks_lost: int) -> int:
         """Points of the caller's side less those of the defenders, when all is known."""
-        if lost > TRICKS - TRICKS_TO_MAKE:
+        if tricks_lost > TRICKS - TRICKS_TO_MAKE:
             return -4 if self.lone_defender else -2
-        if won < TRICKS:
+        if tricks_won < TRICKS:
             return 1
         return 4 if self.alone else 2
 
@@ -122,18 +138,28 @@ def playout_points(
         not trick_state.tricks_won + trick_state.tricks_lost,
     )
     current_hands = [*hands]
-    seat, gone, laid = trick_state.seat, trick_state.played_cards, trick_state.cards_in_trick
+    seat, played_cards, laid = (
+        trick_state.seat,
+        trick_state.played_cards,
+        trick_state.cards_in_trick,
+    )
     led, best, by = trick_state.suit_led, trick_state.winning_card, trick_state.winning_seat
-    won, lost = trick_state.tricks_won, trick_state.tricks_lost
+    tricks_won, tricks_lost = trick_state.tricks_won, trick_state.tricks_lost
     while True:
-        if (lost and (won >= TRICKS_TO_MAKE or lost > TRICKS - TRICKS_TO_MAKE)) or won == TRICKS:
-            return public_state.points(won, lost)
+        if (
+            tricks_lost and (tricks_won >= TRICKS_TO_MAKE or tricks_lost > TRICKS - TRICKS_TO_MAKE)
+        ) or tricks_won == TRICKS:
+            return public_state.points(tricks_won, tricks_lost)
         if not laid:
             hand = current_hands[seat]
-            best = lead(hand, hidden[seat] & ~gone, place[seat], first) if hand & hand - 1 else hand
+            best = (
+                lead(hand, hidden[seat] & ~played_cards, place[seat], first)
+                if hand & hand - 1
+                else hand
+            )
             led, by = suit[best], seat
             current_hands[seat] ^= best
-            gone |= best
+            played_cards |= best
             seat = next_seats[seat]
             laid = 1
         while laid <= follower_count:
@@ -141,16 +167,21 @@ def playout_points(
             card = hand & led or hand
             if card & card - 1:
                 card = follow(
-                    hand, hidden[seat] & ~gone, led, best, by == seat ^ 2, laid == follower_count
+                    hand,
+                    hidden[seat] & ~played_cards,
+                    led,
+                    best,
+                    by == seat ^ 2,
+                    laid == follower_count,
                 )
             if card > best and card & (led | trumps):
                 best, by = card, seat
             current_hands[seat] ^= card
-            gone |= card
+            played_cards |= card
             seat = next_seats[seat]
             laid += 1
         if on_caller_side[by]:
-            won += 1
+            tricks_won += 1
         else:
-            lost += 1
+            tricks_lost += 1
         seat, laid, first = by, 0, False

@@ -2,12 +2,12 @@
 
 from cardsharp.games.euchre.actions import PASS, Bid, DecisionType, Defend, Discard, Play
 from cardsharp.games.euchre.cards import Card
-from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.games.euchre.public_state import DEALER, TrumpCall
 from cardsharp.games.euchre.strategies import (
-    Decision,
     ElapsedSeconds,
-    PointsOption,
+    EuchreDecision,
+    EuchreOption,
     frozen_stopwatch,
     strategy,
 )
@@ -24,7 +24,7 @@ class RuleBased:
     def __init__(self, _: ElapsedSeconds = frozen_stopwatch) -> None:
         pass
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: EuchrePosition) -> EuchreDecision:
         """The answer by rule, and which rule it was."""
         match position.decision_type:
             case DecisionType.BID:
@@ -32,7 +32,7 @@ class RuleBased:
             case DecisionType.DISCARD:
                 return _discard(position)
             case DecisionType.DEFEND:
-                return Decision(Defend(goes_alone=False), "Two defend better than one.")
+                return EuchreDecision(Defend(goes_alone=False), "Two defend better than one.")
             case DecisionType.PLAY:
                 return _play(position)
 
@@ -40,47 +40,49 @@ class RuleBased:
 # --- bidding ---------------------------------------------------------------------------------
 
 
-def _bid(position: Position) -> Decision:
-    seen = value_hand(
+def _bid(position: EuchrePosition) -> EuchreDecision:
+    hand_value = value_hand(
         card_mask(position.hand), len(position.public_state.bids), position.public_state.turn_card
     )
     options = tuple(
-        PointsOption(Bid(suit), None, f"{seen.value_by_suit[suit] / 1000:.2f} tricks")
-        for suit in seen.value_by_suit
+        EuchreOption(Bid(suit), None, f"{hand_value.value_by_suit[suit] / 1000:.2f} tricks")
+        for suit in hand_value.value_by_suit
     )
-    side = "Below" if seen.bid == PASS else "At least"
-    return Decision(seen.bid, f"{side} {seen.threshold / 1000:.2f} tricks.", options)
+    side = "Below" if hand_value.bid == PASS else "At least"
+    return EuchreDecision(
+        hand_value.bid, f"{side} {hand_value.threshold / 1000:.2f} tricks.", options
+    )
 
 
-def _discard(position: Position) -> Decision:
+def _discard(position: EuchrePosition) -> EuchreDecision:
     cards = trump_layout(position.public_state.turn_card & 3)
     offered = [action.card for action in position.legal_actions if isinstance(action, Discard)]
     card = cards.best_discard(cards.mask(position.hand), cards.mask(offered))
-    return Decision(Discard(cards.number[card]), "The card that is missed least.")
+    return EuchreDecision(Discard(cards.number[card]), "The card that is missed least.")
 
 
 # --- card play, as `thumb` has it; what is said here is why ------------------------------------
 
 
-def _play(position: Position) -> Decision:
+def _play(position: EuchrePosition) -> EuchreDecision:
     cards = [action.card for action in position.legal_actions if isinstance(action, Play)]
     if len(cards) == 1:
-        return Decision(Play(cards[0]), "The only card allowed.")
+        return EuchreDecision(Play(cards[0]), "The only card allowed.")
     call = position.public_state.required_trump_call
     bits = trump_layout(call.suit)
     decide = _follow if position.public_state.current_trick else _lead
     card, reason = decide(position, call, bits.mask(cards), bits.mask(_hidden(position, call)))
-    return Decision(Play(bits.number[card]), reason)
+    return EuchreDecision(Play(bits.number[card]), reason)
 
 
-def _hidden(position: Position, call: TrumpCall) -> set[Card]:
-    taken = call.is_order_up and position.seat != DEALER
+def _hidden(position: EuchrePosition, call: TrumpCall) -> set[Card]:
+    is_in_dealer_hand = call.is_order_up and position.seat != DEALER
     turned = {position.public_state.turn_card} - {*position.public_state.cards_played_by(DEALER)}
-    return {*position.unseen_cards} | (turned if taken else set())
+    return {*position.unseen_cards} | (turned if is_in_dealer_hand else set())
 
 
 def _lead(
-    position: Position, call: TrumpCall, hand: CardMask, hidden: CardMask
+    position: EuchrePosition, call: TrumpCall, hand: CardMask, hidden: CardMask
 ) -> tuple[CardMask, str]:
     bits, place = trump_layout(call.suit), play_order(call).place[position.seat]
     first, lead = not position.public_state.tricks, lead_rule(call.suit)
@@ -94,7 +96,7 @@ def _lead(
 
 
 def _follow(
-    position: Position, call: TrumpCall, hand: CardMask, hidden: CardMask
+    position: EuchrePosition, call: TrumpCall, hand: CardMask, hidden: CardMask
 ) -> tuple[CardMask, str]:
     bits, table = trump_layout(call.suit), position.public_state
     led, winner = (

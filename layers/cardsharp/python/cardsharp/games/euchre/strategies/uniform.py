@@ -2,22 +2,22 @@
 
 from random import Random
 
-from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.games.euchre.strategies import (
-    Decision,
     ElapsedSeconds,
+    EuchreDecision,
     frozen_stopwatch,
     strategy,
 )
 
 
 @strategy("random")
-class UniformRandom:
+class EuchreUniformRandom:
     """Picks from the choices by a die that the position itself has thrown."""
 
     def __init__(self, _: ElapsedSeconds = frozen_stopwatch) -> None:
         pass
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: EuchrePosition) -> EuchreDecision:
         """One of the choices."""
-        return Decision(Random(position.seed).choice(position.legal_actions), "Chance.")
+        return EuchreDecision(Random(position.seed).choice(position.legal_actions), "Chance.")

@@ -12,7 +12,7 @@ from operator import mul
 from typing import NamedTuple
 
 from cardsharp.games.euchre.cards import DECK, Card, suit_of
-from cardsharp.games.euchre.position import Position
+from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.games.euchre.public_state import DEALER, MAX_BIDS, SEATS, TrumpCall
 from cardsharp.games.euchre.rules import HAND_SIZE
 from cardsharp.games.euchre.strategies.bidding import bid_likelihood, card_mask, value_hand
@@ -44,8 +44,10 @@ class EuchreWorld(NamedTuple):
         """Return the cards that each seat was not dealt, except one that lies turned down."""
         cards = trump_layout(trump_call.suit)
         turn = cards.bit[turn_card]
-        seen = ALL_CARDS if trump_call.is_order_up else ALL_CARDS ^ turn
-        hidden = [seen & ~cards.from_card_set(dealt) for dealt in self.dealt_hands]
+        candidate_cards = ALL_CARDS if trump_call.is_order_up else ALL_CARDS ^ turn
+        hidden = [
+            candidate_cards & ~cards.from_card_set(dealt_cards) for dealt_cards in self.dealt_hands
+        ]
         hidden[DEALER] &= ~turn
         return hidden
 
@@ -53,7 +55,7 @@ class EuchreWorld(NamedTuple):
 class WorldSampler:
     """Draws layouts for one position, batch after batch."""
 
-    def __init__(self, position: Position, rng: PortableRng) -> None:
+    def __init__(self, position: EuchrePosition, rng: PortableRng) -> None:
         self._view, self._dice = position, rng
         table = position.public_state
         call = table.trump_call
@@ -123,16 +125,16 @@ class WorldSampler:
     def _try(self) -> EuchreWorld | None:
         pool = self._pool[:]
         self._dice.shuffle(pool)
-        hands, dealt = [self._hand] * 4, [self._dealt_cards] * 4
+        hands, dealt_hands = [self._hand] * 4, [self._dealt_cards] * 4
         for seat in self._order:
             count = HAND_SIZE - self._public_cards[seat].bit_count()
             spare = self._picked_up and seat == DEALER
-            taken = self._take(pool, seat, count, spare=spare)
-            if taken is None:
+            taken_cards = self._take(pool, seat, count, spare=spare)
+            if taken_cards is None:
                 return None
-            dealt[seat] = self._public_cards[seat] | taken
-            hands[seat] = self._dealer_hand(dealt[seat]) if spare else taken
-        return EuchreWorld(tuple(hands), tuple(dealt))
+            dealt_hands[seat] = self._public_cards[seat] | taken_cards
+            hands[seat] = self._dealer_hand(dealt_hands[seat]) if spare else taken_cards
+        return EuchreWorld(tuple(hands), tuple(dealt_hands))
 
     def _take(self, pool: list[int], seat: int, count: int, *, spare: bool) -> int | None:
         """Take the first cards that the seat may have been dealt out of the pool.
@@ -141,9 +143,9 @@ class WorldSampler:
         """
         void = self._voids[seat]
         if not void or not count:
-            taken = sum(pool[:count])
+            taken_cards = sum(pool[:count])
             del pool[:count]
-            return taken
+            return taken_cards
         if void & self._turn and not self._played[seat] & self._turn:
             spare = False  # the turn card itself was laid aside
         cards = []
@@ -159,10 +161,10 @@ class WorldSampler:
             pool.remove(card)
         return sum(cards)
 
-    def _dealer_hand(self, dealt: int) -> int:
+    def _dealer_hand(self, dealt_cards: int) -> int:
         """Return the hand of a dealer who picked up, discarded by the rules, and played."""
         cards = trump_layout(self._view.public_state.turn_card & 3)
-        hand = (dealt | self._turn) & ~self._played[DEALER]
+        hand = (dealt_cards | self._turn) & ~self._played[DEALER]
         void = hand & self._voids[DEALER]
         return hand ^ 1 << cards.number[cards.spare(cards.from_card_set(void or hand))]
 
@@ -178,7 +180,7 @@ class _Played(NamedTuple):
 class _PlayHistory:
     """Plays of the other seats, to be checked against a world."""
 
-    def __init__(self, position: Position, call: TrumpCall) -> None:
+    def __init__(self, position: EuchrePosition, call: TrumpCall) -> None:
         table = position.public_state
         self._call, self._turn_card = call, table.turn_card
         self._seating = play_order(call, table.lone_defender)
@@ -234,7 +236,7 @@ def call_value(
 ) -> int:
     """Return the points of seats 0 and 2 less the others'; a dealer discards by rule by default."""
     table, cards = play_order(trump_call, lone_defender), trump_layout(trump_call.suit)
-    hands = [cards.from_card_set(dealt) for dealt in world.dealt_hands]
+    hands = [cards.from_card_set(dealt_cards) for dealt_cards in world.dealt_hands]
     if trump_call.is_order_up:
         six = hands[DEALER] | cards.bit[turn_card]
         hands[DEALER] = six ^ (cards.spare(six) if discard is None else cards.bit[discard])

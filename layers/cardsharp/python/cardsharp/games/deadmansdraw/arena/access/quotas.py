@@ -48,7 +48,7 @@ class QuotaEnforcer:
         """Count a user's request while it is answered; raise `HttpError` if there are too many."""
         max_requests = self._quotas.max_concurrent_requests
         if self._answering[user.id] >= max_requests:
-            raise self._refused(
+            raise self._quota_error(
                 user, f"Only {max_requests} requests of a player are answered at a time."
             )
         self._answering[user.id] += 1
@@ -64,9 +64,9 @@ class QuotaEnforcer:
             user.is_player
             and self._counts.count(f"matches {user.id}", QUOTA_PERIOD).request_count > max_matches
         ):
-            raise self._refused(user, f"A player may create {max_matches} matches in a day.")
+            raise self._quota_error(user, f"A player may create {max_matches} matches in a day.")
 
-    def _refused(self, user: User, message: str) -> HttpError:
+    def _quota_error(self, user: User, message: str) -> HttpError:
         """Return the 429 error of a request over a quota; log the first one of each player."""
         if user.id not in self._warned_users:
             self._warned_users.add(user.id)

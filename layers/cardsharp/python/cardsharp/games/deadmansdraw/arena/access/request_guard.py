@@ -242,12 +242,12 @@ class RequestGuard:
         if not delay:
             return
         slept = asyncio.ensure_future(self._sleep(delay.total_seconds()))
-        gone = (
+        disconnect = (
             None
             if client_request is None
             else asyncio.ensure_future(wait_for_disconnect(client_request))
         )
-        both = [waiting for waiting in (slept, gone) if waiting is not None]
+        both = [waiting for waiting in (slept, disconnect) if waiting is not None]
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:  # the server ends, and would answer 500
@@ -285,11 +285,11 @@ def _conditional_response(request: Request, response: Response) -> Response:
 async def _answered(handling: Awaitable[Response]) -> Response:
     try:
         return await handling
-    except HttpError as refused:
-        answer = error_response(refused.status, str(refused))
-        if refused.status in (413, 429):  # the rest is not read; who hurries is to call again
+    except HttpError as http_error:
+        answer = error_response(http_error.status, str(http_error))
+        if http_error.status in (413, 429):  # the rest is not read; who hurries is to call again
             answer.headers["Connection"] = "close"
-        if refused.status == 429:  # noqa: PLR2004
+        if http_error.status == 429:  # noqa: PLR2004
             answer.headers["Retry-After"] = str(WINDOW.seconds)
         return answer
     except (InvalidInput, RulesError) as error:
@@ -332,14 +332,14 @@ def raw_path_middleware(app: ASGIApp) -> ASGIApp:
 def decode_parameters(request: Request) -> None:
     """Decode the path parameters of the request in place; raise `HttpError` if one is invalid."""
     parameters = request.path_params
-    for name, sent in parameters.items():
-        refused = HttpError(400, f"Failed to decode param '{sent}'")
-        if _BROKEN_ESCAPE.search(sent):
-            raise refused
+    for name, raw_value in parameters.items():
+        error = HttpError(400, f"Failed to decode param '{raw_value}'")
+        if _BROKEN_ESCAPE.search(raw_value):
+            raise error
         try:
-            parameters[name] = unquote(sent, errors="strict")
+            parameters[name] = unquote(raw_value, errors="strict")
         except ValueError:
-            raise refused from None
+            raise error from None
 
 
 def allowed_methods(routes: Iterable[BaseRoute], path: str) -> list[str]:

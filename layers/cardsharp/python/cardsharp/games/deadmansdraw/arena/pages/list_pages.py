@@ -97,11 +97,11 @@ class ListPages:
 
     async def statistics(self, request: Request, user: User) -> Response:
         """GET /matches/statistics: of a tag; else all tags, each with its number of matches."""
-        tag, seen = request.query_params.get("tag"), self._referee.public_matches(user)
+        tag, matches = request.query_params.get("tag"), self._referee.public_matches(user)
         if tag:
-            return html_response(statistics_page(self.site, tag, seen, self._referee.book))
+            return html_response(statistics_page(self.site, tag, matches, self._referee.book))
         counts = sorted(
-            Counter(tag for match in seen for tag in set(match.params.tags or ())).items()
+            Counter(tag for match in matches for tag in set(match.params.tags or ())).items()
         )
         return html_response(
             render_template("statistics.jinja", tag=None, counts=counts, site=self.site)
@@ -168,7 +168,7 @@ def _filter_from_form(query: QueryParams) -> MatchFilter:
 
 def _row(match: ArenaMatch, book: UserDirectory) -> Row:
     state = match.state
-    names = [_named(match, seat, book) for seat in range(len(match.pairing.players))]
+    names = [_player_markup(match, seat, book) for seat in range(len(match.pairing.players))]
     return Row(
         f"/matches/{match.id}",
         not match.is_finished,
@@ -187,7 +187,7 @@ def _row(match: ArenaMatch, book: UserDirectory) -> Row:
     )
 
 
-def _named(match: ArenaMatch, seat: int, book: UserDirectory) -> Markup:
+def _player_markup(match: ArenaMatch, seat: int, book: UserDirectory) -> Markup:
     """A player's name: a winner's bold, and of whom a turn waits with a line under it."""
     name = Markup("<bdi>{}</bdi>").format(book.name_of(match.pairing.players[seat]))
     outcome = match.state.outcome

@@ -120,15 +120,18 @@ class ArenaSite(ListPages):
         if "wait" in query and (
             user is not SPECTATOR_USER or self._watching < self._place.max_waiting_spectators
         ):
-            signal, gone = WaitTopic(MOVE_PLAYED, match.id), lambda: wait_for_disconnect(request)
+            signal, disconnect_waiter = (
+                WaitTopic(MOVE_PLAYED, match.id),
+                lambda: wait_for_disconnect(request),
+            )
             self._watching += user is SPECTATOR_USER
             try:
                 remaining = remaining_wait(request, self._config.long_poll_timeout)
                 if self._visible_move_count(match) <= start:
-                    await self._place.long_poll.wait(signal, is_new, gone, remaining)
+                    await self._place.long_poll.wait(signal, is_new, disconnect_waiter, remaining)
                     if self._config.min_page_interval:
                         await self._place.long_poll.sleep(
-                            min(self._due(match, start), remaining()), gone
+                            min(self._due(match, start), remaining()), disconnect_waiter
                         )
             finally:
                 self._watching -= user is SPECTATOR_USER

@@ -97,10 +97,10 @@ class EndgameSolver:
         """The value of banking the play area now."""
         return self._collect(turn, turn.play_area, turn.discard_pile)
 
-    def _collect(self, turn: EndgameTurn, got: int, discard: int) -> float:
+    def _collect(self, turn: EndgameTurn, gained_cards: int, discard: int) -> float:
         """Return the value after `got` was banked, with the bonus if it has a Chest and a Key."""
-        banked, bonus_count = turn.own_bank | got, got.bit_count()
-        if not discard or not holds_treasure(got):
+        banked, bonus_count = turn.own_bank | gained_cards, gained_cards.bit_count()
+        if not discard or not holds_treasure(gained_cards):
             return self._next_turn(turn, banked, discard)
         if discard.bit_count() <= bonus_count:
             return self._next_turn(turn, banked | discard, 0)

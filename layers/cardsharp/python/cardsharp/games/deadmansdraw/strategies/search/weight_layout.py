@@ -9,7 +9,7 @@ CARD_COUNTS = 51
 FIXED_POINT_ONE = 1 << 21  # 1.0 of a sum
 
 MOVER, OTHER, PILE = 1, 2, 3
-"""Where a card is, as the base-4 digit of its suit's key; 0 is the discard pile."""
+"""Place of a card, as the base-4 digit of its suit's key; 0 is the discard pile."""
 PLACE_DIGIT = tuple(1 << 2 * rank for rank in range(RANKS))
 KEYS = 1 << 2 * RANKS
 _SPREAD = tuple(
