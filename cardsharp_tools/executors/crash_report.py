@@ -1,7 +1,8 @@
-"""A strategy file that ends this process, or holds it up: told by its file and line.
+"""Reports of the file and line at which a strategy file ends this process or makes it hang.
 
-So it is where a file is played at full speed, in a process of its own: a worker of the lab.
-Nobody there can be told afterwards: the process is gone, or stands still for ever.
+They are for the lab's workers, which import a strategy file to play it at full speed. After a
+crash or a hang the worker itself can report nothing. So the report is made beforehand: a hook
+replaces `os._exit`, and the hang monitor watches the process from outside.
 """
 
 import atexit
@@ -23,18 +24,16 @@ from typing import IO, NoReturn
 from cardsharp_tools.executors import hang_monitor
 from cardsharp_tools.executors.line_process import require_pipe
 
-HANG_TIMEOUT_SECONDS = (
-    hang_monitor.HANG_TIMEOUT_SECONDS
-)  # seconds after which a process in which nothing moves is ended
-MIN_MEMORY_BYTES = 1 << 30  # bytes that one process may have in any case
-EXIT_FAILED = 1  # exit code, as of all commands
+HANG_TIMEOUT_SECONDS = hang_monitor.HANG_TIMEOUT_SECONDS  # seconds until a hung process is ended
+MIN_MEMORY_BYTES = 1 << 30  # bytes that a process may always use, however small the machine is
+EXIT_FAILED = 1  # exit code, the same as that of all commands
 
 _end = os._exit
 _folders: set[Path] = set()
 
 
 def enable_crash_reports(file: Path) -> None:
-    """From now on say where code that lies beside a strategy file ends the process."""
+    """Report from now on where code in the folder of a strategy file ends the process."""
     _folders.add(file.parent)
     _install_exit_hooks()
     limit_memory()
@@ -49,19 +48,22 @@ def _install_exit_hooks() -> None:
 
 
 def silence() -> None:
-    """Say nothing of the end of this process: it is one of the strategy's own."""
+    """Report no end of this process, which the strategy has forked for itself."""
     os._exit = _end
 
 
 def leave_unless(process: int) -> None:
-    """End this process unless it is that one: a strategy has forked, and ours goes on."""
+    """End this process unless its id is `process`.
+
+    A strategy that forks returns twice. Only the original process may go on with our code.
+    """
     if os.getpid() != process:
         _end(0)
 
 
 @cache
 def limit_memory() -> None:
-    """Let a strategy that takes ever more memory meet a MemoryError before the machine is full."""
+    """Limit the memory, so that a strategy gets a MemoryError before the machine runs out."""
     everything = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     share = max(MIN_MEMORY_BYTES, everything // 2 // (os.cpu_count() or 1))
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
@@ -75,7 +77,8 @@ def _monitor_pipe() -> IO[bytes]:
 
     From the pipe it learns where a strategy crashes this process or holds it up.
     """
-    interrupt = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # it outlives a Ctrl-C
+    # The monitor inherits the blocked signal, so a Ctrl-C does not end it before this process.
+    interrupt = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
         [sys.executable, "-IS", hang_monitor.__file__, str(os.getpid()), str(HANG_TIMEOUT_SECONDS)],
         stdin=subprocess.PIPE,
@@ -91,22 +94,22 @@ def _monitor_pipe() -> IO[bytes]:
 
 
 def _dismiss(process: subprocess.Popen[bytes]) -> None:
-    """Let the companion end with us."""
+    """End the hang monitor when this process exits normally."""
     faulthandler.disable()
     faulthandler.unregister(hang_monitor.STACK_DUMP_SIGNAL)
     process.communicate()
 
 
 def _beat(pipe: IO[bytes]) -> None:
-    """Say once a second that threads still move."""
+    """Write a heartbeat once a second, which shows that threads still run."""
     pause = threading.Event()
-    with suppress(OSError, ValueError):  # it has ended, or this process ends
+    with suppress(OSError, ValueError):  # the monitor has ended, or this process is ending
         while not pause.wait(1):
             pipe.write(hang_monitor.HEARTBEAT)
 
 
 def _exit(status: int) -> NoReturn:
-    """End the process; a strategy that does so has failed, whatever status it gives."""
+    """End the process; if a strategy calls this, report it and exit as failed for any `status`."""
     place = _place(inspect.currentframe())
     if place is None:
         _end(status)
@@ -115,7 +118,7 @@ def _exit(status: int) -> NoReturn:
 
 
 def _place(frame: FrameType | None) -> str | None:
-    """The innermost line that lies beside a strategy file, None where there is none."""
+    """Return the innermost line of the stack in a strategy's folder, or None if there is none."""
     for caller, line in traceback.walk_stack(frame):
         file = Path(caller.f_code.co_filename)
         if file.parent in _folders:

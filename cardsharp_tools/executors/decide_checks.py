@@ -14,24 +14,24 @@ def check_decide(strategy: object, name: str) -> None:
     kind = type(strategy)
     if not callable(decide):
         raise ConfigError(
-            f"The strategy '{name}'{_place(kind)} has no method decide(self, position); put "
-            "one into its class."
+            f"The strategy '{name}'{_place(kind)} has no method decide(self, position). Add it to "
+            "the class."
         )
     subject = f"The strategy '{name}'{_place(getattr(kind, 'decide', None))}"
     if inspect.iscoroutinefunction(decide):
-        raise ConfigError(f"{subject} has an async decide; {_SHAPE}.")
+        raise ConfigError(f"{subject} has an async decide, which is not supported; {_SHAPE}.")
     if inspect.isgeneratorfunction(decide):
-        raise ConfigError(f"{subject} has a decide that yields; let it `return` its Decision.")
+        raise ConfigError(f"{subject} has a decide that yields. It must `return` one Decision.")
     try:
         signature = inspect.signature(decide)
-    except (TypeError, ValueError):  # native code, which does not say what it takes
+    except (TypeError, ValueError):  # native code has no signature that can be read
         return
     try:
         signature.bind(None)
     except TypeError:
         raise ConfigError(
-            f"{subject} has a decide{inspect.signature(kind.decide)}, which cannot be given a "  # type: ignore[attr-defined]
-            f"position alone; {_SHAPE}."
+            f"{subject} has a decide{inspect.signature(kind.decide)}, which cannot be called with "  # type: ignore[attr-defined]
+            f"just a position; {_SHAPE}."
         ) from None
 
 

@@ -88,9 +88,14 @@ def with_absolute_paths(command: str) -> str:
 
 @cache
 def load_program(command: str, game: Game, name: str = "") -> str:
-    """The name or command of a strategy that has answered once; raises `ConfigError` if not."""
+    """Start a program, let it answer once, and return the name of its strategy.
+
+    Raises `ConfigError` if it does not answer, or not in the protocol.
+    """
     if game.program_protocol is None:
-        raise ConfigError(f"No program can play {game.title} yet: the game names no `program`.")
+        raise ConfigError(
+            f"Programs cannot play {game.title} yet: the game defines no protocol for programs."
+        )
     translation: ProtocolCodec = game.program_protocol.load()
 
     def build_player(rng_or_stopwatch: object) -> ProgramStrategy:
@@ -108,7 +113,7 @@ def load_program(command: str, game: Game, name: str = "") -> str:
 
 @contextmanager
 def message_if_slow(message: str, seconds: float = SLOW_START_SECONDS) -> Iterator[None]:
-    """Say the words after so many seconds, where the block still lasts."""
+    """Print the message if the block takes longer than `seconds`."""
     alarm = Timer(seconds, hang_monitor.write_unbuffered, (message,))
     alarm.start()
     try:
@@ -118,9 +123,9 @@ def message_if_slow(message: str, seconds: float = SLOW_START_SECONDS) -> Iterat
 
 
 def _opening(of: Game) -> object:
-    """A position with which a match begins."""
+    """Return a position at the start of a match."""
     if of.simulation is None:
-        raise ConfigError(f"{of.title} cannot be played on this machine.")
+        raise ConfigError(f"{of.title} cannot be played on this machine: it has no simulation.")
     simulation = of.simulation.load()()
     return simulation.current_position(simulation.initial_state(Random(0)))
 
@@ -145,7 +150,11 @@ class _ProgramAnswer(BaseModel, hide_input_in_errors=True):
 
 
 class ExternalProgram:
-    """A strategy in a process of its own, left to the next when it goes; its stderr is printed."""
+    """Strategy in a process of its own; its stderr is printed.
+
+    When the strategy is no longer used, its process is kept for the next strategy of the same
+    command, because a start can take seconds.
+    """
 
     process_class = LineProcess
 
@@ -188,11 +197,11 @@ class ExternalProgram:
 
     @staticmethod
     def release_process(command: str, process: Any) -> None:  # noqa: ANN401 - of the `kind`
-        """Leave a process to whoever is to be it next."""
+        """Keep an idle process for the next strategy with the same command."""
         _idle_processes[os.getpid(), command].append(process)
 
     def _running(self) -> Any:  # noqa: ANN401
-        """A process of our own: one that is left, or a new one."""
+        """Return an idle process of this command, or a new one."""
         idle = _idle_processes[os.getpid(), self._command]
         process = idle.pop() if idle else self.process_class(self._command)
         if not process.is_alive:
@@ -202,7 +211,7 @@ class ExternalProgram:
 
 
 class ProgramStrategy(ExternalProgram):
-    """A program as a strategy."""
+    """Strategy whose decisions an external program makes."""
 
     def __init__(
         self, command: str, game: str, translation: ProtocolCodec, rng_or_stopwatch: object
@@ -245,11 +254,14 @@ class ProgramStrategy(ExternalProgram):
 
 
 _idle_processes: defaultdict[tuple[int, str], list[LineProcess]] = defaultdict(list)
-"""Processes that nobody asks now, by who started them (a fork must not ask them) and command."""
+"""Idle processes, by the process that started them and by command.
+
+A fork must not use the processes of its parent, because both would read the same pipe.
+"""
 
 
 def stop_processes(command: str) -> None:
-    """End the processes of a command that nobody asks now."""
+    """End the idle processes of a command."""
     for process in _idle_processes.pop((os.getpid(), command), []):
         process.kill()
 
@@ -262,7 +274,7 @@ def _read(line: bytes) -> _ProgramAnswer:
         place = "".join(f"{part}: " for part in first["loc"])
         text = line.decode(errors="replace").strip()
         raise InvalidDecision(
-            f"the program answered {text!r:.100}, which is no answer: {place}{first['msg']}"
+            f"the program wrote {text!r:.100}, which is not a valid answer: {place}{first['msg']}"
         ) from None
 
 
@@ -271,11 +283,11 @@ def _action_from_answer(answered: JsonValue, actions: Mapping[str, Any]) -> Any:
     text = _written(answered)
     if text not in actions:
         raise InvalidDecision(
-            f"the program chose {text:.100}, which is none of the actions it was given"
+            f"the program chose {text:.100}, which is not one of the offered actions"
         )
     return actions[text]
 
 
 def _written(value: object) -> str:
-    """JSON that is the same text for the same value."""
+    """Return the value as JSON, with equal texts for equal values."""
     return json.dumps(value, sort_keys=True)

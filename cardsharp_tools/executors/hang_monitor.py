@@ -1,8 +1,9 @@
-"""A small process beside one that runs a user's code: it tells where that one stands still or dies.
+"""Process that watches a process with a user's code, and reports the line where it hangs or dies.
 
-Native code that never returns stops every thread of a process, and nobody in it can speak any
-more. So the process writes a byte a second to this one's stdin. Where the bytes stay away it is
-asked for its stack, the line is told, and it is ended. Of a crash the stack comes by itself.
+Native code that never returns can stop every thread of a process, so a hanging process cannot
+report itself. It writes a heartbeat, one byte a second, to the monitor's stdin. If the bytes stop,
+the monitor asks the process for its stacks by a signal, reports the line, and kills it. After a
+crash the stacks arrive without being asked for.
 """
 
 import linecache
@@ -19,23 +20,22 @@ from typing import NamedTuple
 
 HEARTBEAT = b"\0"  # what is written once a second; no stack has it
 FOLDER_PREFIX = "Folder "  # begins a line that names a folder with a user's code
-STACK_DUMP_SIGNAL = signal.SIGUSR2  # at this signal a process writes its stacks to its companion
-HANG_TIMEOUT_SECONDS = (
-    10  # seconds without a byte after which a process stands still, as `Usage` counts them
-)
-BACKSTOP = 30  # times a limit on the clock: so late is late, whatever else the machine does
+STACK_DUMP_SIGNAL = signal.SIGUSR2  # at this signal a process writes its stacks to its monitor
+HANG_TIMEOUT_SECONDS = 10  # seconds without a heartbeat, as `Usage` counts them, that mean a hang
+# A process is also late after this many times its limit on the clock, however busy the machine is.
+BACKSTOP = 30
 TRACEBACK_FRAME_PATTERN = re.compile(
     r'File "(.*)", line (\d+) in (.*)'
 )  # a line of a stack: file, line and function
-FATAL_ERROR_PREFIX = "Fatal Python error: "  # begins the line that says what ended a process
+FATAL_ERROR_PREFIX = "Fatal Python error: "  # begins the line that says why a process ended
 
 CRASH_PATTERN = re.compile(f"(?:{FATAL_ERROR_PREFIX}|Fatal sandbox error: )(.*)")
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _STOPPED = "tT"  # states of threads that were stopped
-_RESTING = f"SIZX{_STOPPED}"  # of those that wait or have ended, too
+_RESTING = f"SIZX{_STOPPED}"  # states of threads that wait, have ended or were stopped
 
-# --- what processes have taken --------------------------------------------------------------------
+# --- the resource usage of processes --------------------------------------------------------------
 
 
 class UsageSample(NamedTuple):
@@ -75,16 +75,18 @@ def sample(processes: Collection[int]) -> UsageSample | None:
 
 
 def _stat(path: str) -> list[str]:
-    """The fields of a `stat` that follow the name, which may have any characters."""
+    """Return the fields of a `stat` file after the name, which may contain any characters."""
     return Path(path).read_text("latin-1").rpartition(")")[2].split()
 
 
 class Usage:
-    """The seconds that processes take from now on: of the processors, and those in which they rest.
+    """Measurement of the seconds for which processes compute (`used`) or wait (`rested`).
 
-    Neither grows while a busy machine lets them wait for a processor. `elapsed` are the seconds on
-    the clock, but for those in which we were stopped; they alone count where the system tells
-    nothing else. That the processes are stopped is a rest, unless it is for `spares_stopped`.
+    Neither grows while the processes are ready to run but a busy machine gives them no processor.
+    A limit on the clock alone would call a good bot late only because others play beside it.
+    `elapsed` counts the seconds on the clock, without those in which this process was stopped. It
+    is all that counts on a system that reports no usage. Time in which the processes are stopped
+    counts as waiting, unless `spares_stopped` is set.
     """
 
     def __init__(
@@ -100,9 +102,8 @@ class Usage:
         """Take a sample and add the time since the last one, at most `longest` seconds.
 
         A longer gap means that this process itself was held up, so the rest of it is not counted.
-        With `is_waiting_for_caller`, a rest does not count: the processes waited for what the
-        caller
-        has only just done.
+        With `is_waiting_for_caller`, waiting does not count, because the processes waited for the
+        caller.
         """
         current_time, current, last = monotonic(), sample(self._processes()), self._last
         passed, self.looked = min(current_time - self.looked, longest), current_time
@@ -129,10 +130,11 @@ class Usage:
 
 
 def main(process: int, hang_timeout_seconds: int) -> None:
-    """Listen until the process has ended, or end it."""
+    """Read the heartbeats until the process ends; kill it if they stop."""
     output, silent = "", Usage(lambda: [process], spares_stopped=True)
     while not silent.is_over(hang_timeout_seconds):
-        # A second at a time: who is stopped with us, as by Ctrl-Z, has missed one at most.
+        # The wait is one second at a time. If Ctrl-Z stops the monitor and the process together,
+        # at most one heartbeat is missing when both go on, so nothing looks like a hang.
         if not select.select([0], [], [], 1)[0]:
             silent.look(1)
             continue
@@ -143,11 +145,12 @@ def main(process: int, hang_timeout_seconds: int) -> None:
                 write_unbuffered(f"{_place(output)}: the strategy ended the process ({crash[1]}).")
             return
         output += heard.replace(HEARTBEAT, b"").decode(errors="replace")
+    # Ask for the stacks before the kill, because a killed process can report nothing.
     os.kill(process, STACK_DUMP_SIGNAL)
     while select.select([0], [], [], 1)[0] and (heard := os.read(0, 1 << 16)):
         output += heard.decode(errors="replace")
     write_unbuffered(
-        f"{_place(output)}: nothing moved for {hang_timeout_seconds} s, so the process was ended."
+        f"{_place(output)}: the process hung for {hang_timeout_seconds} s, so it was ended."
     )
     os.kill(process, signal.SIGKILL)
 
@@ -163,7 +166,7 @@ def _place(output: str) -> str:
 
 
 def find_user_frame(stderr_text: str, folders: Collection[str]) -> tuple[str, str]:
-    """The innermost line of a stack that lies in one of the folders, and its text."""
+    """Return the innermost line of a stack that lies in one of the folders, and its source text."""
     for file, line, function in TRACEBACK_FRAME_PATTERN.findall(stderr_text):
         if str(Path(file).parent) in folders:
             text = linecache.getline(file, int(line)).strip()
@@ -172,8 +175,8 @@ def find_user_frame(stderr_text: str, folders: Collection[str]) -> tuple[str, st
 
 
 def write_unbuffered(sentence: str) -> None:
-    """Tell it past all buffers, which nobody may empty any more."""
-    bar = "\r\x1b[K" if os.isatty(2) else ""  # written over, where one is just drawn
+    """Write a message to stderr without a buffer, because the process may end before a flush."""
+    bar = "\r\x1b[K" if os.isatty(2) else ""  # erases a progress bar on the same line
     os.write(2, f"{bar}cardsharp: {sentence}\n".encode())
 
 

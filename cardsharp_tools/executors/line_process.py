@@ -1,6 +1,6 @@
-"""A program that runs and is asked, a line each way; it is killed where it is late.
+"""Program that answers questions, one line each way, and is killed if it is late.
 
-Its guard, or its sandbox, ends whatever it has started when it ends, or when we do.
+When the program or this process ends, its guard or sandbox ends everything that it has started.
 """
 
 import fcntl
@@ -27,22 +27,21 @@ from cardsharp.play.guarded_call import (
 from cardsharp_tools.executors import hang_monitor, process_guard, sandbox_supervisor
 from cardsharp_tools.executors.sandbox_supervisor import process_tree
 
-# Both are of processor time, or of time in which it sleeps or waits (`companion.Usage`): whoever
-# takes more is killed and started anew, and a busy machine makes nobody late.
+# Both limits count processor time, or time in which the program sleeps or waits
+# (`hang_monitor.Usage`), so a busy machine makes no program late. A late program is killed and
+# started again.
 ANSWER_TIMEOUT = timedelta(seconds=2)  # for an answer
-START_TIMEOUT = timedelta(seconds=20)  # for the first one; a match that waits goes on without
+START_TIMEOUT = timedelta(seconds=20)  # for the first answer; a match does not wait for so long
 MAX_LINE_BYTES = 1_000_000  # bytes of an answer
-PAUSE = 0.1  # seconds from one look at what a program takes to the next
-_HEARD = 8 * MAX_STDOUT_CHARS  # bytes that are read of stderr: what is kept, and a last stack
+PAUSE = 0.1  # seconds from one check of a program's usage to the next
+_HEARD = 8 * MAX_STDOUT_CHARS  # bytes of stderr that are read: the stored part and a last stack
 _GRACE = 0.5  # seconds in which a program that has closed its output is expected to end
-_PRIVATE_ENV_PREFIXES = (
-    "CARDSHARP_",
-    "AWS_",
-)  # begin variables that no program is given, as passwords
+# Prefixes of environment variables that programs do not get, because they may hold passwords.
+_PRIVATE_ENV_PREFIXES = ("CARDSHARP_", "AWS_")
 
 
 def split_command(command: str) -> list[str]:
-    """The words of a command; none where a quote is left open."""
+    """Return the arguments of a command; an empty list if a quotation mark is not closed."""
     try:
         return shlex.split(command)
     except ValueError:
@@ -50,7 +49,7 @@ def split_command(command: str) -> list[str]:
 
 
 class LineProcess:
-    """A program that runs, in a session of its own: Ctrl-C is for us, who then end it."""
+    """Running program, in a session of its own: Ctrl-C reaches only us, and we end the program."""
 
     def __init__(self, command: str) -> None:
         self.command = split_command(command)
@@ -62,7 +61,7 @@ class LineProcess:
             errors.close()
             reason = error.strerror
             if isinstance(error, FileNotFoundError):
-                reason = f"there is no program {error.filename} here"
+                reason = f"there is no program {error.filename} on this machine"
             raise ConfigError(f"'{command}' cannot be started: {reason}.") from None
         self.process, self._errors = popen, errors
         self._stdin, self._stdout = (
@@ -119,9 +118,10 @@ class LineProcess:
         return line + end if len(line) < MAX_LINE_BYTES else line
 
     def _read(self, *, is_ready: bool) -> bool:
-        """Read what is there; False once nothing more will come.
+        """Read the available output; return False once no more will come.
 
-        What it has started, and left behind at its end, may have its output open for ever.
+        The end of the program counts, not only the end of its output: a process that it has
+        started and left behind may hold the output open for ever.
         """
         if is_ready:
             text = os.read(self._stdout, 1 << 16)
@@ -131,7 +131,7 @@ class LineProcess:
         return not had_exited
 
     def _watch(self, usage: hang_monitor.Usage, *, is_waiting_for_caller: bool) -> None:
-        """Kill it where it has taken more than it may."""
+        """Kill the program once it has exceeded its limit."""
         if self.exceeded_timeout is not None or monotonic() - usage.looked < PAUSE:
             return
         usage.look(2 * PAUSE, is_waiting_for_caller=is_waiting_for_caller)
@@ -159,7 +159,7 @@ class LineProcess:
         return text
 
     def await_end(self, limit: float) -> int | None:
-        """Its exit code; None where it goes on though it has had so many seconds for its end."""
+        """Return the exit code; None if the process has used up `limit` seconds and still runs."""
         usage = self._usage()
         while not usage.is_over(limit):
             with suppress(subprocess.TimeoutExpired):
@@ -168,7 +168,7 @@ class LineProcess:
         return None
 
     def kill(self) -> None:
-        """End it and whatever it started."""
+        """End the program and everything that it has started."""
         _kill(self.process)
 
     def interrupt(self, timeout: timedelta) -> bool:
@@ -192,7 +192,7 @@ class LineProcess:
         if self.exceeded_timeout is not None:
             reason = f"{TIMEOUT_MESSAGE} {self.exceeded_timeout.total_seconds():g} s"
         elif partial_answer:
-            reason = "the program wrote a line without an end"
+            reason = "the program wrote a line without a line break"
         else:
             code = self.await_end(_GRACE)
             exit_text = f"the program ended with exit code {code}"
@@ -205,7 +205,10 @@ class LineProcess:
 
 
 def _started(words: list[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    """A program under its guard; a sandbox is one itself. Raises `OSError` if it cannot start."""
+    """Start a program below a guard; raise `OSError` if it cannot start.
+
+    A sandbox gets no guard, because its supervisor does the same.
+    """
     read_fd, write_fd = os.pipe()
     guard_command: list[str] = []
     if sys.platform == "linux" and words[2:3] != [sandbox_supervisor.__file__]:
@@ -240,7 +243,7 @@ def _started(words: list[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
 
 
 def _kill(popen: subprocess.Popen[bytes]) -> None:
-    """End a program and whatever it started."""
+    """End a program and everything that it has started."""
     if process_guard.__file__ in popen.args:  # type: ignore[operator]  # they are words
         popen.terminate()
         return
@@ -256,7 +259,7 @@ def _end(popen: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
 
 
 def require_pipe(pipe: IO[AnyStr] | None) -> IO[AnyStr]:
-    """A pipe that was asked for, and so is there."""
+    """Return the pipe; raise `TypeError` if the process was started without it."""
     if pipe is None:
-        raise TypeError("The pipe was not asked for.")
+        raise TypeError("The process was started without this pipe.")
     return pipe

@@ -1,12 +1,13 @@
-"""The process above a user's code: it ends with that code, or with us, and leaves nothing behind.
+"""Guard process above a user's code, which leaves no process of that code behind.
 
-Such code may start threads, processes and services of its own, and ignore every signal that can be
-ignored. So one process of ours stands between it and us, in which none of it runs. The kernel gives
-it whatever loses its parent below it, and tells it when the process above it has ended, however
-that was. Then it kills everything that is below it.
+The code may start threads, processes and services, and ignore every signal that can be ignored.
+So one process of ours, which runs none of that code, stands between the code and us. It is a
+"subreaper": the kernel makes it the parent of every orphan below it. It also learns when the
+process above it ends, for whatever reason. It ends with the code or with us, and then kills
+everything below it.
 
-`python -IS guard.py PARENT PIPE words ...` is the guard of a program; a process that will import a
-user's file calls `enter`, and goes on below a guard. Only Linux has what this needs.
+`python -IS process_guard.py PARENT PIPE words ...` guards a program. A process that will import a
+user's file calls `enter` and continues below a guard. This needs Linux.
 """
 
 import ctypes
@@ -18,18 +19,23 @@ import sys
 from collections.abc import Collection
 from contextlib import suppress
 
-SHOW = signal.SIGUSR2  # passed on to the code, which shows where it is
+SHOW = signal.SIGUSR2  # passed on to the code, which then writes its stacks
 HEARD = (signal.SIGCHLD, signal.SIGTERM, SHOW)
-DEAF = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)  # a terminal's, which the code gets as well
+DEAF = (
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGHUP,
+)  # ignored: a terminal sends them to the code too
 
 _DIE_WITH_PARENT, _ADOPT_ORPHANS = 1, 36  # of prctl(2)
 
 
 def enter(parent: int, last_words: str = "") -> None:
-    """Go on in a child process, and become its guard in this one; for a process without threads.
+    """Continue in a child process, while this process becomes its guard.
 
-    It ends with the process `parent`, which started it. A process below it that has `last_words`
-    among the words of its command ends by itself where the child has, for it tells how that was.
+    Call it before any thread is started. The guard ends with the process `parent`, which started
+    it. If the child ends, a process whose command contains the argument `last_words` is not killed
+    but awaited, because it reports how the child ended.
     """
     if sys.platform == "linux":
         _control(_ADOPT_ORPHANS, 1)
@@ -52,7 +58,9 @@ def run(parent: int, error_fd: int, words: list[str]) -> None:
             os.write(error_fd, str(error.errno).encode())
         os._exit(127)
     nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in range(3):  # their other ends see when the program closes them
+    # The guard must not hold the program's pipes open. Otherwise their readers would not notice
+    # that the program has closed them.
+    for stream in range(3):
         os.dup2(nothing, stream)
     os.close(error_fd)
     _watch(child, parent)
@@ -65,14 +73,14 @@ def _control(option: int, argument: int) -> None:
 def _die_with(guard: int) -> None:
     """Have this process killed when its guard ends."""
     _control(_DIE_WITH_PARENT, signal.SIGKILL)
-    if os.getppid() != guard:  # it has ended before
+    if os.getppid() != guard:  # the guard had already ended, so the signal will never come
         os._exit(1)
 
 
 def _watch(child: int, parent: int, last_words: bytes = b"") -> None:
-    """Wait until the program or its parent has ended, or SIGTERM comes; then end all below.
+    """Wait until the program or its parent ends, or SIGTERM comes; then kill everything below.
 
-    The guard itself then ends as the program did.
+    The guard itself then ends with the exit status or the signal of the program.
     """
     exit_statuses: dict[int, int] = {}
     heard, write = os.pipe()
@@ -97,7 +105,7 @@ def _watch(child: int, parent: int, last_words: bytes = b"") -> None:
 
 
 def _open(process: int) -> int | None:
-    """A file that can be read when the process above has ended; None where it has."""
+    """Return a descriptor that is readable once the parent has ended; None if it already has."""
     with suppress(ProcessLookupError):
         opened = os.pidfd_open(process)
         if os.getppid() == process:
@@ -132,7 +140,7 @@ def _end_all(exit_statuses: dict[int, int], spared: Collection[int] = ()) -> Non
 
 
 def _below() -> set[int]:
-    """The processes whose parent this is; when one ends, those below it come here."""
+    """Return the ids of the direct children, which come to include the children's orphans."""
     me = os.getpid()
     return set(map(int, _read(f"/proc/{me}/task/{me}/children").split()))
 
@@ -148,13 +156,16 @@ def _with(argument: bytes) -> set[int]:
 
 
 def _read(path: str) -> bytes:
-    """A file of the kernel's; `pathlib` would take as long to import as all else here."""
+    """Return the contents of a file of the kernel.
+
+    `pathlib` is not used, because importing it takes as long as everything else in this module.
+    """
     with open(path, "rb") as file:  # noqa: PTH123
         return file.read()
 
 
 def _leave(status: int) -> None:
-    """End as a process did that ended so."""
+    """End this process with the same exit code or signal as that status."""
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,8 +1,8 @@
 """Sandbox for a stranger's program: the command that starts it, and its limits.
 
-Bubblewrap (`bwrap`) gives the program a machine of its own: no network, no other processes,
-its own files and those of the languages to read, and a little scratch space in memory to
-write. Ours is the `sandbox_supervisor` around that.
+Bubblewrap (`bwrap`) isolates the program. It has no network and sees no other processes. It can
+read its own files and those of the installed languages. It can write only to a little scratch
+space in memory. The `sandbox_supervisor` runs around bubblewrap and enforces what it cannot.
 """
 
 import os
@@ -31,7 +31,11 @@ RESOURCE_LIMITS = (
     "--core=0",
     f"--data={sandbox_supervisor.MAX_MEMORY_BYTES}",
 )
-"""Limits of one process, as arguments of `prlimit`; `nproc` counts the threads of all processes."""
+"""Limits of one process, as arguments of `prlimit`; `nproc` counts the threads of all processes.
+
+They are a second line of defence. A program can start 64 processes, so the supervisor adds up the
+memory and the processor time of all of them.
+"""
 
 FIRST_SANDBOX_UID = (
     0x70000000  # from here on are the users of sandboxes that root starts, one for each folder
@@ -46,7 +50,7 @@ PYTHON_PATHS = (
     *{sys.prefix, sys.base_prefix, str(Path(pydantic.__file__).parents[1])},
     *(str(Path(str(package.__file__)).parent) for package in (cardsharp, cardsharp_tools)),
 )
-"""Paths of Python and our packages, without the files beside them."""
+"""Folders of Python and of our packages; other files beside them stay invisible."""
 
 
 def sandbox_command(
@@ -57,14 +61,16 @@ def sandbox_command(
 ) -> list[str]:
     """Return the command that starts a program in a sandbox where it can read `folder`.
 
-    All else below `hidden_paths` is invisible there, even if `folder` lies in it. What the
-    program tried in vain is written to the file `violation_log`, a line each. Raises
-    `ConfigError` if there is no such program on this machine.
+    Everything else below `hidden_paths` is invisible in the sandbox, even if `folder` lies in it.
+    Each refused attempt of the program is written to the file `violation_log` as one line.
+    Raises `ConfigError` if this machine has no such program.
     """
     name = sys.executable if command[0] in {"python", "python3"} else command[0]
     executable = shutil.which(name, path=f"{_PATH}:{os.environ.get('PATH', '')}")
     if executable is None:
-        raise ConfigError(f"There is no program {command[0]!r} here; install it, and try again.")
+        raise ConfigError(
+            f"The program {command[0]!r} is not installed here. Install it and try again."
+        )
     program, visible_paths = Path(executable), [*_SYSTEM, *PYTHON_PATHS]
     real, places = program.resolve(), [*visible_paths, str(folder)]
     if not all(any(path.is_relative_to(place) for place in places) for path in (program, real)):
@@ -72,6 +78,8 @@ def sandbox_command(
         visible_paths.append(str(real))
     mounts = [*_mounts(*visible_paths), *_mounts(str(folder))]
     if hidden_paths is not None:
+        # An empty folder covers the submissions of all teams; only this team's own is mounted into
+        # it again. The order matters: bubblewrap carries mounts out one after the other.
         empty, closed = ("--tmpfs", str(hidden_paths)), ("--remount-ro", str(hidden_paths))
         mounts = [*_mounts(*visible_paths), *empty, *_mounts(str(folder)), *closed]
     program_command = [str(program), *command[1:]]
@@ -87,39 +95,45 @@ def sandbox_command(
 
 @cache
 def check_sandbox() -> None:
-    """Start a sandbox once; raises `ConfigError` if none can be started here; says what to type."""
+    """Start a sandbox once; raise `ConfigError`, with the command to type, if that fails."""
     if shutil.which("bwrap") is None:
         raise ConfigError(
-            "A submission is played in a sandbox, and there is none here. Type: sudo apt install "
-            "bubblewrap. Or give --trust to play its code as yours: it may do what you may."
+            "A submission is played in a sandbox, but bubblewrap is not installed. Type: sudo apt "
+            "install bubblewrap. Or give --trust to run the submitted code without a sandbox: it "
+            "can then do everything that your user can do."
         )
     command = sandbox_command(Path(__file__).parent, ["true"])
     result = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - ours
     if result.returncode != 0:
         last = (
             result.stderr.decode(errors="replace").strip().splitlines()
-            or ["it ended without a word"]
+            or ["it ended without a message"]
         )[-1]
         raise ConfigError(
             f"No sandbox can be started here ({last}). It needs bubblewrap, libseccomp2 and user "
             "namespaces; on Ubuntu type: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"
-            ". Or give --trust to play a submission's code as yours: it may do what you may."
+            ". Or give --trust to run the submitted code without a sandbox: it can then do "
+            "everything that your user can do."
         )
 
 
 def _mounts(*places: str) -> Iterator[str]:
-    """Yield what makes places readable."""
+    """Yield the arguments of bubblewrap that make places readable."""
     for place in places:
-        yield from ("--dir", str(Path(place).parent))  # else nobody but its owner may pass
+        # Bubblewrap makes a missing parent folder for its owner alone. The program may run as
+        # another user, so the parent is made explicitly, which lets everybody pass.
+        yield from ("--dir", str(Path(place).parent))
         yield from ("--ro-bind-try", place, place)
 
 
 def _bwrap(folder: Path, mounts: Sequence[str]) -> Iterator[str]:
-    """Yield the words before the program, which finds those mounts."""
+    """Yield the arguments before the program, which will see those mounts."""
     yield from (str(shutil.which("bwrap")), "--unshare-pid", "--unshare-net", "--unshare-ipc")
     yield from ("--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session")
     yield from ("--cap-drop", "ALL")
-    # As root it is made somebody else below: root's own files and limits are not for it.
+    # Without root, a user namespace isolates the program. Root cannot rely on that: inside it the
+    # program would still own root's files, and no limit on processes applies to root. So the
+    # program gets a user id of its own, one for each folder, and loses all capabilities with it.
     is_root = os.geteuid() == 0
     as_root = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
     yield from as_root if is_root else ("--unshare-user",)

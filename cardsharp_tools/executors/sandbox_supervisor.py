@@ -1,10 +1,10 @@
 """Supervisor of a sandbox: it starts bubblewrap, watches the processes in it, and ends them.
 
-`python -IS sandbox_supervisor.py NOTES bwrap ...` passes questions on to the sandbox, whose
-answers go out without passing through the supervisor. Its stderr is copied without control
-characters, and no more than a page of it. Too much memory, processor time or text ends the
-sandbox, and a sentence says so. Use of the network is refused without ending the sandbox, and
-noted in the file NOTES, unless that name is empty.
+`python -IS sandbox_supervisor.py NOTES bwrap ...` passes questions on to the sandbox. The answers
+go straight to stdout, not through the supervisor. It copies stderr without control characters,
+and at most `PAGE` bytes of it for each question. Too much memory, processor time or text ends the
+sandbox, and a line on stderr says why. An attempt to use the network fails without ending the
+sandbox, and is noted in the file NOTES, unless that name is empty.
 """
 
 import ctypes
@@ -23,17 +23,22 @@ MAX_CPU_SECONDS = (
     30.0  # seconds of processor time from one question to the next, of all processes together
 )
 MAX_IDLE_SECONDS = 900.0  # seconds without a question after which a sandbox ends
-EXIT_GRACE_SECONDS = 5.0  # those that it has to end by itself once nobody can ask it any more
-PAGE, FLOOD = 3_000, 1_000_000  # bytes of stderr passed on of a question, and that end the sandbox
-POLL_SECONDS = 0.1  # seconds from one look to the next
+EXIT_GRACE_SECONDS = 5.0  # seconds in which it may end by itself after its stdin was closed
+# Bytes of stderr for each question: PAGE are passed on, FLOOD end the sandbox.
+PAGE, FLOOD = 3_000, 1_000_000
+POLL_SECONDS = 0.1  # seconds from one check of the limits to the next
 
 NETWORK_COUNTERS = ("OutRequests", "OutNoRoutes", "Ip6OutRequests", "Ip6OutNoRoutes")
-"""The kernel's counts of packets that were sent, or that no way was there for."""
+"""Names of the kernel's counters of packets that were sent or that had no route."""
 
-NETWORK_VIOLATION = "it tried to use the network, and its sandbox has none but its own"
-"""Note on use of the network, at most once a question; loopback traffic counts, too."""
+NETWORK_VIOLATION = "it tried to use the network, which the sandbox does not have"
+"""Text of the note on a sandbox, at most once for each question.
 
-FATAL_ERROR_PREFIX = "Fatal sandbox error: "  # begins the line that says what ended a sandbox
+Packets that the program sends to itself count as well, because the kernel counts them in the same
+place.
+"""
+
+FATAL_ERROR_PREFIX = "Fatal sandbox error: "  # begins the line that says why a sandbox was ended
 
 _PAGE_SIZE, _TICKS = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 _SYSTEM_CALL = 128 + signal.SIGSYS
@@ -47,11 +52,15 @@ KILLED_SYSCALLS = (
     "finit_module delete_module kexec_load kexec_file_load reboot swapon swapoff acct quotactl "
     "syslog"
 )
-"""No program has a reason for these: they end it."""
+"""System calls that no bot has a reason to make; they end the program.
 
-DENIED_SYSCALLS = (
-    "io_uring_setup memfd_create memfd_secret shmget"  # memory by these would be nobody's
-)
+They inspect other processes, change mounts and namespaces, or change the kernel itself. So they
+could lead out of the sandbox.
+"""
+
+# Memory that these allocate belongs to no process, so the limit on memory would not count it. They
+# only fail: libraries try them and then use something else.
+DENIED_SYSCALLS = "io_uring_setup memfd_create memfd_secret shmget"
 
 _ALLOW, _KILL, _EPERM, _ENOSYS = 0x7FFF0000, 0x80000000, 0x50001, 0x50026
 _GREATER_OR_EQUAL, _MASKED_EQUAL = 5, 7
@@ -59,7 +68,7 @@ _CLONE_NEW = 0x7E020000  # all of clone's flags that make a namespace
 
 
 class _Compare(ctypes.Structure):
-    """libseccomp's `scmp_arg_cmp`: what an argument of a system call is."""
+    """Condition on an argument of a system call: `scmp_arg_cmp` of libseccomp."""
 
     _fields_ = (
         ("arg", ctypes.c_uint),
@@ -73,7 +82,10 @@ Rule = tuple[int, str] | tuple[int, str, _Compare]
 
 
 def seccomp_filter() -> int:
-    """An open file with the filter of system calls, as bubblewrap reads it; raises `OSError`."""
+    """Return an open file with the filter of system calls in the form that bubblewrap reads.
+
+    Raises `OSError` if libseccomp cannot make it.
+    """
     lib = ctypes.CDLL("libseccomp.so.2")
     lib.seccomp_init.restype = ctypes.c_void_p
     context = ctypes.c_void_p(lib.seccomp_init(_ALLOW))
@@ -90,10 +102,12 @@ def seccomp_filter() -> int:
 
 
 def _rules() -> Iterator[Rule]:
-    """Yield what is done with which system call, for such arguments."""
+    """Yield the rules of the filter: an action, a system call, and conditions on its arguments."""
     yield from ((_KILL, name) for name in KILLED_SYSCALLS.split())
     yield from ((_EPERM, name) for name in DENIED_SYSCALLS.split())
-    yield _ENOSYS, "clone3"  # its flags cannot be looked at; libraries use clone in its place
+    # The flags of clone3 lie in memory, where a filter cannot read them. With "not implemented",
+    # libraries fall back to clone, whose flags are an argument.
+    yield _ENOSYS, "clone3"
     for bit in range(17, 31):
         if _CLONE_NEW & 1 << bit:
             yield _KILL, "clone", _Compare(0, _MASKED_EQUAL, 1 << bit, 1 << bit)
@@ -107,7 +121,7 @@ def _rules() -> Iterator[Rule]:
 
 
 def process_tree(process: int) -> list[int]:
-    """A process and all that it has started, as far as they still run."""
+    """Return the ids of a process and of all its descendants that still run."""
     pids = [process]
     for pid in pids:  # which grows meanwhile
         try:
@@ -119,7 +133,7 @@ def process_tree(process: int) -> list[int]:
 
 
 def resource_usage(processes: list[int]) -> tuple[int, float]:
-    """Bytes of memory and seconds of processor time that they have taken together."""
+    """Return the bytes of memory and the seconds of processor time of all processes together."""
     memory = ticks = 0
     for pid in processes:
         try:
@@ -156,7 +170,7 @@ def packets_sent(processes: list[int]) -> int:
 
 
 def escape_control_chars(text: str) -> str:
-    """The text with control characters as codes, which do nothing to a terminal."""
+    """Return the text with control characters written as codes, so that a terminal is safe."""
     return "".join(
         character
         if character.isprintable() or character in "\n\t"
@@ -166,7 +180,7 @@ def escape_control_chars(text: str) -> str:
 
 
 class SandboxSupervisor:
-    """A sandbox between its start and its end."""
+    """A running sandbox and the resources that it has used."""
 
     def __init__(self, violation_log: str, command: list[str]) -> None:
         errors, written = os.pipe()
@@ -185,7 +199,7 @@ class SandboxSupervisor:
         self._notes, self._sent_packet_count, self._is_noted = violation_log, 0, False
 
     def watch(self) -> str:
-        """Wait for the end of it, and why it was ended; empty where it ended by itself."""
+        """Wait until the sandbox ends; return why it was ended, or "" if it ended by itself."""
         waiting, reason = [0, self._errors], ""
         looked = 0.0
         while self._errors in waiting:
@@ -202,7 +216,7 @@ class SandboxSupervisor:
         return reason
 
     def dump_stacks(self, *_: object) -> None:
-        """Have the processes that can tell where they are do so."""
+        """Make each process that handles the signal write its stacks to stderr."""
         for pid in process_tree(self.process.pid):
             try:
                 status = Path(f"/proc/{pid}/status").read_text("latin-1")
@@ -213,7 +227,7 @@ class SandboxSupervisor:
                 continue
 
     def _ask(self) -> bool:
-        """Pass on what is asked; False where nobody will ask any more."""
+        """Pass on a question; return False if there will be no more questions."""
         question, pipe = os.read(0, 1 << 20), self.process.stdin
         if pipe is None:
             return False
@@ -232,7 +246,7 @@ class SandboxSupervisor:
         return bool(question)
 
     def _hear(self) -> bool:
-        """Pass on what it writes on stderr; False at the end."""
+        """Pass on what the sandbox has written to stderr; return False at its end."""
         heard = os.read(self._errors, 1 << 16)
         room = max(0, PAGE - self._heard)
         os.write(2, escape_control_chars(heard[:room].decode(errors="replace")).encode())
@@ -255,17 +269,17 @@ class SandboxSupervisor:
         if memory > MAX_MEMORY_BYTES:
             return f"it took more than {MAX_MEMORY_BYTES >> 20} MB of memory"
         if self._busy - self._busy_at_request > MAX_CPU_SECONDS:
-            return f"it took {MAX_CPU_SECONDS:g} s of processor time since it was asked last"
+            return f"it took {MAX_CPU_SECONDS:g} s of processor time for one question"
         if self._heard > FLOOD:
-            return f"it wrote more than {FLOOD // 10**6} MB on stderr"
+            return f"it wrote more than {FLOOD // 10**6} MB to stderr"
         if monotonic() - self._request_time > MAX_IDLE_SECONDS:
-            return f"nobody asked it for {MAX_IDLE_SECONDS:g} s"
-        return "nobody is there who could ask it" if os.getppid() != self._parent else ""
+            return f"it got no question for {MAX_IDLE_SECONDS:g} s"
+        return "the process that asks it has ended" if os.getppid() != self._parent else ""
 
 
 def main() -> int:
-    """Start the command and watch it; its exit code."""
-    os.nice(5)  # the arena and who plays without a sandbox go first
+    """Start the command, watch it, and return its exit code."""
+    os.nice(5)  # the arena and bots without a sandbox get processor time first
     supervisor = SandboxSupervisor(sys.argv[1], sys.argv[2:])
     signal.signal(signal.SIGUSR2, supervisor.dump_stacks)
     reason = supervisor.watch()

@@ -33,7 +33,7 @@ from cardsharp_tools.executors.submission import is_submission
 
 SUFFIX = ".py"
 
-WEIGHTS_SUFFIX = ".json"  # what the name of a file ends in that training wrote
+WEIGHTS_SUFFIX = ".json"  # suffix of a file that training wrote
 
 
 PACKAGES_DIR = "packages"  # the folder beside a strategy file with packages of its own
@@ -57,7 +57,7 @@ def display_name(name: str) -> str:
 
 
 def with_absolute_paths(name: str) -> str:
-    """The same player's name wherever it is read: files in it have their whole paths."""
+    """Return the player's name with absolute paths, so that it is valid in any working folder."""
     if is_file(name):
         return str(Path(name).absolute())
     return external_program.with_absolute_paths(name) if external_program.is_program(name) else name
@@ -71,22 +71,22 @@ def is_user_strategy(name: str) -> bool:
 def unknown_strategy_error(
     error: ConfigError, name: str, available_names: Sequence[str]
 ) -> ConfigError:
-    """The error of a name that no strategy has, with what may be given in its place."""
+    """Return the error for an unknown strategy name, with the names that can be given instead."""
     if "/" in name:
-        return ConfigError(f"There is no program {name} that can be run; check the path.")
+        return ConfigError(f"There is no executable program {name}. Check the path.")
     near = get_close_matches(name, available_names, 1)
     hint = f" Did you mean {near[0]}?" if near else ""
     return ConfigError(
-        f"{error}{hint} Or give a file whose name ends in .py, one that training wrote (.json), "
-        "or a command in quotes such as 'node bot.js'."
+        f"{error}{hint} Or give a strategy file (.py), a file that training wrote (.json), or a "
+        "command in quotes such as 'node bot.js'."
     )
 
 
 def load_strategy(name_or_file: str, strategy_game: Game | None = None) -> str:
-    """The name of a strategy that can be built now; a file is imported, a program started first.
+    """Make a strategy ready to be built and return its name.
 
-    It is one of the first game's, where no game is given. Raises `ConfigError` if there is no such
-    strategy, or the file cannot be used; it says what to do.
+    A file is imported and a program is started. Without `strategy_game` the first game is used.
+    Raises `ConfigError`, with what to do, if there is no such strategy or it cannot be used.
     """
     strategy_game, name = strategy_game or get_game(None), name_or_file
     for is_such, loader in (
@@ -108,17 +108,21 @@ def load_strategy(name_or_file: str, strategy_game: Game | None = None) -> str:
     except (Exception, SystemExit) as error:
         place = _place(error, Path(name_or_file).absolute())
         remedy = _remedy(error, Path(name_or_file)) or (
-            "; its __init__ takes one thing besides self, a Random or in Euchre a stopwatch."
+            ". Its __init__ must take exactly one argument besides self: a Random, or in Euchre a "
+            "stopwatch."
         )
         raise ConfigError(
-            f"The strategy '{name}' cannot be made: {place} fails: {_error_text(error)}{remedy}"
+            f"The strategy '{name}' cannot be created: {place} fails: {_error_text(error)}{remedy}"
         ) from error
     check_decide(strategy, name)
     return name
 
 
 def source_files(name_or_file: str, game: Game) -> tuple[Path, ...]:
-    """A file with its modules, or those a command names; none for a name; raises `ConfigError`."""
+    """Return the files that a player consists of: a strategy file with its modules, or a command's.
+
+    A built-in strategy has none. Raises `ConfigError` if the file cannot be used.
+    """
     if is_submission(name_or_file):
         return submission.submission_files(name_or_file)
     if external_program.is_program(name_or_file):
@@ -134,7 +138,10 @@ def source_files(name_or_file: str, game: Game) -> tuple[Path, ...]:
 
 
 def source_version(name_or_file: str, game: Game) -> str | None:
-    """A word that changes as a user's files do; None for one of ours; raises `ConfigError`."""
+    """Return a hash of a user's files, or None for a built-in strategy.
+
+    Raises `ConfigError` if the files cannot be read.
+    """
     files = source_files(name_or_file, game)
     if not files:
         return None
@@ -143,16 +150,20 @@ def source_version(name_or_file: str, game: Game) -> str | None:
 
 @cache
 def _admit_trained(name: str, of: Game) -> str:
-    """The file's name as that of a strategy that can be built now: its weights are read once."""
+    """Register the strategy of a file that training wrote; return its name. It is read once."""
     if of.load_trained_strategy is None:
-        raise ConfigError(f"No player of {of.title} is trained into a file; {name} cannot play it.")
+        raise ConfigError(
+            f"{name} cannot play {of.title}: no strategy of that game is trained into a file."
+        )
     try:
         player = of.load_trained_strategy.load()(read_json_text(Path(name)))
     except ConfigError:
         raise
     except Exception as error:
         error_text = _error_text(error).rstrip(".")
-        raise ConfigError(f"{name} is no file that training wrote ({error_text}).") from error
+        raise ConfigError(
+            f"{name} is not a file that training wrote, or it is damaged ({error_text})."
+        ) from error
     registry_for(of.strategy_package).register_external(name, lambda _rng: player)
     return name
 
@@ -161,20 +172,20 @@ _listeners: list[Callable[[Path], None]] = []
 
 
 def import_in_this_process(on_import: Callable[[Path], None]) -> None:
-    """From now on strategy files are imported here, after the listener has heard of each."""
+    """Import strategy files in this process from now on; call `on_import` before each import."""
     _listeners[:] = [on_import]
 
 
 def _strategy_info(path: Path, of: Game) -> StrategyFileInfo:
-    """The strategy that a file registers."""
+    """Return the strategy that a file registers, imported here or in a process of its own."""
     if not path.is_file():
-        raise ConfigError(f"There is no strategy file {path}; check the path.")
+        raise ConfigError(f"There is no strategy file {path}. Check the path.")
     return _load(path, of.strategy_package) if _listeners else load_strategy_file(path, of)
 
 
 @cache
 def _load(path: Path, package: str) -> StrategyFileInfo:
-    """The strategy that a file registers here."""
+    """Import a file in this process and return the strategy that it registers."""
     registry = registry_for(package)
     previous_factories = {name: registry.factory(name) for name in registry.names()}
     files = _import(path, strategy_modules.name_of(path))
@@ -185,18 +196,19 @@ def _load(path: Path, package: str) -> StrategyFileInfo:
     ]
     if not new_names:
         raise ConfigError(
-            f'{path} registers no strategy; write @strategy("mine") above its class '
+            f'{path} registers no strategy. Write @strategy("mine") above its class '
             f"(from {package} import strategy)."
         )
     if len(new_names) > 1:
         raise ConfigError(
-            f"{path} registers {', '.join(new_names)}; put each strategy in its own file."
+            f"{path} registers several strategies: {', '.join(new_names)}. Put each one into its "
+            "own file."
         )
     [name] = new_names
     if name in previous_factories and not is_registered_from_file(name, package):
         raise ConfigError(
-            f"{path} takes the name '{name}', which a strategy of ours has; choose another, "
-            f'such as @strategy("my-{name}").'
+            f"{path} uses the name '{name}' of a built-in strategy. Choose another name, such as "
+            f'@strategy("my-{name}").'
         )
     registered_name = unique_name(name, path, package)
     if registered_name != name:
@@ -207,7 +219,7 @@ def _load(path: Path, package: str) -> StrategyFileInfo:
 
 
 def _import(path: Path, module_name: str) -> tuple[Path, ...]:
-    """Import the file at `path` as a module of that name; it, and its own modules beside it."""
+    """Import a file as a module of that name; return the file and the modules beside it."""
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
         raise ConfigError(f"{path} cannot be imported as Python.")
@@ -217,7 +229,8 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
     _sibling_modules.clear()
     sys.modules[module_name] = module
     loaded_modules = set(sys.modules)
-    # These first of all strategy files' folders, but all of them last: none hides Python's own.
+    # The folders of this file come before those of other strategy files, so that it finds its own
+    # modules. All of them come after Python's own, so that no `random.py` hides the standard one.
     import_folders = (str(path.parent), str(path.parent / PACKAGES_DIR))
     sys.path[:] = [place for place in sys.path if place not in _folders]
     _folders[:] = [*import_folders, *(place for place in _folders if place not in import_folders)]
@@ -241,17 +254,19 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
 
 _folders: list[str] = []
 _sibling_modules: dict[str, Path] = {}
-"""The modules beside the file that was imported last, which are imported anew by the next one.
+"""Modules beside the strategy file that was imported last; the next import removes them.
 
-So the same name in another folder is another module: a bot can play its older version. Until then
-they are found by their names, as what a strategy gives to processes of its own must be.
+So a module of the same name in another folder is imported anew, and a bot can play against its
+older version. Until then the modules stay in `sys.modules`, because processes that a strategy
+starts find its objects by the name of their module.
 """
 
 
 def _modules_in(names: set[str], folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield those modules that lie in the folder, with their files.
+    """Yield the modules whose files are in the folder, with these files.
 
-    Packages are none of them, for those with compiled code can be imported only once.
+    The folder `packages` is left out, because packages with compiled code can be imported only
+    once.
     """
     for name in sorted(names):
         file = getattr(sys.modules[name], "__file__", None)
@@ -262,7 +277,7 @@ def _modules_in(names: set[str], folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _place(error: BaseException, path: Path) -> str:
-    """The file, and the line of it that failed where that is known."""
+    """Return the file and, if it is known, the line that failed."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == str(path)]
     if isinstance(error, SyntaxError) and error.lineno is not None:
@@ -271,7 +286,7 @@ def _place(error: BaseException, path: Path) -> str:
 
 
 def _unread(error: BaseException, path: Path) -> str | None:
-    """Say that a file cannot be read as Python's text; None where something else failed."""
+    """Return why a file cannot be read as Python source; None if something else failed."""
     if not isinstance(error, SyntaxError | ValueError):
         return None
     error_path = error.filename if isinstance(error, SyntaxError) else None
@@ -283,10 +298,10 @@ def _unread(error: BaseException, path: Path) -> str | None:
 def _remedy(error: BaseException, path: Path) -> str:
     """Return what to write if a file is not found, or what to type if a package is missing."""
     if isinstance(error, SystemExit):
-        return "; a strategy file is imported, so leave out what ends the program"
+        return ". A strategy file is imported, so remove the code that ends the program"
     if isinstance(error, FileNotFoundError) and (path.parent / str(error.filename)).exists():
         return (
-            ". It lies beside the strategy file, which may be played from any folder: write "
+            ". That file is in the folder of the strategy file, not in the working folder. Write "
             f"Path(__file__).parent / {error.filename!r} (from pathlib import Path)"
         )
     if not isinstance(error, ModuleNotFoundError):

@@ -1,7 +1,7 @@
-"""Habits of a user's strategy that break no rule and still do harm, and what to do about them.
+"""Habits of a user's strategy that break no rule but do harm, with hints on what to change.
 
-Global random numbers, globals that change with the decisions, and slowness. The process of a file
-sees them, and the process that asks it tells all of them at its end.
+They are: global random numbers, globals that change with the decisions, and slowness. The worker
+process of a file detects them. Its parent collects them and prints each one once at the end.
 """
 
 import ast
@@ -19,9 +19,9 @@ from cardsharp_tools.executors.line_process import ANSWER_TIMEOUT
 
 SLOW_MEDIAN = 0.1  # seconds of a decision from which a strategy is called slow
 SLOW_MAX = ANSWER_TIMEOUT.total_seconds() / 2  # the same of its slowest decision
-OFTEN = 3  # decisions that change a global before anybody is told: the first may set it up
+OFTEN = 3  # decisions that change a global until there is a hint: the first ones may set it up
 
-_MAX_TIMES = 10_000  # decisions whose times are kept
+_MAX_TIMES = 10_000  # decisions whose times are stored
 _SIZED = (list, dict, set, deque)
 _PLAIN = (int, float, str, tuple, frozenset)
 
@@ -40,7 +40,7 @@ def clock_without_cpu_wait() -> float:
 
 
 class GlobalState:
-    """The state outside of a strategy that its decisions change: chance, and its own globals."""
+    """Global state that a strategy's decisions change: random numbers and its module's globals."""
 
     def __init__(self, owner: object) -> None:
         self._module = sys.modules.get(type(owner).__module__)
@@ -53,7 +53,7 @@ class GlobalState:
         return random.getstate(), _numpy_state(), dict(self._globals())
 
     def _globals(self) -> Iterator[tuple[str, object]]:
-        """The size of each container and the value of each plain global, by name."""
+        """Yield the name of each global, with its size if it is a container, else its value."""
         spaces: list[tuple[str, Mapping[str, object]]] = [
             ("", {} if self._module is None else vars(self._module)),
             (f"{self._class.__name__}.", vars(self._class)),
@@ -68,7 +68,7 @@ class GlobalState:
                     yield f"{prefix}{name}", value
 
     def begin(self) -> None:
-        """Look at the state before a decision."""
+        """Record the state before a decision."""
         self._previous_state = self._look()
 
     def end(self) -> None:
@@ -83,7 +83,7 @@ class GlobalState:
         self._changes.update(names)
 
     def hints(self) -> list[str]:
-        """Return what is to be said of it, each in a sentence or two."""
+        """Return the hints about the file, each in one to three sentences."""
         file = getattr(self._module, "__file__", None)
         tree = _tree(file)
         name = "The strategy" if file is None else Path(file).name
@@ -94,8 +94,8 @@ class GlobalState:
             place = f"{name}, line {line}" if line else name
             hints.append(
                 f"{place}: the global {' and '.join(changed)} changes with the decisions. Another "
-                "match or process begins without it, so decide from the position alone; only a "
-                "cache of what the position decides does no harm."
+                "match or process starts without these changes, so decide from the position alone. "
+                "A global cache is fine if the position alone determines its values."
             )
         return hints
 
@@ -104,10 +104,9 @@ class GlobalState:
         place = f"{name}, line {line}" if line else name
         replacement = f"self.rng.{function}" if function in dir(random.Random) else "self.rng"
         return (
-            f"{place}: {call} draws from global random numbers, which no seed of a match sets. "
-            f"Write {replacement}, the Random that __init__ is given: the same seed then "
-            "plays the same "
-            "match."
+            f"{place}: {call} draws from global random numbers, which a match's seed does not set. "
+            f"Write {replacement}, the Random that __init__ gets: then the same seed plays the "
+            "same match."
         )
 
 
@@ -120,7 +119,7 @@ def _numpy_state() -> object:
 
 
 def _tree(file: str | None) -> ast.Module:
-    """The file's syntax tree, an empty one where there is none to be read."""
+    """Return the syntax tree of the file, or an empty tree if it cannot be read."""
     try:
         return ast.parse(Path(file).read_bytes() if file else b"")
     except (OSError, SyntaxError, ValueError):
@@ -128,7 +127,7 @@ def _tree(file: str | None) -> ast.Module:
 
 
 def _calls(tree: ast.Module, module: str) -> Iterator[tuple[str, str, int]]:
-    """The calls of a module's functions: as they are written, the function's name, and the line."""
+    """Yield the calls of a module's functions: the source text, the function's name, the line."""
     roots, functions = {module}, dict[str, str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -146,7 +145,7 @@ def _calls(tree: ast.Module, module: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _lines_of(tree: ast.Module, name: str) -> Iterator[int]:
-    """The lines that assign a global of that name."""
+    """Yield the lines that assign a global of that name."""
     plain = name.rpartition(".")[2]
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign):
@@ -170,14 +169,14 @@ _habits: defaultdict[str, Habits] = defaultdict(Habits)
 
 
 def note_decision(name: str, seconds: float, hints: Iterable[str]) -> None:
-    """Keep what was seen at one decision of a file of that name."""
+    """Record the seconds and hints of one decision of a file of that name."""
     habits = _habits[name]
     habits.seconds.append(seconds)
     habits.hints.update(dict.fromkeys(hints))
 
 
 def take_hints() -> Iterator[str]:
-    """Yield all that is to be said of all files, and forget it."""
+    """Yield the hints about all files, and clear them."""
     while _habits:
         name, habits = _habits.popitem()
         yield from habits.hints
@@ -185,7 +184,7 @@ def take_hints() -> Iterator[str]:
         if middle >= SLOW_MEDIAN or longest >= SLOW_MAX:
             yield (
                 f"{name} is slow: half of its decisions took {middle:.2f} s or more, the slowest "
-                f"{longest:.2f} s. A decision may take {ANSWER_TIMEOUT.total_seconds():g} "
-                "s, and all of a "
-                "turn 10 s at most arenas; what is late is replaced by a safe action."
+                f"{longest:.2f} s. A decision may take {ANSWER_TIMEOUT.total_seconds():g} s, and a "
+                "whole turn may take 10 s at most arenas. A late decision is replaced by a safe "
+                "action."
             )

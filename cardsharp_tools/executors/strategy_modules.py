@@ -1,7 +1,8 @@
 """Strategy files as modules that any process can import by their names.
 
-A process that a strategy starts, as `multiprocessing` does, gets functions and objects by the name
-of their module. So a file's module lies in this one, and its name tells where the file is.
+A process that a strategy starts with `multiprocessing` gets functions and objects by the name of
+their module. So the module of a strategy file is a submodule of this one, and its name contains
+the path of the file. Any process that imports this module can then find the file.
 """
 
 import sys
@@ -20,19 +21,19 @@ __path__: list[str] = []  # as of a package, so that there are modules in it
 _START = f"{__name__}."
 
 RELATIVE = (
-    "a strategy file is no part of a package, so it has no relative imports; write `from {0} "
-    "import ...`, or `import {0}`, for a module that lies beside it"
+    "a strategy file is not part of a package, so relative imports do not work; write `from {0} "
+    "import ...` or `import {0}` for a module in the same folder"
 )
 """Error message for a relative import in a strategy file; it says what to write instead."""
 
 
 def name_of(file: Path) -> str:
-    """The name of a file's module; the path is absolute."""
+    """Return the module name of a file, given by its absolute path."""
     return _START + quote(str(file), safe="").replace(".", "%2E")
 
 
 class _Finder(MetaPathFinder):
-    """Finds the file of such a module."""
+    """Import hook that finds the file of a strategy module by its name."""
 
     def find_spec(
         self,

@@ -1,8 +1,8 @@
-"""A strategy file as its parent sees it: in a process of its own, which may die for it alone.
+"""Parent side of a strategy file, which runs in a process of its own.
 
-A crash, an end, a hang or a full memory there is a fault of one decision, told with the line it
-came in; the next decision is made by a new process. `cardsharp_tools.executors.strategy_worker`
-is the other end.
+If the file crashes, exits, hangs or runs out of memory, only one decision fails. The error names
+the line, and the next decision is made by a new process. The other side is
+`cardsharp_tools.executors.strategy_worker`.
 """
 
 import pickle
@@ -37,7 +37,7 @@ from cardsharp_tools.executors.strategy_habits import note_decision
 _STACK = re.compile(
     r"Fatal (?:Python|sandbox) error|Current thread 0x|Thread 0x|Stack \(most recent"
 )
-"""Begins what the process says of its end."""
+"""Pattern of the line at which the report of a process on its own end begins."""
 
 
 class StrategyFileInfo(BaseModel):
@@ -49,7 +49,7 @@ class StrategyFileInfo(BaseModel):
 
 
 class _WorkerAnswer(BaseModel, hide_input_in_errors=True):
-    """A decision, or its fault; actions are places among those that the game offers."""
+    """Decision or error of the worker; an action is its index among those that the game offers."""
 
     action: int = 0
     reason: PrintableText = ""
@@ -62,7 +62,7 @@ class _WorkerAnswer(BaseModel, hide_input_in_errors=True):
 
 
 class _StrategyFileProcess(LineProcess):
-    """The process of a file: before it is ended, it tells where it is."""
+    """Process of a strategy file, which writes its stack before it is killed."""
 
     def __init__(self, command: str) -> None:
         super().__init__(command)
@@ -77,7 +77,11 @@ class _StrategyFileProcess(LineProcess):
         return self.hello
 
     def kill(self) -> None:
-        """End it, after it has told its stack once; a second signal would end it before."""
+        """Kill the process after it has written its stack.
+
+        The lock makes sure that only one signal is sent, because a second one would end the
+        process before its stack is complete.
+        """
         with self._telling, suppress(ProcessLookupError):
             if self.is_alive:
                 self.process.send_signal(hang_monitor.STACK_DUMP_SIGNAL)
@@ -91,7 +95,7 @@ class _StrategyFileProcess(LineProcess):
         if self.exceeded_timeout is not None:
             reason = f"{TIMEOUT_MESSAGE} {self.exceeded_timeout.total_seconds():g} s"
         elif partial_answer:
-            reason = "its answer has no end"
+            reason = "its answer has no line break"
         else:
             reason = f"the strategy ended the process ({self._exit_reason(stderr)})"
         self.place, text = hang_monitor.find_user_frame(stderr, {self._folder})
@@ -119,11 +123,11 @@ class StrategyProcess(ExternalProgram):
 
     def __init__(self, command: str, game: Game, rng_or_stopwatch: object, file: str = "") -> None:
         super().__init__(command)
-        self._file = file  # whose habits are told to whoever started us, "" for nobody's
+        self._file = file  # name under which habits are reported; "" reports none
         self._translation, self._number = game.program_protocol.load(), next(_numbers)  # type: ignore[union-attr]
         self._rng_or_stopwatch = (
             None if isinstance(rng_or_stopwatch, SystemRandom) else rng_or_stopwatch
-        )  # which cannot be sent
+        )  # a SystemRandom has no state that could be sent to the process
 
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
         """Return the strategy's decision.
@@ -155,7 +159,9 @@ class StrategyProcess(ExternalProgram):
         try:
             return _WorkerAnswer.model_validate_json(line)
         except ValidationError as error:
-            raise InvalidDecision(f"its process answered what is no decision: {error}") from None
+            raise InvalidDecision(
+                f"its process sent an answer that is no decision: {error}"
+            ) from None
 
     def wait_until_imported(self) -> None:
         """Wait until the file is imported; raise `InvalidDecision` if that fails or is late.
@@ -168,14 +174,14 @@ class StrategyProcess(ExternalProgram):
                 raise InvalidDecision(hello.rejection)
 
     def restart(self) -> None:
-        """Go on with a new process, and other dice: those of the last one are thrown."""
+        """Continue with a new process and a new RNG, because the old RNG's draws are used up."""
         super().restart()
         if isinstance(self._rng_or_stopwatch, Random):
             self._rng_or_stopwatch = Random(self._rng_or_stopwatch.getrandbits(64))
 
 
 def worker_command(path: Path, game: Game) -> list[str]:
-    """The words of the command that is a file's process."""
+    """Return the arguments of the command that runs a strategy file."""
     return [
         sys.executable,
         "-P",
@@ -195,7 +201,9 @@ def load_strategy_file(path: Path, game: Game, sandbox_command: str = "") -> Str
     imported in time, and `StrategyError` if it ends its process.
     """
     if game.program_protocol is None:
-        raise ConfigError(f"No file can play {game.title} yet: the game names no `program`.")
+        raise ConfigError(
+            f"Strategy files cannot play {game.title} yet: the game defines no protocol for them."
+        )
     command = sandbox_command or shlex.join(worker_command(path, game))
     process = _StrategyFileProcess(command)
     try:
@@ -207,7 +215,8 @@ def load_strategy_file(path: Path, game: Game, sandbox_command: str = "") -> Str
             raise StrategyError(f"{place}: {reason}.") from None
         seconds = f"{process.exceeded_timeout.total_seconds():g}"
         raise ConfigError(
-            f"{place}: not imported within {seconds} s; let the file define, and decide do."
+            f"{place}: the import did not end within {seconds} s. Move slow work from module level "
+            "into decide()."
         ) from None
     if hello.rejection:
         raise ConfigError(hello.rejection)

@@ -1,9 +1,8 @@
-"""The process of one strategy file: it reads positions that its parent pickled, answers in JSON.
+"""Worker process of one strategy file: it reads pickled positions and answers in JSON.
 
-`python -m cardsharp_tools.executors.strategy_worker GAME FILE`. The parent unpickles nothing:
-an action is told by its
-place among those that the game offers. Where the code hangs or ends this process, its stack is on
-stderr.
+`python -m cardsharp_tools.executors.strategy_worker GAME FILE`. The parent unpickles nothing,
+because unpickling would run code that a strategy chose. So an answer names an action by its index
+among those that the game offers. If the code hangs or ends this process, the stack is on stderr.
 """
 
 import faulthandler
@@ -28,22 +27,21 @@ from cardsharp_tools.executors.strategy_habits import GlobalState, clock_without
 
 _end = os._exit
 
-MAX_WORK_SECONDS = 900  # seconds of an import or a decision, should our parent be gone
+MAX_WORK_SECONDS = 900  # limit of an import or a decision if the parent is gone
 
 
 def main(game: Game, file: str) -> None:
-    """Say what the file is, then decide until nobody asks any more."""
+    """Report what the file registers, then answer questions until stdin is closed."""
     requests, responses = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)  # whatever native code prints is no answer
+    os.dup2(2, 1)  # output of native code goes to stderr, so that it is not read as an answer
     sys.stdout = _Passed()
     faulthandler.enable()
-    faulthandler.dump_traceback_later(
-        MAX_WORK_SECONDS, exit=True
-    )  # native code that hangs stops no clock
-    faulthandler.register(
-        hang_monitor.STACK_DUMP_SIGNAL, chain=True
-    )  # it tells the stack, and is ended by it
+    # faulthandler works in C, so hanging native code cannot stop its timer. The parent normally
+    # ends a late process much earlier; the timer is for a worker whose parent is gone.
+    faulthandler.dump_traceback_later(MAX_WORK_SECONDS, exit=True)
+    # The signal writes the stack; `chain` then lets its default action end the process.
+    faulthandler.register(hang_monitor.STACK_DUMP_SIGNAL, chain=True)
     os._exit = _exit
     os.register_at_fork(after_in_child=crash_report.silence)
     crash_report.limit_memory()
@@ -61,7 +59,7 @@ def main(game: Game, file: str) -> None:
 
 
 def _decide(of: Game, name: str, requests: IO[bytes], responses: IO[str]) -> None:
-    """Answer each question; a strategy is made anew where another player asks."""
+    """Answer each question; build a new strategy if the question is for another player."""
     translation, decider = of.program_protocol.load(), of.decision_runner.load()  # type: ignore[union-attr]
     player, strategy, state, this = 0, None, None, os.getpid()
     while True:
@@ -108,7 +106,7 @@ def _in_words(decision: Decision[Any], allowed: list[Any]) -> dict[str, object]:
     """Return a decision as JSON; raise `InvalidDecision` if its action was not offered."""
     if decision.action not in allowed:
         raise InvalidDecision(
-            f"the strategy chose {decision.action!r:.100}, which is not offered here"
+            f"the strategy chose {decision.action!r:.100}, which is not one of the offered actions"
         )
     options = [
         (
@@ -130,20 +128,20 @@ def _tell(responses: IO[str], answer: dict[str, object]) -> None:
 
 
 class _Passed(io.TextIOBase):
-    """Passes on at once what is printed, up to a size: a process that dies has said it."""
+    """Stream that passes printed text on at once, so that it is not lost if the process dies."""
 
     def __init__(self) -> None:
         self._room = MAX_STDOUT_CHARS
 
     def write(self, text: str) -> int:
-        """Write it to stderr as far as there is room."""
+        """Write the text to stderr, up to the remaining limit."""
         os.write(2, text[: self._room].encode(errors="replace"))
         self._room = max(0, self._room - len(text))
         return len(text)
 
 
 def _exit(status: int) -> NoReturn:
-    """End the process as `os._exit` does, which says nothing; the stack is told first."""
+    """End the process like `os._exit`, but write the stack first."""
     os.write(2, f"{hang_monitor.FATAL_ERROR_PREFIX}os._exit({status})\n".encode())
     faulthandler.dump_traceback()
     _end(crash_report.EXIT_FAILED)

@@ -1,9 +1,9 @@
-"""Submissions of teams, which are played for them: versions are read, checked and stored.
+"""Submissions: code that teams hand in and the organiser plays; versions are checked and stored.
 
-A submission is a file, a folder or a zip archive. It is started by its file `run`, which has a
-command in one line, such as `python3 bot.py` or `./bot`; without that file by `bot.py`, a
-strategy file, or by `bot.js`, a program for node. A file that is submitted alone may have
-another name.
+A submission is a file, a folder or a zip archive. Its file `run` says how it is started: it
+contains a command in one line, such as `python3 bot.py` or `./bot`. Without that file it is
+started as `bot.py`, a strategy file, or as `bot.js`, a program for node. A file that is submitted
+alone may have another name.
 """
 
 import io
@@ -28,12 +28,12 @@ from cardsharp_tools.executors.sandbox import sandbox_command
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
 from cardsharp_tools.executors.strategy_process import load_strategy_file, worker_command
 
-VIOLATIONS_FILE = "tried"  # beside the versions: what their sandboxes note was tried in vain
+VIOLATIONS_FILE = "tried"  # beside the versions: attempts that their sandboxes refused
 
 LARGEST, MAX_FILES, MAX_VERSIONS = 2_000_000, 200, 100
-"""Bytes and files of a version, unpacked, and versions of a team."""
+"""Maximum bytes and files of a version after unpacking, and maximum versions of a team."""
 
-SANDBOXED, TRUSTED = "submission", "trusted-submission"  # of who submits, the second without one
+SANDBOXED, TRUSTED = "submission", "trusted-submission"  # strategies of teams; TRUSTED: no sandbox
 
 _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError),
@@ -55,7 +55,9 @@ def read_submission(path: Path) -> Contents:
     files = [entry for entry in sorted(path.rglob("*")) if not _is_hidden(entry.relative_to(path))]
     for entry in files:
         if entry.is_symlink() or not (entry.is_file() or entry.is_dir()):
-            raise ConfigError(f"{str(entry)!r} is no plain file; a submission holds these only.")
+            raise ConfigError(
+                f"{str(entry)!r} is not a regular file. Remove it; links are not allowed."
+            )
     files_by_name = {str(entry.relative_to(path)): entry for entry in files if entry.is_file()}
     _check_size(sum(entry.stat().st_size for entry in files_by_name.values()), len(files_by_name))
     return {name: entry.read_bytes() for name, entry in files_by_name.items()}
@@ -67,7 +69,10 @@ def unpack_upload(name: str, raw: bytes) -> Contents:
     name = PurePosixPath(name.replace("\\", "/")).name
     if not name.endswith(".zip"):
         if not name.endswith((".py", ".js")):
-            raise ConfigError(f"{name!r} is no .py or .js file, folder or .zip archive.")
+            raise ConfigError(
+                f"{name!r} cannot be submitted. Submit a .py file, a .js file, a folder or a .zip "
+                "archive."
+            )
         return {name: raw}
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
@@ -76,11 +81,15 @@ def unpack_upload(name: str, raw: bytes) -> Contents:
             _check_size(sum(info.file_size for info in infos.values()), len(infos))
             return {name: _read(archive, info) for name, info in infos.items()}
     except _UNREADABLE as error:
-        raise ConfigError(f"{name!r} is no zip archive that can be unpacked: {error}.") from None
+        raise ConfigError(f"The zip archive {name!r} cannot be unpacked: {error}.") from None
 
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """One file, and no more of it than the archive says."""
+    """Return the contents of a file; raise `ConfigError` if it is longer than the archive says.
+
+    A hostile archive states a small size and unpacks to gigabytes, so the stated size is not
+    trusted: reading stops one byte after it.
+    """
     with archive.open(info) as file:
         raw = file.read(info.file_size + 1)
     _check_size(len(raw) if len(raw) <= info.file_size else LARGEST + 1, 1)
@@ -88,22 +97,26 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 
 def _inside(info: zipfile.ZipInfo) -> str:
-    """Its name, where it is a plain file below the archive's folder."""
+    """Return the name of an entry; raise `ConfigError` unless it is a regular file inside."""
     kind, name = stat.S_IFMT(info.external_attr >> 16), PurePosixPath(info.filename)
     if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-        raise ConfigError(f"{info.filename!r} is packed in a rare way; pack it by `zip`.")
+        raise ConfigError(
+            f"{info.filename!r} is compressed by an unsupported method. Pack it with `zip`."
+        )
     if kind not in {0, stat.S_IFREG}:
-        raise ConfigError(f"{info.filename!r} is no plain file; a submission holds these only.")
+        raise ConfigError(
+            f"{info.filename!r} is not a regular file. Remove it; links are not allowed."
+        )
     if name.is_absolute() or ".." in name.parts or set(info.filename) & {"\\", ":", "\0"}:
-        raise ConfigError(f"{info.filename!r} leads out of the archive; pack what is in it only.")
+        raise ConfigError(f"{info.filename!r} points outside the archive. Remove it.")
     return str(name)
 
 
 def _check_size(size: int, files: int) -> None:
     if size > LARGEST or files > MAX_FILES:
         raise ConfigError(
-            f"A submission may have {LARGEST // 10**6} MB, unpacked, and {MAX_FILES} files; "
-            "leave out what it does not need."
+            f"A submission may have at most {LARGEST // 10**6} MB after unpacking and {MAX_FILES} "
+            "files. Remove what the bot does not need."
         )
 
 
@@ -119,7 +132,7 @@ class TeamSubmissions(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name as a strategy's of the newest version, whichever that is when it is built."""
+        """Strategy name of this team; building it uses the newest version at that time."""
         return f"{SANDBOXED if self.is_sandboxed else TRUSTED}:{quote(str(self.folder))}"
 
     @property
@@ -135,7 +148,10 @@ class TeamSubmissions(NamedTuple):
         cannot play.
         """
         if game.program_protocol is None:
-            raise ConfigError(f"No program can play {game.title} yet, so nothing can be submitted.")
+            raise ConfigError(
+                f"Submissions for {game.title} are not possible yet: the game defines no protocol "
+                "for programs."
+            )
         file, words = _entry(version)
         if file is not None:
             words = worker_command(file, game)
@@ -169,16 +185,21 @@ class TeamSubmissions(NamedTuple):
 
     @property
     def latest(self) -> Path:
-        """The folder of the newest version; raises `ConfigError` where there is none."""
+        """The folder of the newest version; raises `ConfigError` if there is none."""
         if not self.versions:
             raise ConfigError("Nothing has been submitted yet.")
         return self.versions[-1]
 
     def add_version(self, contents: Contents, game: Game) -> int:
-        """The number of a new version, played from the next match on; raises `ConfigError`."""
+        """Store a new version, which plays from the next match on, and return its number.
+
+        Raises `ConfigError` if it cannot play or there are too many versions.
+        """
         number = int(self.latest.name) + 1 if self.versions else 1
         if number > MAX_VERSIONS:
-            raise ConfigError(f"There are {MAX_VERSIONS} versions already, which is the limit.")
+            raise ConfigError(
+                f"Your team has already submitted {MAX_VERSIONS} versions, which is the limit."
+            )
         self.folder.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
         restrict_permissions(self.folder.parent, DIRECTORY_MODE)
         with tempfile.TemporaryDirectory(prefix="new-", dir=self.folder) as temporary:
@@ -188,32 +209,35 @@ class TeamSubmissions(NamedTuple):
             with suppress(OSError):  # somebody else submits at the same time
                 draft.rename(self.folder / str(number))
                 return number
-        raise ConfigError("Another version came at the same time; look which one you want.")
+        raise ConfigError(
+            "Another version was uploaded at the same time. Check the list of versions, and upload "
+            "yours again if you need it."
+        )
 
 
 def submissions_of(contest: Path, team: str, strategy: str | None) -> TeamSubmissions:
-    """The versions of a team with that strategy in a contest's folder."""
+    """Return the versions of a team in a contest's folder, sandboxed unless `strategy` trusts."""
     return TeamSubmissions(contest.absolute() / "submissions" / team, strategy != TRUSTED)
 
 
 def submission_strategy_name(strategy: str, contest: Path, team: str) -> str:
-    """The strategy that a team of a contest's folder has, by the name that says where it lies."""
+    """Return a team's strategy name; for a submission it contains the folder of its versions."""
     is_submitted = strategy in {SANDBOXED, TRUSTED}
     return submissions_of(contest, team, strategy).name if is_submitted else strategy
 
 
 def is_missing_submission(name: str) -> bool:
-    """Return True if a player is named by a submission that has no version yet."""
+    """Return True if the name is that of a submission without any version yet."""
     return is_submission(name) and not _of(name).versions
 
 
 def is_submission(name: str) -> bool:
-    """Return True if a player is named by a team's submission."""
+    """Return True if the name is that of a team's submission."""
     return name.partition(":")[0] in {SANDBOXED, TRUSTED}
 
 
 def submission_files(name: str) -> tuple[Path, ...]:
-    """The files of the newest version of a submission by its name; raises `ConfigError`."""
+    """Return the files of a submission's newest version; raise `ConfigError` if it has none."""
     return tuple(file for file in sorted(_of(name).latest.rglob("*")) if file.is_file())
 
 
@@ -222,37 +246,40 @@ def _of(name: str) -> TeamSubmissions:
 
 
 def load_submission(name: str, game: Game) -> str:
-    """The newest version as a strategy that can be built now; raises `ConfigError` if it cannot."""
+    """Register the newest version and return its strategy name; raise `ConfigError` on failure."""
     return _of(name).load_version(_of(name).latest, game)
 
 
 def _write(contents: Contents, folder: Path) -> None:
-    """Write a version; raises `ConfigError` where its names cannot be."""
+    """Write the files of a version; raise `ConfigError` if a name is not possible."""
     try:
         for name, raw in contents.items():
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(raw)
     except OSError as error:
-        raise ConfigError(f"A file cannot be called {name!r} there: {error.strerror}.") from None
+        raise ConfigError(
+            f"The file {name!r} cannot be stored under that name: {error.strerror}. Rename it."
+        ) from None
     for path in (folder, *folder.rglob("*")):
-        # Also for the sandbox's own user; a file that can be run is no strategy file.
+        # The sandbox may run as another user, who must be able to read everything. A .py file is
+        # not made executable, because an executable file would count as a program.
         path.chmod(0o644 if path.suffix == ".py" else 0o755)
 
 
 def _entry(folder: Path) -> tuple[Path | None, list[str]]:
-    """A version's strategy file, or else the words of its command."""
+    """Return the strategy file of a version, or None and the arguments of its command."""
     files = list(_entries(folder))
     if not files:
         raise ConfigError(
-            "Nothing says how it is started: it needs a bot.py, a bot.js, or a file `run` with a "
-            "line such as `python3 main.py`."
+            "The submission does not say how to start it. Add a bot.py, a bot.js, or a file `run` "
+            "with a line such as `python3 main.py`."
         )
     first = files[0]
     if (first.parent / "requirements.txt").exists():
         raise ConfigError(
-            "requirements.txt is not installed here: put what you need into the folder `packages` "
-            "beside your code (pip install --target packages ...), and leave that file out."
+            "Packages of requirements.txt are not installed here. Put them into the folder "
+            "`packages` beside your code (pip install --target packages ...), and remove that file."
         )
     if first.suffix == ".py":
         return first, []
@@ -266,8 +293,8 @@ def _command(file: Path) -> list[str]:
     words = line_process.split_command(file.read_text("utf-8", "replace"))
     if not words or ("/" in words[0] and not _is_submission_file(words[0], file.parent)):
         raise ConfigError(
-            "The file `run` needs a line with a program and its words, such as `python3 main.py`, "
-            "or `./bot`, a file of the submission."
+            "The file `run` needs one line with a command: a program with arguments, such as "
+            "`python3 main.py`, or a file of the submission, such as `./bot`."
         )
     return [
         str(file.parent / argument) if _is_submission_file(argument, file.parent) else argument
@@ -282,9 +309,10 @@ def _is_submission_file(argument: str, folder: Path) -> bool:
 
 
 def _entries(folder: Path) -> Iterator[Path]:
-    """Yield the files that it may be started by, the first one first."""
+    """Yield the files that can start the submission, the preferred one first."""
     plain = list(folder.iterdir())
-    inner = plain[0] if len(plain) == 1 and plain[0].is_dir() else folder  # as most archives
+    # Most archives contain a single folder with everything in it.
+    inner = plain[0] if len(plain) == 1 and plain[0].is_dir() else folder
     yield from (inner / name for name in ("run", "bot.py", "bot.js") if (inner / name).is_file())
     if len(plain) == 1 and plain[0].suffix in {".py", ".js"}:
         yield plain[0]

@@ -136,7 +136,7 @@ def test_side_effects_of_a_strategy_are_reported_with_advice(cli: Cli, tmp_path:
         result = cli(*command)
         assert result.code == 0, result.err
         assert result.err.count("habits.py, line 13: dice.choice draws from global random") == 1
-        assert "Write self.rng.choice, the Random that __init__ is given" in result.err
+        assert "Write self.rng.choice, the Random that __init__ gets" in result.err
         assert result.err.count("habits.py, line 1: the global SEEN changes with the decis") == 1
 
 
@@ -144,7 +144,12 @@ def test_side_effects_of_a_strategy_are_reported_with_advice(cli: Cli, tmp_path:
     ("command", "before", "code", "said"),
     [
         ("ladder", "import os; os._exit(9)", 1, "1, in <module>: the strategy ended the proc"),
-        ("play --strategy", "import time; time.sleep(99)", 2, "<module>: not imported within 3 s"),
+        (
+            "play --strategy",
+            "import time; time.sleep(99)",
+            2,
+            "<module>: the import did not end within 3 s",
+        ),
     ],
 )
 def test_a_file_that_exits_or_hangs_on_import_is_reported(
@@ -167,7 +172,7 @@ def test_a_file_that_exits_or_hangs_on_import_is_reported(
     )
     assert result.returncode == code, result.stderr
     assert f"ends.py, line {said}" in result.stderr or said in result.stderr
-    assert "not imported" not in said or "ends.py: still being imported ..." in result.stderr
+    assert "import did not end" not in said or "ends.py: still being imported ..." in result.stderr
 
 
 @pytest.mark.slow
@@ -266,9 +271,13 @@ def test_trained_weights_play_complete_matches(cli: Cli, weights: str) -> None:
 def test_a_file_that_is_no_trained_player_is_rejected(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "other.json"
     for text, game, expected_error in (
-        ("{}", "deadmansdraw", "is no file that training wrote (ValueError: This is no weight"),
+        (
+            "{}",
+            "deadmansdraw",
+            "is not a file that training wrote, or it is damaged (ValueError: This is no weight",
+        ),
         ("mine", "deadmansdraw", "line 1, column 1, is no JSON (Expecting value)"),
-        ("{}", "blef", "No player of Blef is trained into a file"),
+        ("{}", "blef", "no strategy of that game is trained into a file"),
     ):
         file.write_text(text)
         result = cli("lab", "duel", str(file), str(file), "--game", game, "-n", "1")

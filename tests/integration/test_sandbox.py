@@ -117,7 +117,7 @@ ESCAPES = {
     "memory of no process": ("import os; os.memfd_create('x')", "Operation not permitted"),
     "much in its home": (FILL.format("/tmp"), "No space left|too large"),  # noqa: S108 - there
     "much in shared memory": (FILL.format("/dev/shm"), "No space left on device"),  # noqa: S108
-    "long output": ("import os\nwhile True: os.write(2, bytes(9999))", "more than 1 MB on stderr"),
+    "long output": ("import os\nwhile True: os.write(2, bytes(9999))", "more than 1 MB to stderr"),
     "codes for the terminal": (r"raise OSError('\x1b]0;evil\x07\u202e')", r"b]0;evil\\x07\\u202e"),
     "other code of its own": ("open(__file__, 'a')", "Read-only|denied"),
     "files beside its own": ("open({cup!r} + '/submissions/big', 'w')", "Read-only|denied"),
@@ -273,9 +273,9 @@ def _runs() -> bool:
 PROGRAMS = {
     "while True: pass": "no decision within 1 s",
     "import sys; sys.exit(7)": "the program ended with exit code 7",
-    "import os\nwhile True: os.write(1, bytes(1 << 16))": "the program wrote a line without an end",
+    "import os\nwhile True: os.write(1, bytes(1 << 16))": "wrote a line without a line break",
     "import os\nif os.fork(): os._exit(0)\nwhile True: pass": "the program ended with exit code 0",
-    'print(\'{"action": "\\\\u001b[2J"}\', flush=True); input()': "which is none of the actions",
+    'print(\'{"action": "\\\\u001b[2J"}\', flush=True); input()': "is not one of the offered",
 }
 """Programs that never answer, and what is said of each."""
 
@@ -298,15 +298,15 @@ def test_a_program_that_cannot_play_is_not_stored(
 
 
 ARCHIVES = (
-    (zip_files({"../bot.py": b""}), "leads out of the archive"),
-    (zip_files({"/etc/bot.py": b""}), "leads out of the archive"),
-    (zip_files({"..\\bot.py": b""}), "leads out of the archive"),
-    (zip_files({"bot.py": b"/etc/passwd"}, stat.S_IFLNK | 0o777), "no plain file"),
-    (zip_files({"bot.py": bytes(LARGEST + 1)}), "may have 2 MB, unpacked"),
+    (zip_files({"../bot.py": b""}), "points outside the archive"),
+    (zip_files({"/etc/bot.py": b""}), "points outside the archive"),
+    (zip_files({"..\\bot.py": b""}), "points outside the archive"),
+    (zip_files({"bot.py": b"/etc/passwd"}, stat.S_IFLNK | 0o777), "not a regular file"),
+    (zip_files({"bot.py": bytes(LARGEST + 1)}), "may have at most 2 MB after unpacking"),
     (zip_files({f"{number}.py": b"" for number in range(201)}), "and 200 files"),
-    (bytes(LARGEST + 1), "may have 2 MB"),
-    (b"PK", "no zip archive"),
-    (zip_files({"README": b""}), "Nothing says how it is started"),
+    (bytes(LARGEST + 1), "may have at most 2 MB"),
+    (b"PK", "cannot be unpacked"),
+    (zip_files({"README": b""}), "does not say how to start it"),
     (zip_files({"bot.py": b"", "requirements.txt": b""}), "not installed here"),
 )
 
@@ -319,7 +319,7 @@ def test_an_archive_stays_in_its_folder(cup: Path, tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match=message):
             submissions.add_version(read_submission(tmp_path / "bot.zip"), get_game(None))
     (tmp_path / "bot.py").symlink_to("/etc/passwd")
-    with pytest.raises(ConfigError, match="no plain file"):
+    with pytest.raises(ConfigError, match="not a regular file"):
         read_submission(tmp_path)
     assert submissions.versions == []
 

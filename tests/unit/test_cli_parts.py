@@ -97,12 +97,15 @@ def test_an_internal_error_is_reported_in_a_sentence_and_a_file(
         ("class A:\n  def f(self)\n", "line 2, fails: SyntaxError"),
         ("\0", "mine.py cannot be read: it is no text; save it as UTF-8"),
         ("import sys\nsys.exit(3)", "line 2, fails: SystemExit: 3"),
-        ("@strategy('champion')\nclass A:\n  def __init__(self, r): pass", "takes the name"),
-        ("@strategy('unmade')\nclass A:\n  pass", "takes one thing besides self"),
+        (
+            "@strategy('champion')\nclass A:\n  def __init__(self, r): pass",
+            "uses the name 'champion' of a built-in strategy",
+        ),
+        ("@strategy('unmade')\nclass A:\n  pass", "must take exactly one argument besides self"),
         ("@strategy('mute')\nclass A:\n  def __init__(self, r): pass", "no method decide"),
         (
             "@strategy('two-1')\n@strategy('two-2')\nclass A:\n  pass",
-            "registers two-1, two-2; put each strategy in its own file",
+            "registers several strategies: two-1, two-2. Put each one into its own file",
         ),
     ],
 )
@@ -150,7 +153,7 @@ def test_missing_packages_name_make_setup_and_misspelt_names_are_guessed() -> No
     assert str(missing_extra_error("export", "numpy", "env")).endswith(
         "not installed: type make setup."
     )
-    with pytest.raises(ConfigError, match=r"There is no program \./bot that can be run"):
+    with pytest.raises(ConfigError, match=r"There is no executable program \./bot"):
         load_strategy("./bot")
     with pytest.raises(ConfigError, match=r"Did you mean captain\?"):
         load_strategy("captian")

@@ -49,7 +49,7 @@ def test_global_random_numbers_are_reported_with_line_and_replacement(
     [hint] = hints(tmp_path, name, f"{call}; {GOOD}", preamble)
     function = call.partition("(")[0]
     assert hint.startswith(f"{name}.py, line 13: {function} draws from global random numbers")
-    assert f"Write {replacement}, the Random that __init__ is given" in hint
+    assert f"Write {replacement}, the Random that __init__ gets" in hint
 
 
 def test_global_numpy_random_numbers_are_reported(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ class Mine:
             "async def decide(self, position): pass",
             r"\(waits.py, line 8\) has an async decide",
         ),
-        ("yields", "def decide(self, position): yield 1", "decide that yields; let it `return`"),
+        ("yields", "def decide(self, position): yield 1", "decide that yields. It must `return`"),
     ],
 )
 def test_an_uncallable_decide_is_refused_at_load(

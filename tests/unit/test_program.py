@@ -89,12 +89,12 @@ def test_every_game_tells_its_positions_and_takes_every_action_back(
         ("sys.exit('I give up')", "the program ended with exit code 1"),
         ("os.close(1); sys.stdin.read()", "the program closed its output"),
         (f"{LEAVES}; sys.exit(3)", "the program ended with exit code 3"),
-        ("print('hello', flush=True)", "'hello', which is no answer: Invalid JSON"),
-        ("print('[]', flush=True)", "'[]', which is no answer: Input should be an"),
-        ("print('{}', flush=True)", "'{}', which is no answer: action: Field"),
-        ("print('x' * 1_000_001, end='', flush=True)", "wrote a line without an end"),
-        ("first['action'] = 'Draw'", 'chose "Draw", which is none of the actions it was given'),
-        ("first['options'] = [{'action': 1}]", "chose 1, which is none of the actions"),
+        ("print('hello', flush=True)", "'hello', which is not a valid answer: Invalid JSON"),
+        ("print('[]', flush=True)", "'[]', which is not a valid answer: Input should be an"),
+        ("print('{}', flush=True)", "'{}', which is not a valid answer: action: Field"),
+        ("print('x' * 1_000_001, end='', flush=True)", "wrote a line without a line break"),
+        ("first['action'] = 'Draw'", 'chose "Draw", which is not one of the offered actions'),
+        ("first['options'] = [{'action': 1}]", "chose 1, which is not one of the offered actions"),
     ],
 )
 def test_a_fault_is_reported_and_a_safe_action_replaces_it(
@@ -148,7 +148,7 @@ def test_an_unplayable_program_is_refused_at_load(make_program: ProgramFactory) 
     )
     with pytest.raises(ConfigError, match=expected):
         load_strategy(make_program("1 / 0"))
-    with pytest.raises(ConfigError, match="there is no program no-such-thing here"):
+    with pytest.raises(ConfigError, match="there is no program no-such-thing on this machine"):
         load_strategy("no-such-thing bot.js")
     for command in ("node never-here.js", "mine.py"):
         with pytest.raises(ConfigError, match="plays at home, not in what is deployed"):
