@@ -1,7 +1,7 @@
 """Remote seat of a person in a browser: its view, questions, advice and answers.
 
-The match's thread tells and asks; the threads of requests look, answer and wait. All share the
-table's one condition.
+The match's thread shows moves and asks questions. The threads of HTTP requests read the view, wait
+for changes, and answer. All of them share the one condition of the game room.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,16 +24,16 @@ from cardsharp_tools.terminal.screen import AnyScreen, Choice, ScreenMove
 AWAY_TIMEOUT = timedelta(
     seconds=45
 )  # who has asked for nothing for so long does not look at the page
-_MOMENT = timedelta(seconds=1)  # for what follows an answer, on a page without script
+_MOMENT = timedelta(seconds=1)  # wait for the moves after an answer, on a page without script
 
 _REASON = "Chosen in the browser"
-_REMEMBERED = 400  # lines of the past that a page shows
+_REMEMBERED = 400  # lines of the history that a page shows
 
 REFUSAL_MESSAGES = {
-    "late": "That move was no longer asked for: nothing was played. So the table stands now.",
-    "unknown": "That is none of your moves; nothing was played.",
+    "late": "Your choice came too late, so nothing was played. This is the current position.",
+    "unknown": "That is not one of your moves, so nothing was played. Choose one from the list.",
 }
-"""Messages for refused moves, by the key that the page sends."""
+"""Messages for a rejected request, by the code in the page's address."""
 
 
 class SeatUpdate(NamedTuple):
@@ -125,7 +125,7 @@ class BrowserSeat:
         return decision
 
     def ask(self, position: Any) -> PlayerPrompt[Any, Any]:  # noqa: ANN401 - any game's
-        """Have the page ask what is to be decided, unless there is but one answer."""
+        """Let the page ask for a decision, unless there is only one answer; return the question."""
         question = PlayerPrompt(
             position, self.screen.choices(position), self.advisor, self.make_decision
         )
@@ -138,7 +138,7 @@ class BrowserSeat:
         return question
 
     def show_move(self, move: ScreenMove) -> None:
-        """Take in what has happened."""
+        """Add a move to the history and to the next update of the page."""
         with self.condition:
             lines = [line.plain if isinstance(line, Text) else str(line) for line in move.lines]
             self._pending_lines += lines
@@ -152,7 +152,7 @@ class BrowserSeat:
                 )
 
     def show_position(self, position: Any, to_act: int | None) -> None:  # noqa: ANN401 - any game's position
-        """Draw how the table stands."""
+        """Draw the current position."""
         with self.condition:
             self.to_act, self.status_line = to_act, self.screen.status_line(position)
             self._add(position)
@@ -160,7 +160,10 @@ class BrowserSeat:
     # --- what requests do ----------------------------------------------------------------------
 
     def answer(self, question_number: int, key: str) -> str:
-        """Accept the answer to a question by number; return a key of `REFUSALS` if refused."""
+        """Accept the answer to a question by number.
+
+        Returns "", or a key of `REFUSAL_MESSAGES` if the answer is rejected.
+        """
         with self.condition:
             question = self._current_question(question_number)
             if question is None:
@@ -169,14 +172,14 @@ class BrowserSeat:
             return "unknown" if chosen is None else self._answered(chosen)
 
     def undo(self, question_number: int) -> str:
-        """Take the last choice back, at the question of that number; a word where not."""
+        """Take the last choice back, at the question of that number; return like `answer`."""
         with self.condition:
             if not self.can_undo or self._current_question(question_number) is None:
                 return "late"
             return self._answered(MoveUndone)
 
     def advise(self, question_number: int) -> str:
-        """Have advice on the question of that number; a word where there is none."""
+        """Show advice on the question of that number; return like `answer`."""
         with self.condition:
             question = self._current_question(question_number)
             if question is None:
@@ -195,12 +198,12 @@ class BrowserSeat:
         return ""
 
     def wait_for_question(self) -> None:
-        """Return when there is something to answer again, or after a moment."""
+        """Return when there is a new question, or after a moment."""
         with self.condition:
             self.condition.wait_for(lambda: self.question is not None, _MOMENT.total_seconds())
 
     def wait(self, version: int, limit: timedelta) -> None:
-        """Return when there is something newer than that version, or after that time."""
+        """Return when there is a newer version, or after the time limit."""
         with self.condition:
             self.condition.wait_for(lambda: self.version > version, limit.total_seconds())
 

@@ -1,4 +1,4 @@
-"""A table with its people: who has come, one match after the other, and what each was worth."""
+"""Game room: its seats with people and bots, and one match after the other with its analysis."""
 
 import time
 from collections import Counter
@@ -39,7 +39,7 @@ class _Interrupted(Exception):
 
 @dataclass(eq=False)
 class FinishedRoomMatch:
-    """A match that is over, its id in our log, and its parts, whose `analyses` come one by one."""
+    """A finished match: its id in our log, and its parts; their `analyses` follow one by one."""
 
     number: int
     match: AnySitting
@@ -62,27 +62,27 @@ class GameRoom:
     show_hints: bool = False
     show_reasons: bool = False
     on_match_end: Callable[[FinishedRoomMatch, list[str]], None] = lambda *_: None
-    match_pages_url: str = ""  # where the pages of what is played are, if not at each seat
+    match_pages_url: str = ""  # path of the matches' pages; "" for pages below each seat
     clock: Callable[[], float] = time.monotonic
     condition: Condition = field(default_factory=Condition)
     state: RoomState = RoomState.WAITING
     last: FinishedRoomMatch | None = None
     finished_parts: dict[str, RenderedMatch] = field(default_factory=dict)
-    """The parts of all matches that are over, by their ids."""
+    """The parts of all finished matches, by their ids."""
     fault: CardsharpError | None = None
     stopped: Event = field(default_factory=Event)
     teach: bool = False
     failing_bots: set[str] = field(default_factory=set)
-    """Bots of which every decision of a match has failed."""
+    """Bots that failed at every decision of a match."""
     faults: Counter[str] = field(default_factory=Counter)
-    """Number of failed decisions of each user's bot."""
-    match_number: int = 0  # of the match that is played, or was last
+    """Number of failed decisions by user's bot."""
+    match_number: int = 0  # number of the current or last match
     _requested_match_number: int = 1
     _guard: DisplayGuard = field(default_factory=DisplayGuard)
 
     def __post_init__(self) -> None:
         self.board = board_renderer(self.config)
-        self.config.make_match()  # what cannot be played is refused here
+        self.config.make_match()  # raises `ConfigError` early if the match cannot be played
         make = self.config.decision_class
         self.chairs = [
             BrowserSeat(
@@ -215,7 +215,7 @@ class GameRoom:
                 analysis = None
                 try:
                     analysis = build_analysis_view(part, until_next_match)
-                except CardsharpError as error:  # the next match can be played all the same
+                except CardsharpError as error:  # the next match can be played without it
                     name = part.record.match_id
                     self._guard.report(f"Match {name} cannot be analysed: {error}")
                 finished_match.analyses.append(analysis)
@@ -237,7 +237,7 @@ def board_renderer(setting: MatchConfig) -> BoardRenderer:
     board = None if part is None else part.load()
     if board is None or board.render_position is None:
         title = setting.game.title
-        raise ConfigError(f"The table of {title} cannot be drawn; leave --browser out.")
+        raise ConfigError(f"{title} cannot be drawn in a browser. Remove --browser.")
     return board
 
 
@@ -245,6 +245,6 @@ def seat_result_text(finished_match: FinishedRoomMatch, browser_seat: BrowserSea
     """Return the result of a match in words for the person at a seat."""
     sitting = finished_match.match
     if sitting.player_quit and not browser_seat.has_left:
-        return "The match was left."
+        return "The other players have left the match."
     names = [browser_seat.screen.names[seat] for seat in sitting.winners]
     return result_text(names, player_quit=sitting.player_quit)

@@ -1,7 +1,7 @@
-"""Positions of your own matches in which you lost most, asked again over days, also as pages.
+"""Lessons: decisions of your own matches that cost you most, asked again over days.
 
-What was asked is kept in one file: a card for each marked decision. A card that is answered well is
-asked again after a longer time, else the next day, as with cards of vocabulary.
+One file stores a card for each decision that the analysis marked. As with vocabulary cards, a card
+that is answered correctly is asked again after a longer interval, and otherwise the next day.
 """
 
 import json
@@ -66,7 +66,7 @@ class Exercise(BaseModel):
 
 
 class ExerciseDeck(BaseModel):
-    """All cards, and the matches that were looked through for them."""
+    """All cards, and the matches that were already searched for them."""
 
     cards: list[Exercise] = []
     looked: list[str] = []
@@ -79,7 +79,9 @@ class ExerciseDeck(BaseModel):
         except FileNotFoundError:
             return cls()
         except (OSError, ValidationError) as error:
-            raise StoreError(f"{file} cannot be read; move it away to begin anew.") from error
+            raise StoreError(
+                f"The file of lessons {file} cannot be read. Move it away to start a new one."
+            ) from error
 
     def write(self, file: Path) -> None:
         """Replace the file; raises `StoreError`."""
@@ -91,7 +93,7 @@ class ExerciseDeck(BaseModel):
             raise StoreError(f"{file} cannot be written: {error.strerror}.") from error
 
     def due(self, game: Game, today: date) -> list[Exercise]:
-        """The cards of a game that are to be asked, what cost most first."""
+        """Return the cards of a game that are due, the costliest decision first."""
         cards = [card for card in self.cards if card.game == game.name and card.due <= today]
         return sorted(cards, key=lambda card: -card.cost)
 
@@ -102,7 +104,7 @@ class ExerciseDeck(BaseModel):
         return [record for record in fresh if record.outcome is not None]
 
     def scan_match(self, game: Game, log: MatchReader, record: MatchRecord) -> None:
-        """Make a card of each marked decision that a person made in a match.
+        """Make a card for each marked decision that a person made in a match.
 
         Raises `StoreError` if a move of it cannot be read.
         """
@@ -112,7 +114,7 @@ class ExerciseDeck(BaseModel):
         human_sequences = {point.step.sequence for point in _human_decisions(game, record, moves)}
         if not human_sequences:
             return
-        with suppress(ConfigError):  # a table at which nobody can judge
+        with suppress(ConfigError):  # this kind of match has no judge
             self.cards += [
                 Exercise(
                     game=game.name,
@@ -127,7 +129,7 @@ class ExerciseDeck(BaseModel):
 
 
 def _all_moves(match: str, log: MatchReader) -> list[MoveRecord]:
-    """All moves of a match; raises `StoreError` if one cannot be read."""
+    """Return all moves of a match; raise `StoreError` if one cannot be read."""
     moves = log.moves(match)
     for move in moves:
         if move.read_error is not None:
@@ -149,7 +151,7 @@ def _human_decisions(
 
 
 class ExerciseQuestion(NamedTuple):
-    """A decision that is asked again: its card, the screen of whoever made it, and its step."""
+    """A decision that is asked again: its card, the screen of its player, and its step."""
 
     card: Exercise
     decision_point: DecisionPoint
@@ -214,14 +216,14 @@ class AnswerReview(NamedTuple):
     def comparison_text(self) -> str:
         """Sentence that compares the values of the answer and of the best option."""
         best = self.thought.action
-        more = f"; {best} {judge_value_text(self.number_format, self.best_value)}."
-        return f"{self.answer} keeps {judge_value_text(self.number_format, self.value)}" + (
-            ", the most." if best == self.answer else more
+        more = f"; the best is {best}: {judge_value_text(self.number_format, self.best_value)}."
+        return f"Value of {self.answer}: {judge_value_text(self.number_format, self.value)}" + (
+            ", the best." if best == self.answer else more
         )
 
 
 def judge_answer(game: Game, question: ExerciseQuestion, answer: object) -> AnswerReview | None:
-    """The judge's view of an answer, None where it cannot value it."""
+    """Return the judge's review of an answer, or None if the judge cannot evaluate it."""
     judge, words = analysis_sources(game).judge, question.choice_labels
     decision = judge.evaluate(question.decision_point.position, [answer])
     if decision is None:
@@ -244,7 +246,7 @@ def judge_answer(game: Game, question: ExerciseQuestion, answer: object) -> Answ
 
 
 def reschedule(card: Exercise, today: date, *, is_correct: bool) -> None:
-    """Record an answer: a correct one lengthens the interval, after another it starts anew."""
+    """Record an answer: a correct one lengthens the interval, a wrong one resets it."""
     card.well = min(card.well + 1, len(REVIEW_INTERVALS)) if is_correct else 0
     card.due = today + REVIEW_INTERVALS[max(card.well, 1) - 1]
 
@@ -270,7 +272,10 @@ class LessonSession:
         )
 
     def answer(self, index: int, action: object) -> AnswerReview | None:
-        """Return the review of an answer, or None if it cannot be valued; raises `StoreError`."""
+        """Return the review of an answer, or None if it cannot be evaluated.
+
+        Only the first answer counts. Raises `StoreError` if it cannot be stored.
+        """
         with self._answering:
             if index not in self.corrections:
                 question = self.questions[index]
@@ -288,56 +293,68 @@ class LessonSession:
         cost = judge_value_text(
             analysis_sources(self.game).judge.value_format.lstrip("+"), question.card.cost
         )
-        return f"Then you chose {question.original_action}, which cost {cost}."
+        return f"In the match you chose {question.original_action}, which cost {cost}."
 
 
-def lesson_routes(lesson: LessonSession) -> Sequence[BaseRoute]:
-    """The pages `/lesson/1` and so on; raises `ConfigError` for a table that cannot be drawn."""
-    board, token = board_renderer(MatchConfig(lesson.game)), token_urlsafe(16)
+class _LessonPages:
+    """Endpoints of a lesson's pages; raises `ConfigError` if the game cannot be drawn."""
 
-    def place_of(request: Request) -> int:
+    def __init__(self, lesson: LessonSession) -> None:
+        self._lesson = lesson
+        self._board = board_renderer(MatchConfig(lesson.game))
+        self._token = token_urlsafe(16)  # in each form, so that no other site can answer
+
+    def page(self, request: Request) -> Response:
+        """GET /lesson/{number}: the question, or the review of its answer."""
+        place = self._place(request)
+        context = self._context(place, self._lesson.questions[place])
+        return HTMLResponse(
+            load_template("lesson.html").render(context, site=SITE), headers=NO_CACHE_HEADERS
+        )
+
+    async def answer(self, request: Request) -> Response:
+        """POST /lesson/{number}: store the answer, then show its review."""
+        place, form = self._place(request), await read_form(request)
+        question = self._lesson.questions[place]
+        choices = question.screen.choices(question.decision_point.position)
+        chosen = [choice for choice in choices if choice.key == form.get("key")]
+        if form.get("token") != self._token or not chosen:
+            raise HTTPException(
+                HTTPStatus.FORBIDDEN, "The answer was not sent from the page of this question."
+            )
+        await run_in_threadpool(self._lesson.answer, place, chosen[0].action)
+        return RedirectResponse(
+            f"/lesson/{place + 1}", HTTPStatus.SEE_OTHER, headers=NO_CACHE_HEADERS
+        )
+
+    def _place(self, request: Request) -> int:
         number: int = request.path_params["number"]
-        if not 0 < number <= len(lesson.questions):
+        if not 0 < number <= len(self._lesson.questions):
             raise HTTPException(HTTPStatus.NOT_FOUND, f"The lesson has no question {number}.")
         return number - 1
 
-    def page(request: Request) -> Response:
-        place = place_of(request)
-        question = lesson.questions[place]
+    def _context(self, place: int, question: ExerciseQuestion) -> dict[str, object]:
         screen, position = question.screen, question.decision_point.position
-        review = lesson.corrections.get(place)
-        board_parts = (
-            board.render_position(screen.names, screen.you, position)
-            if board.render_position
-            else {}
-        )
-        context = {
-            **choice_context(board, screen.groups(position)),
-            "lesson": lesson,
+        review, render = self._lesson.corrections.get(place), self._board.render_position
+        board_parts = render(screen.names, screen.you, position) if render else {}
+        return {
+            **choice_context(self._board, screen.groups(position)),
+            "lesson": self._lesson,
             "place": place,
             "question": question,
             "standing": screen.status_line(position),
             "parts": {name: part for name, part in board_parts.items() if part is not None},
             "told": review,
-            "answered": place in lesson.corrections,
+            "answered": place in self._lesson.corrections,
             "thought": decision_fragment(review.thought) if review else "",
-            "fields": {"token": token},
+            "fields": {"token": self._token},
         }
-        return HTMLResponse(
-            load_template("lesson.html").render(context, site=SITE), headers=NO_CACHE_HEADERS
-        )
 
-    async def answer(request: Request) -> Response:
-        place, form = place_of(request), await read_form(request)
-        question = lesson.questions[place]
-        choices = question.screen.choices(question.decision_point.position)
-        chosen = [choice for choice in choices if choice.key == form.get("key")]
-        if form.get("token") != token or not chosen:
-            raise HTTPException(HTTPStatus.FORBIDDEN, "Answer on the page of the question.")
-        await run_in_threadpool(lesson.answer, place, chosen[0].action)
-        return RedirectResponse(
-            f"/lesson/{place + 1}", HTTPStatus.SEE_OTHER, headers=NO_CACHE_HEADERS
-        )
 
-    path = "/lesson/{number:int}"
-    return [Route(path, page), Route(path, answer, methods=["POST"])]
+def lesson_routes(lesson: LessonSession) -> Sequence[BaseRoute]:
+    """Return the routes of the pages `/lesson/1` and so on.
+
+    Raises `ConfigError` if the game cannot be drawn.
+    """
+    path, pages = "/lesson/{number:int}", _LessonPages(lesson)
+    return [Route(path, pages.page), Route(path, pages.answer, methods=["POST"])]

@@ -1,4 +1,4 @@
-"""A match on this machine between people and strategies, by the real rules, and how it is told."""
+"""A match on this machine between people and strategies, by the real rules."""
 
 import time
 from collections import defaultdict
@@ -25,7 +25,7 @@ from cardsharp_tools.lab.players import decide_guarded
 from cardsharp_tools.terminal.human_player import HumanPlayer, MoveUndone, PlayerQuit
 from cardsharp_tools.terminal.screen import AnyScreen, ScreenMove
 
-HUMAN_NAME = "you"  # what the person is called, also in the match log
+HUMAN_NAME = "you"  # name of the person, also in the match log
 StartState = tuple[
     list[PlayedAction], Any
 ]  # what was done before a match is gone on with; its state
@@ -33,23 +33,24 @@ StartState = tuple[
 
 @dataclass
 class SeatedBot:
-    """A strategy at the table, and what it is called in the match log; a user's with a `decider`.
+    """A strategy at a seat, with its name in the match log.
 
-    Such a one's faults are told, each kind once, and a safe action is played.
+    A user's strategy has a `decider`. If it fails, a safe action is played, and each kind of fault
+    is reported once.
     """
 
     name: str
     strategy: AnyStrategy
     decider: DecisionRunner[Any, Any, Any] | None = None
     has_always_failed: bool = False
-    """True if the bot is a user's and has failed at every decision so far."""
+    """True if the bot is a user's strategy that has failed at every decision so far."""
     faults: int = 0
-    """Number of failed decisions of a user's bot."""
+    """Number of failed decisions of a user's strategy."""
     _reported_fault_kinds: set[tuple[str, str]] = field(default_factory=set, init=False)
     _is_new: bool = field(default=True, init=False)
 
     def decide(self, position: Any) -> DecisionResult[Any]:  # noqa: ANN401 - any game's
-        """Its decision, or the safe one."""
+        """Return the strategy's decision, or a safe one if it fails."""
         if self.decider is None:
             return _timed(self.strategy, position)
         result = decide_guarded(self.decider, self.strategy, position)
@@ -79,16 +80,16 @@ def _timed(player: AnyStrategy | HumanPlayer[Any, Any], position: object) -> Dec
 def screen_class(game: Game) -> type[AnyScreen]:
     """Return the class that shows a game to people; raise `ConfigError` if there is none."""
     if game.terminal_ui is None:
-        raise ConfigError(f"{game.title} cannot be played by people.")
+        raise ConfigError(f"People cannot play {game.title} yet: the game has no screen for them.")
     ui_class: type[AnyScreen] = game.terminal_ui.load()
     return ui_class
 
 
 @dataclass
 class LocalMatch(Generic[S, P, A]):
-    """A match of people, named by seat in the order in which they came, and of bots elsewhere.
+    """A match of people and bots; `human_names` are by seat, in the order in which they joined.
 
-    One with an `opening` goes on from there: from the `point` of another match.
+    With an `opening` it continues from there, which is the branch `point` of another match.
     """
 
     game: Game
@@ -109,7 +110,7 @@ class LocalMatch(Generic[S, P, A]):
 
     @property
     def host(self) -> int:
-        """The seat of whoever came first."""
+        """The seat of the person who joined first."""
         return next(iter(self.human_names))
 
     @property
@@ -148,11 +149,11 @@ class LocalMatch(Generic[S, P, A]):
         show_reasons: bool = False,
         explain_rules: bool = False,
     ) -> S:
-        """Play until the match has ended, or nobody of the people is left; where it stands then.
+        """Play until the match has ended or all people have left; return the last state.
 
-        With `whys` the bots' reasons are told when a chapter, such as a round, is over. To `teach`
-        is to tell the rules at the beginning, and of each thing that they list when it first comes
-        up.
+        With `show_reasons` the bots' reasons are shown at the end of each chapter, such as a round.
+        With `explain_rules` the rules are shown at the beginning, and each term when it first
+        occurs.
         """
         self._seated, self._whys, self._teach = human_players, show_reasons, explain_rules
         self._began = datetime.now(UTC)
@@ -199,9 +200,9 @@ class LocalMatch(Generic[S, P, A]):
                 self.state = self.simulation.resample_hidden(then, self.rng)
                 self._undone = True
                 self._back.append(name)
-                self._say(f"Taken back: {name}. What you did not know then is dealt anew.")
+                self._say(f"Taken back: {name}. The cards that you did not know are dealt again.")
                 return
-        self._say("There is nothing to take back.")
+        self._say("There is no move to take back.")
 
     def _say(self, text: str) -> None:
         for person in self._seated.values():
@@ -262,7 +263,10 @@ class LocalMatch(Generic[S, P, A]):
         return {bot.name: bot.faults for bot in self.bots.values() if bot.faults}
 
     def stored_parts(self) -> list[StoredMatch]:
-        """The match as the log holds it, in parts, if it does; the host is the person there."""
+        """Return the parts in which the log stores the match; empty if it cannot be stored.
+
+        The person in the log is the host; other people appear like bots.
+        """
         extras, seated = lab_adapter(self.game.name), self._seated
         end = seated[self.host].screen.resign(self.state) if self.player_quit else self.state
         if (

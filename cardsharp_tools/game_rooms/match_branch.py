@@ -1,4 +1,4 @@
-"""A branch: another course of a stored match, from one of its decisions on; those of our log."""
+"""Branches: matches that continue a stored match in another way, from one of its decisions on."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,8 +34,8 @@ StoredMatch = tuple[MatchRecord, list[MoveRecord]]
 class BranchPoint:
     """A decision of a stored match: `seat` decides again what was done in `step`.
 
-    The cards come as they came there (`same`) or are dealt anew out of those that whoever decides
-    did not know.
+    With `same_cards` the cards come in the same order as in the stored match. Otherwise the cards
+    that the deciding player did not know are dealt again.
     """
 
     record: MatchRecord
@@ -68,7 +68,7 @@ class BranchPoint:
                 )
                 return earlier_actions, state
             earlier_actions.append(PlayedAction(step.state, step.action, None))
-        raise ConfigError(f"Step {self.step_number} of match {self.record.match_id} is not there.")
+        raise ConfigError(f"Match {self.record.match_id} has no step {self.step_number}.")
 
     def original_strategy(self, seat: int) -> str | None:
         """Return the strategy of a seat if it is a built-in strategy."""
@@ -81,14 +81,18 @@ class BranchPoint:
     @property
     def start_message(self) -> str:
         """Message for the person who plays on from here."""
-        cards = "The same cards come" if self.same_cards else "What you did not know is dealt anew"
+        cards = (
+            "The cards come in the same order"
+            if self.same_cards
+            else "The cards that you did not know are dealt again"
+        )
         return (
-            f"Step {self.step_number} of {self.record.match_id}, then: "
-            f"{self.step.description}. {cards}."
+            f"You continue match {self.record.match_id} at step {self.step_number}. In the match "
+            f"it was: {self.step.description}. {cards}."
         )
 
     def tag_as_branch(self, parts: Sequence[StoredMatch]) -> list[StoredMatch]:
-        """The parts of a match that began here, for the log: tagged, the first with its branch."""
+        """Return the tagged parts of a match that began here; the first names the branch."""
         (record, moves), *other_parts = parts
         branch = Branch(of=self.record.match_id, step=self.step_number, same=self.same_cards)
         opening = {n: part for n, part in self.record.header.items() if n == "opening"}
@@ -98,7 +102,7 @@ class BranchPoint:
             *(["same-cards"] if self.same_cards else []),
         ]
         more = {"branch": branch.model_dump(), "tags": tags, **opening}
-        # Of others' reasons some would tell cards that were dealt anew.
+        # Reasons of other players may mention cards that were dealt again, so they are left out.
         reason_sequences = {
             s.sequence for s in self.steps[:-1] if self.same_cards or s.seat == self.step.seat
         }
@@ -118,12 +122,18 @@ def find_branch_point(
     *,
     same_cards: bool = False,
 ) -> BranchPoint:
-    """The first known decision at or after that step, from 1; or `ConfigError`, `StoreError`."""
+    """Return the first decision at or after a step, counted from 1, whose state is known.
+
+    Raises `ConfigError` if there is none, and `StoreError` if the match cannot be read.
+    """
     game = match_game(record)
     if same_cards and record.status is not MatchStatus.FINISHED:
-        raise ConfigError(f"Match {record.match_id} is not over: what comes is not to be known.")
+        raise ConfigError(
+            f"Match {record.match_id} is not over, so its later cards must stay unknown. Continue "
+            "it with new cards."
+        )
     if game.replay is None:
-        raise ConfigError(f"Matches of {game.title} are not kept.")
+        raise ConfigError(f"Matches of {game.title} are not stored, so none can be continued.")
     steps = list(game.replay.load()(record, moves))
     places = {step.sequence: place for place, step in enumerate(steps, 1)}
     for step in _restored(game, record, moves, Random(0)):
@@ -136,16 +146,18 @@ def find_branch_point(
             if seat is not None:
                 return BranchPoint(record, moves, game, simulation, steps[:place], seat, same_cards)
     raise ConfigError(
-        f"Nothing that is known was decided in match {record.match_id} from step "
-        f"{step_number} on; it "
-        f"has {len(steps)} steps."
+        f"Match {record.match_id} cannot be continued from step {step_number} on, because no later "
+        f"decision has a known position. It has {len(steps)} steps; give an earlier one."
     )
 
 
 def parse_branch_point(
     match_ref: str, game: Game | None, *, same_cards: bool = False
 ) -> BranchPoint:
-    """The decision that `MATCH@STEP` means, or the first; or `ConfigError` or `StoreError`."""
+    """Return the decision that `MATCH@STEP` names, or the first one of `MATCH`.
+
+    Raises `ConfigError` if there is none, and `StoreError` if the match cannot be read.
+    """
     match, at, step = match_ref.rpartition("@")
     match_id, number = (match, int(step)) if at and step.isdecimal() else (match_ref, 1)
     opened_match = open_match(match_id, None, game)
@@ -156,32 +168,34 @@ def _restored(
     game: Game, record: MatchRecord, moves: Sequence[MoveRecord], dice: Random
 ) -> Iterable[RestoredState]:
     if game.restore_states is None:
-        raise ConfigError(f"Nothing can be tried from within a match of {game.title}.")
+        raise ConfigError(
+            f"Stored matches of {game.title} cannot be continued: the game restores no positions."
+        )
     return game.restore_states.load()(record, moves, dice)
 
 
-_NEWEST = 5000  # matches of the log among which branches are looked for
-_FRESH = 50  # of the newest so many one is new where anything is
+_NEWEST = 5000  # newest matches of the log that are searched for branches
+_FRESH = 50  # newest matches whose versions show that the log has changed
 
 
 def branches_in_log(match_id: str) -> Sequence[MatchRecord]:
-    """The branches of a match, the first played first."""
+    """Return the branches of a match, the oldest first."""
     try:
         with open_existing_log(None) as log:
             fresh = tuple(
                 (record.match_id, record.lease_version) for record in log.matches(limit=_FRESH)
             )
         return _branches(store_or_default(), fresh).get(match_id, [])
-    except ConfigError:  # nothing was kept yet
+    except ConfigError:  # no match was stored yet
         return []
-    except StoreError as error:  # the match itself may lie elsewhere, and is shown
+    except StoreError as error:  # the match itself may be stored elsewhere and can be shown
         _log.warning("Branches of match %s cannot be listed: %s", match_id, error)
         return []
 
 
 @lru_cache(maxsize=1)
 def _branches(_store: str, _fresh: tuple[object, ...]) -> Mapping[str, list[MatchRecord]]:
-    """All branches of the log, by what they are branches of; kept until there is a new match."""
+    """Return all branches of the log by their parent match; cached until there is a new match."""
     branches: dict[str, list[MatchRecord]] = {}
     with open_existing_log(None) as log:
         for record in reversed(log.matches(limit=_NEWEST)):
@@ -192,7 +206,7 @@ def _branches(_store: str, _fresh: tuple[object, ...]) -> Mapping[str, list[Matc
 
 
 def list_branches_under_matches(pages_config: PagesConfig) -> PagesConfig:
-    """The same where branches are listed under their matches."""
+    """Return the configuration with branches listed under their matches."""
 
     def ids(match_id: str) -> list[str]:
         return [record.match_id for record in branches_in_log(match_id)]

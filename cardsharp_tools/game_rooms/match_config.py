@@ -20,16 +20,16 @@ from cardsharp_tools.terminal.human_player import Advisor
 
 AnySitting = LocalMatch[Any, Any, Any]
 
-_SIDES = 2  # of a game with partners
-_RULE = "rule"  # the strategy that a person can play by without a computer, where a game has one
+_SIDES = 2  # number of sides in a game with partners
+_RULE = "rule"  # strategy of some games that a person can follow without a computer
 
 
 @dataclass(frozen=True)
 class MatchConfig:
-    """A game between so many `people` and strategies; the same seed deals the same cards.
+    """Configuration of matches between `human_count` people and strategies.
 
-    `opponent` and `partner` are strategies' names; without one it is the game's best. `bots` is
-    how many play, where the game leaves that open.
+    `opponent` and `partner` are names of strategies, by default the game's best. `bot_count` is
+    the number of bots in a game that allows several numbers. The same `seed` deals the same cards.
     """
 
     game: Game
@@ -39,20 +39,20 @@ class MatchConfig:
     human_count: int = 1
     seed: str | None = None
     branch_point: BranchPoint | None = None
-    """Position of another match from which one person plays on.
+    """Decision of a stored match from which one person continues it.
 
-    Without a strategy's name its original players play the other seats.
+    Without the name of a strategy the other seats are played by those who played them there.
     """
 
     @cached_property
     def simulation(self) -> AnySimulation:
-        """The game for as many as are to play; raises `ConfigError` where it is not played so."""
+        """The game for this number of players; raises `ConfigError` if its rules exclude it."""
         if self.branch_point is not None:
             return self.branch_point.simulation
         usual = game_simulation(self.game)
         partners = max(map(len, usual.sides)) > 1
         if self.partner is not None and not partners:
-            raise ConfigError(f"{self.game.title} has no partners; leave --partner out.")
+            raise ConfigError(f"{self.game.title} has no partners. Remove --partner.")
         if self.bot_count is None and self.human_count <= usual.seats:
             return usual
         if partners and self.human_count == 1 and self.bot_count == usual.seats // _SIDES:
@@ -60,10 +60,11 @@ class MatchConfig:
         return game_simulation(self.game, self.human_count + (self.bot_count or 0))
 
     def make_match(self, match_number: int = 1, names: Sequence[str] = ()) -> AnySitting:
-        """The match of that number: the first of the people, who have those names, sits anywhere.
+        """Return the match of that number between people with these names and bots.
 
-        Of partners the second is the first one's, the others follow to the left. Raises
-        `ConfigError` for no such strategy or game.
+        The first person gets a random seat. In a game with partners the second person is the
+        partner of the first; the others follow to the left. Raises `ConfigError` if there is no
+        such strategy or game.
         """
         simulation, point = self.simulation, self.branch_point
         seats = range(simulation.seats)
@@ -92,7 +93,7 @@ class MatchConfig:
         )
 
     def make_bot(self, strategy_name: str, match_number: int, purpose: str) -> SeatedBot:
-        """A strategy for a seat, with dice of its own."""
+        """Return a bot for a seat, with a random generator of its own."""
         name = load_strategy(strategy_name, self.game)
         strategy = self.simulation.build_strategy(name, self._dice(match_number, purpose))
         decider = self.game.decision_runner if is_user_strategy(strategy_name) else None
@@ -107,7 +108,7 @@ class MatchConfig:
 
     @property
     def decision_class(self) -> Any:  # noqa: ANN401 - the class of the game's decisions
-        """Makes the game's own decision."""
+        """Class of the game's decisions."""
         return (
             Decision
             if self.game.decision_runner is None
@@ -131,15 +132,15 @@ def store_match(parts: list[StoredMatch]) -> str | None:
                 import_match(record, moves, log)
                 stored_id = record.match_id
     except StoreError as error:
-        print_error(f"The match could not be kept. {error}")
+        print_error(f"The match could not be stored. {error}")
     return stored_id
 
 
 def result_text(winners: list[str], *, player_quit: bool) -> str:
     """Return a match's result in words."""
     if player_quit:
-        return "You have left the table."
+        return "You have left the match."
     if HUMAN_NAME in winners:
         return "You have won!"
     has = "has" if len(winners) == 1 else "have"
-    return f"{' and '.join(winners)} {has} won." if winners else "A tie."
+    return f"{' and '.join(winners)} {has} won." if winners else "The match is drawn."

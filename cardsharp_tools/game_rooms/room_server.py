@@ -1,4 +1,4 @@
-"""Tables as they are served: at one that is begun here, or from the pages of matches."""
+"""Server of game rooms: of one that is begun here, or of those begun from the pages of matches."""
 
 import ipaddress
 import socket
@@ -45,14 +45,13 @@ from cardsharp_tools.game_rooms.seat_pages import (
 from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
 from cardsharp_tools.match_sources.sources import MatchSource
 
-MAX_OPEN_ROOMS = 20  # tables that are open at once
-_BY_LINK = "A seat is reached by its link; whoever began the table has it."
-_LOCAL_HOSTS = [
-    HOST,
-    "localhost",
-]  # a page of somebody else's whose name leads here is not answered
-_ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - what a user may ask for
-_NOBODYS = ("192.0.2.1", 9)  # to ask which way packets would go, of which none is sent
+MAX_OPEN_ROOMS = 20  # game rooms that are open at once; the oldest one is closed for a new one
+_BY_LINK = "Each seat has its own link. Ask the person who began the game for yours."
+# Host names that are accepted. Another site could point its name at this machine (DNS rebinding)
+# and would then be able to read the pages.
+_LOCAL_HOSTS = [HOST, "localhost"]
+_ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - a user may ask for it
+_NOBODYS = ("192.0.2.1", 9)  # documentation address; shows the route without sending a packet
 
 
 def _played(room: GameRoom) -> MatchSource:
@@ -68,10 +67,10 @@ def _played(room: GameRoom) -> MatchSource:
 
 
 class RoomServer:
-    """The tables of a server, where more are opened by the form of a match's page (`play_on`).
+    """ASGI server of game rooms, which the form of a match's page (`play_on`) opens.
 
-    What leads to no table of these is answered by `front`. Each table that is opened is played at
-    by a thread of its own; of more than `MOST` the first is closed.
+    Requests that belong to none of these rooms go to `front`. Each room plays its matches in a
+    thread of its own. If there are more than `MAX_OPEN_ROOMS`, the oldest one is closed.
     """
 
     def __init__(
@@ -86,13 +85,13 @@ class RoomServer:
         self._pages: list[MatchSite] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer whoever sits at one of the tables, or have the front do it."""
+        """Pass the request to the room of its seat, or else to `front`."""
         secret = scope.get("path", "").removeprefix("/seat/").partition("/")[0]
         _, app = self._open.get(secret, (None, self.front))
         await app(scope, receive, send)
 
     def pages(self, source: SiteSource, site: SiteInfo) -> MatchSite:
-        """The pages over a source, on which matches are gone on with by `form`."""
+        """Return the match pages of a source, with the form that continues a match."""
         self._pages.append(
             MatchSite(
                 source,
@@ -108,7 +107,10 @@ class RoomServer:
             form = await read_form(request)
             stored_match = await run_in_threadpool(pages.find_match, request.path_params["id"])
             if stored_match is None or form.get("token") != self.play_on.csrf_token:
-                raise HTTPException(HTTPStatus.FORBIDDEN, "Begin on the page of the match.")
+                raise HTTPException(
+                    HTTPStatus.FORBIDDEN,
+                    "The form was not sent from this match's page. Open the page and try again.",
+                )
             return await run_in_threadpool(
                 self._start_branch, *stored_match, form, pages.manner.site.matches_path
             )
@@ -118,7 +120,7 @@ class RoomServer:
         )
 
     def close(self) -> None:
-        """End what is played at the tables that were opened, and answer whoever waits."""
+        """Stop the matches of all opened rooms, and answer all waiting requests."""
         for room, _ in self._open.values():
             room.stop()
         for pages in self._pages:
@@ -127,12 +129,15 @@ class RoomServer:
     def _start_branch(
         self, record: MatchRecord, source: SiteSource, form: Form, matches: str
     ) -> Response:
-        """A new table, and the way to its seat; what was played is among the `matches`."""
+        """Open a room that continues a match, and redirect to its seat.
+
+        `matches` is the path of the pages on which its matches are listed.
+        """
         same, step = form.get("cards") == "same", form_number(form, "step")
         point = find_branch_point(record, source.moves(record.match_id), step, same_cards=same)
         opponent = form.get("opponent") or None
         if opponent not in {None, *self.play_on.opponent_names(point.game)}:
-            raise HTTPException(HTTPStatus.BAD_REQUEST, f"There is no player '{opponent}'.")
+            raise HTTPException(HTTPStatus.BAD_REQUEST, f"There is no strategy '{opponent}'.")
         room = GameRoom(
             MatchConfig(point.game, opponent, opponent, branch_point=point),
             HUMAN_NAME,
@@ -145,7 +150,7 @@ class RoomServer:
             self._open.pop(secret)[0].stop()
 
         def play() -> None:
-            with suppress(CardsharpError):  # which the page says
+            with suppress(CardsharpError):  # the room's page shows it
                 room.run()
 
         Thread(target=play, daemon=True).start()
@@ -155,7 +160,7 @@ class RoomServer:
 def room_application(
     seats: SeatEndpoints, allowed_hosts: Iterable[str], extra_routes: Iterable[BaseRoute]
 ) -> Starlette:
-    """Return the application of the seats and `more`, which answers only to those host names."""
+    """Return the application of the seats and `extra_routes`, which accepts only those hosts."""
     return Starlette(
         routes=[
             Route("/", lambda _request: message_page(_BY_LINK, HTTPStatus.NOT_FOUND)),
@@ -166,7 +171,7 @@ def room_application(
             *extra_routes,
         ],
         middleware=[
-            # A page of somebody else's whose name leads here is not answered.
+            # Rejects host names of other sites that point to this machine (DNS rebinding).
             Middleware(TrustedHostMiddleware, allowed_hosts=[*allowed_hosts]),
             Middleware(GZipMiddleware, minimum_size=2000),
         ],
@@ -175,9 +180,12 @@ def room_application(
 
 
 def _matches(room: GameRoom, links: Iterable[str], tables: RoomServer) -> Iterator[BaseRoute]:
-    """The pages of what was played, for each seat; who sits alone may go on from within it."""
+    """Yield the routes of the finished matches' pages, for each seat.
+
+    A person who plays alone can also continue from a step of them.
+    """
     for link in links:
-        back = (("Back to the table", link),)
+        back = (("Back to the game", link),)
         site = SiteInfo("Cardsharp", matches_path=f"{link}/matches", links=back, has_analysis=True)
         pages = MatchSite(_played(room), PagesConfig(site=site))
         if room.config.human_count == 1:
@@ -193,10 +201,10 @@ def serve_room(
     port: int = 0,
     long_poll_timeout: timedelta = LONG_POLL_TIMEOUT,
 ) -> Iterator[list[str]]:
-    """The addresses of a table's seats, the host's first; it is played at while the block runs.
+    """Serve a game room while the block runs; yield the addresses of its seats, the host's first.
 
-    It is reached from this machine alone, but for a `host` that says otherwise: then the addresses
-    are those by which others reach it. Raises `ConfigError` for a port that cannot be used.
+    Only this machine can reach it, unless `host` says otherwise; then the addresses are those by
+    which others reach it. Raises `ConfigError` if the port cannot be used.
     """
     seats = SeatEndpoints(room, long_poll_timeout)
     display_host = _local_address() if host in _ANYWHERE else host
@@ -209,7 +217,7 @@ def serve_room(
         room.stop()
         tables.close()
 
-    with BackgroundServer("The table", tables, stop, host=host, port=port) as server:
+    with BackgroundServer("The game room", tables, stop, host=host, port=port) as server:
         url = f"http://{name}:{server.url.rpartition(':')[2]}"
         try:
             yield [f"{url}{link}" for link in seats.links]
@@ -221,7 +229,7 @@ def serve_room(
 def serve_match_pages(
     source: SiteSource, port: int = 0, extra_routes: Iterable[BaseRoute] = ()
 ) -> Iterator[str]:
-    """The address of a source's pages, from which matches are gone on with; and of `more`."""
+    """Serve the match pages of a source, on which matches can be continued; yield the address."""
     tables = RoomServer(_LOCAL_HOSTS)
     pages = tables.pages(source, MATCHES)
     front = application(pages, [Middleware(TrustedHostMiddleware, allowed_hosts=_LOCAL_HOSTS)])

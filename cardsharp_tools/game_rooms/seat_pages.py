@@ -1,6 +1,6 @@
-"""A seat as a page: the table as that seat sees it, what is asked, what happened, how it ended.
+"""Page of a seat: the board as that seat sees it, the question, the history and the result.
 
-Each seat of a table has a secret address, by which it sees, answers and asks.
+Each seat of a game room has a secret address, by which its person sees and plays the match.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,10 +40,10 @@ _ASSETS = {
     "table.js": "text/javascript; charset=utf-8",
     "choosing.js": "text/javascript; charset=utf-8",
 }
-"""Assets that the pages of seats load in addition to those of all pages."""
+"""Assets of the seats' pages, in addition to those of all pages."""
 
 _FOLDER = Path(__file__).with_name("templates")
-_FEW = 9  # choices up to which each has a key of its own
+_FEW = 9  # up to this number of choices each one has a key of its own
 
 
 def _serve_asset(request: Request) -> Response:
@@ -56,7 +56,7 @@ ASSET_ROUTES = [Route(f"{SITE.assets_path}/{name}", _serve_asset) for name in _A
 
 
 class JudgedChapter(NamedTuple):
-    """A part of a match that is over: where it is, its analysis, and which side of that is ours."""
+    """A part of a finished match: its link, its analysis, and the index of our side in it."""
 
     link: str
     analysis: AnalysisView | None
@@ -64,7 +64,7 @@ class JudgedChapter(NamedTuple):
 
 
 def seat_page(room: GameRoom, seat_index: int, seat_links: Sequence[str], notice: str = "") -> str:
-    """The whole page of a chair; `links` lead to the chairs, by their place."""
+    """Return the whole page of a seat; `seat_links` are the links of all seats, by index."""
     context, site = (
         _context(room, seat_index, seat_links),
         SITE._replace(matches_path=seat_links[seat_index]),
@@ -92,7 +92,7 @@ def updates_document(
 
 
 def message_page(text: str, status: int) -> Response:
-    """A page that says why there is nothing else."""
+    """Return a page that shows only a message."""
     page = load_template("nothing.html").render(message=text, site=SITE)
     return HTMLResponse(page, status, headers=NO_CACHE_HEADERS)
 
@@ -186,16 +186,13 @@ def _judged(
 
 @cache
 def load_template(name: str) -> Template:
-    """The template of that name, of seats or of all pages."""
+    """Return the template of that name, of seats or of all pages."""
     return template_environment(FileSystemLoader(_FOLDER)).get_template(name)
 
 
-LONG_POLL_TIMEOUT = timedelta(seconds=15)  # how long a question for something new is held
+LONG_POLL_TIMEOUT = timedelta(seconds=15)  # how long a request for updates waits for one
 _LARGEST = 2000  # bytes of a form
-NO_CACHE_HEADERS = {
-    **HEADERS,
-    "Cache-Control": "no-store",
-}  # what stands at a seat is never shown from a cache
+NO_CACHE_HEADERS = {**HEADERS, "Cache-Control": "no-store"}  # a cached seat would be out of date
 
 Form = Mapping[str, str]
 
@@ -219,7 +216,7 @@ class SeatEndpoints:
         return HTMLResponse(page, headers=NO_CACHE_HEADERS)
 
     def updates(self, request: Request) -> Response:
-        """GET /seat/{secret}/news: what came after a version, once there is something."""
+        """GET /seat/{secret}/news: the updates after a version; waits until there is one."""
         place, since_text = self._place(request), request.query_params.get("since", "")
         since, browser_seat = (
             int(since_text) if since_text.isdecimal() else 0,
@@ -233,7 +230,10 @@ class SeatEndpoints:
         return JSONResponse(document, headers=NO_CACHE_HEADERS)
 
     async def act(self, request: Request) -> Response:
-        """POST /seat/{secret}/{deed}: do it; then the page, or its script is told a refusal."""
+        """POST /seat/{secret}/{deed}: run the action; then redirect to the page.
+
+        The page's script gets JSON instead, with a message if the action was rejected.
+        """
         place, deed = self._place(request), _DEEDS.get(request.path_params["deed"])
         if deed is None:
             raise HTTPException(HTTPStatus.NOT_FOUND)
@@ -250,7 +250,10 @@ class SeatEndpoints:
     def _place(self, request: Request) -> int:
         place = self._places.get(request.path_params["secret"])
         if place is None:
-            raise HTTPException(HTTPStatus.NOT_FOUND, "There is no such seat; ask for a new link.")
+            raise HTTPException(
+                HTTPStatus.NOT_FOUND,
+                "This link leads to no seat. Ask the person who began the game for a new link.",
+            )
         self._room.chairs[place].record_visit()
         return place
 
@@ -262,17 +265,19 @@ class SeatEndpoints:
 
 
 async def read_form(request: Request, max_bytes: int = _LARGEST, fields: int = 8) -> Form:
-    """A form's fields; raises `HTTPException` where it is too large."""
+    """Return the fields of a form; raise `HTTPException` if it is too large."""
     body = b""
     async for part in request.stream():
         body += part
         if len(body) > max_bytes:
-            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "That is no form of ours.")
+            raise HTTPException(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The form is larger than {max_bytes} bytes."
+            )
     return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=fields))
 
 
 def form_number(form: Form, name: str) -> int:
-    """A number that a form has, -1 for what is none."""
+    """Return a field of a form as a number, or -1 if it is not a number."""
     text = form.get(name, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else -1  # noqa: PLR2004
 
@@ -290,4 +295,4 @@ _DEEDS: Mapping[str, Callable[[GameRoom, int, Form], str | None]] = {
         room.chairs[at], form_number(form, "number")
     ),
 }
-"""Actions of a seat by the name in their path; each returns the key of a refusal, else None."""
+"""Actions at a seat by their name in the path; each returns a key of `REFUSAL_MESSAGES`."""

@@ -60,7 +60,7 @@ def test_a_step_is_decided_anew_and_taken_back(
         assert overflowing_elements(page) == {}
         page.get_by_role("button", name="Decide this step anew").click()
         expect(page.locator("#seat")).to_have_attribute("data-ready", "yes")
-        expect(page.locator("#news")).to_contain_text("The same cards come.")
+        expect(page.locator("#news")).to_contain_text("The cards come in the same order.")
         expect(page.locator("#moves")).to_be_visible()
         save_screenshot(page, f"branch-seat-{width}")
         page.keyboard.press("u")
@@ -138,7 +138,7 @@ def test_a_question_is_answered_and_explained(
         with page.expect_navigation():
             (offered if offered.count() else page.locator("#moves .choice:visible")).first.click()
         expect(page.get_by_role("status")).to_contain_text("keeps")
-        expect(page.locator("#ask")).to_contain_text("Then you chose")
+        expect(page.locator("#ask")).to_contain_text("In the match you chose")
         check_page(page, f"lesson-{name}-{width}-told")
         with page.expect_navigation():
             page.get_by_role("link", name="Next question").click()
@@ -147,7 +147,7 @@ def test_a_question_is_answered_and_explained(
         with page.expect_navigation():
             page.keyboard.press("1" if page.locator(".few").count() else "Enter")
         expect(page.get_by_role("status")).to_contain_text("keeps")
-        page.get_by_role("link", name="There it is in the match").click()
+        page.get_by_role("link", name="View it in the match").click()
         expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
 
 
@@ -167,7 +167,7 @@ def test_a_lesson_goes_without_script_and_is_remembered(
             if page.get_by_role("link", name="Next question").count():
                 with page.expect_navigation():
                     page.get_by_role("link", name="Next question").click()
-        expect(page.locator("#ask")).to_contain_text("of 3 answered well")
+        expect(page.locator("#ask")).to_contain_text("of 3 answered correctly")
         cards = ExerciseDeck.read(data_folder() / "lessons.json").cards
         assert sum(card.due.year > 1 for card in cards) == 3
         page.goto(url)

@@ -213,7 +213,7 @@ def test_bets_show_their_chances_given_the_players_cards(browser: Browser, scrip
         )
         assert asides.count() == 6
         expect(asides.first).to_be_hidden()
-        page.get_by_text("Chances by your own cards").click()
+        page.get_by_text("Probabilities by your own cards").click()
         expect(asides.first).to_be_visible()
         assert sorted(asides.all_inner_texts()) == [*["17 %"] * 5, "certain"]
         save_screenshot(page, f"seat-blef-chances-{script}")
@@ -237,7 +237,7 @@ def test_it_is_played_without_script(browser: Browser) -> None:
             else:
                 page.reload()
         expect(page.locator(".over h2").first).to_contain_text("won")
-        page.get_by_text("All that has happened").click()
+        page.get_by_text("History of the match").click()
         expect(page.get_by_text("lost the round").first).to_be_visible()
 
 
@@ -263,9 +263,9 @@ def test_two_play_by_a_link(browser: Browser) -> None:
         first.locator("#moves .choice:not(:disabled)").first.click()
         expect(second.locator("#moves")).to_be_visible()
         expect(second.locator("#news")).to_contain_text("High card")
-        other.get_by_text("Leave the table").click()
+        other.get_by_text("Leave the match").click()
         other.get_by_role("button", name="Leave").click()
-        expect(ann.get_by_text("has left the table")).to_be_visible()
+        expect(ann.get_by_text("has left the match")).to_be_visible()
         check_page(ann, "seat-left")
         ann.get_by_role("button", name="Let a bot play").click()
         expect(ann.locator("#moves")).to_be_visible()

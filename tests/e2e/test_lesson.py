@@ -32,7 +32,7 @@ def test_a_lesson_begins_with_the_costliest_decision_and_pauses_answered_questio
     output = cli("lesson", "-n", "3").out
     assert "1 of 3" in output
     assert "That is none of your moves" in output
-    assert output.count("Then you chose ") == 1, "the second question was left"
+    assert output.count("In the match you chose ") == 1, "the second question was left"
     file = data_folder() / "lessons.json"
     costliest_card = max(ExerciseDeck.read(file).cards, key=lambda card: card.cost)
     assert (costliest_card.cost, costliest_card.well) == (first["cost"], 0), (

@@ -44,9 +44,9 @@ def test_the_words_are_answered_and_the_end_of_the_input_leaves(
     for answer in (
         "words of its name",
         "This is the first",
-        "There is nothing to take back.",
+        "There is no move to take back.",
         "That is none of",
-        "You have left the table.",
+        "You have left the match.",
     ):
         assert answer in output, answer
     best = {"versus": "captain", "blef": "reader", "euchre": "pimc"}[table[0]]
@@ -67,7 +67,7 @@ def test_a_choice_is_taken_back_and_the_log_says_so(
     type_lines(monkeypatch, "1", *["undo"] * 3, *["1"] * 30)
     result = cli("euchre", "versus", "rules", "--partner", "rules", "--seed", "5", "--json")
     assert "Taken back: " in result.err
-    assert "What you did not know then is dealt anew." in result.err
+    assert "The cards that you did not know are dealt again." in result.err
     summary = result.json()
     assert (summary["left"], summary["won"]) == (True, False)
     output = cli("show", re.sub(r"-\d+$", "-1", summary["match"])).out  # the first deal
@@ -99,7 +99,7 @@ def test_a_game_of_blef_is_played_logged_and_branched(
     for cards in ((), ("--same-cards",)):
         type_lines(monkeypatch, *BLUNT)
         branched = cli("versus", "--from", f"{match}@4", "--json", *cards)
-        assert f"of {match}, then: " in branched.err
+        assert f"You continue match {match} at step " in branched.err
         branch = branched.json()["match"]
         assert branch.startswith("branch-")
         branch_text = cli("show", branch).out

@@ -371,7 +371,7 @@ def test_a_choice_is_taken_back_at_the_seat() -> None:
             == ""
         )
         seat.wait_for_text('id="moves"')
-        assert re.search(r"Taken back: |There is nothing to take back", seat.page())
+        assert re.search(r"Taken back: |There is no move to take back", seat.page())
         assert seat.post_from_script("undo", number=question_number(first)) != ""
 
 

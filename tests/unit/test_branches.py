@@ -107,7 +107,7 @@ def test_a_branch_starts_with_its_players_knowledge_and_is_stored(game: Game) ->
     running = replace(record, status=MatchStatus.RUNNING, outcome=None)
     with pytest.raises(ConfigError, match="not over"):
         find_branch_point(running, moves, same_cards=True)
-    with pytest.raises(ConfigError, match="from step 9999 on"):
+    with pytest.raises(ConfigError, match="from step 9999 on, because"):
         find_branch_point(record, moves, 9999)
 
 

@@ -1,4 +1,4 @@
-// What may be chosen: by keys, by kinds, and by the cards and piles themselves.
+// Ways to choose: number keys, groups of choices, and clicks on cards and piles.
 
 import { offer } from "./offer.js";
 
@@ -10,13 +10,13 @@ let question = "";
 const choices = () => [...document.querySelectorAll(".choice:not(:disabled)")].filter((one) => one.checkVisibility());
 
 
-// Whoever is nowhere else is at the first choice.
+// Focus the first choice, unless the focus is already somewhere.
 export function asked() {
   const active = document.activeElement;
   if (active === document.body || !active?.isConnected) choices()[0]?.focus({ preventScroll: true });
 }
 
-// Of many choices one kind at a time; without script all are there.
+// Of many choices only one kind is shown at a time; without the script all are shown.
 function pick(wanted) {
   const kinds = [...document.querySelectorAll(".kind")];
   const there = kinds.filter((one) => !one.disabled);
@@ -48,7 +48,7 @@ function move(by) {
   every[(at + by + every.length) % every.length]?.focus();
 }
 
-// A number plays the choice of that key at once, or on Enter where more digits could follow.
+// A number plays its choice at once, or on Enter if more digits could follow.
 document.addEventListener("keydown", (pressed) => {
   if (pressed.ctrlKey || pressed.metaKey || pressed.altKey) return;
   if (pressed.target.matches?.("input:not([type=hidden]), select, textarea")) return;

@@ -1,4 +1,4 @@
-// A seat at a table: what happens comes by long polls, answers go by the page's own forms.
+// A seat: updates of the match come by long polls, and the page's own forms send the answers.
 
 import { asked, wire } from "./choosing.js";
 import { moving } from "./motion.js";
@@ -6,9 +6,9 @@ import { moving } from "./motion.js";
 const $ = (id) => document.getElementById(id);
 const root = $("seat");
 const link = root.dataset.link;
-const PAUSE = 1000; // after a fault, and after an answer that brought nothing at once
+const PAUSE = 1000; // after an error, and after an immediate response without an update
 const PACE = 700; // between two moves of others, where motion is welcome
-const LOST = "The table does not answer; perhaps it was closed.";
+const LOST = "The game does not answer. Perhaps it was closed. Trying again every second.";
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
@@ -33,7 +33,7 @@ function put(name, html) {
   part.innerHTML = html; // the server has escaped it, and the policy runs no script in it
 }
 
-// What was opened stays open, also where it was away for a while.
+// Details that the user has opened stay open, even if they disappear for a while.
 const opened = new Map();
 
 function replace(id, html) {
@@ -102,7 +102,7 @@ document.addEventListener("submit", (event) => {
   const { target: form, submitter } = event;
   send(form, submitter).catch(() => {
     if (submitter?.name) form.append(Object.assign(document.createElement("input"), { type: "hidden", name: submitter.name, value: submitter.value }));
-    form.submit(); // the whole page, which brings no button of its own
+    form.submit(); // loads the whole page; it sends no button, so its value is added above
   });
 });
 
