@@ -44,9 +44,14 @@ def contest_settings(  # noqa: PLR0913, PLR0917 - what a contest is founded with
         seats is not None
         and contest_format.with_context(max_teams_per_match=seats).max_teams_per_match != seats
     ):
-        raise ConfigError(f"In {format_name} two meet; give --format tables for more at a table.")
+        raise ConfigError(
+            f"In the format {format_name} two teams play a match. For more teams per match use "
+            "--format tables."
+        )
     if matches % 2 == 0 and not contest_format.by_points:
-        raise ConfigError("An odd number of matches decides a pairing, such as --matches 5.")
+        raise ConfigError(
+            "The number of matches per pairing must be odd, so that a team wins: --matches 5."
+        )
     settings = ContestSettings(
         name=name,
         format=format_name,
@@ -64,21 +69,23 @@ def contest_settings(  # noqa: PLR0913, PLR0917 - what a contest is founded with
 def check_teams(
     records: ContestRecords, team_requests: TeamRequests, *, is_local: bool = True
 ) -> Game:
-    """The game of a contest that those teams can enter; `here` is whether it can play any itself.
+    """Check the teams that are to enter a contest, and return its game.
+
+    `is_local` is True if the contest is held on this machine, which can play any strategy.
 
     Raises:
-        ConfigError: one cannot be played, or must be and has no strategy, or a name is taken.
+        ConfigError: a strategy cannot be played or is missing, or a name is taken.
     """
     of = get_game(records.settings.game)
     for name, strategy in team_requests:
         if strategy is None and not records.settings.has_arena:
             raise ConfigError(
-                f"{of.title} has no arena where {name} could play: give its --strategy, a name of "
-                "ours, a FILE.py or a 'command'."
+                f"{of.title} has no arena that {name} could sign in to, so the contest must play "
+                "it. Give --strategy with a built-in name, a FILE.py or a 'command'."
             )
         if strategy is not None and is_user_strategy(strategy) and not is_local:
             raise ConfigError(
-                f"A stack plays strategies of ours by name. Enter {name} without a strategy, and "
+                f"A stack plays only built-in strategies. Enter {name} without a strategy, and "
                 "play it on any machine: cardsharp bot --url URL --user ID --strategy STRATEGY"
             )
         if strategy == SANDBOXED:
@@ -90,14 +97,14 @@ def check_teams(
     )
     twice = next((name for name, times in name_counts.items() if times > 1), None)
     if twice is not None:
-        raise ConfigError(f"There is a team called {twice} already.")
+        raise ConfigError(f"The name {twice} is already taken by another team. Choose another.")
     return of
 
 
 def enter_teams(
     records: ContestRecords, team_requests: TeamRequests
 ) -> Iterator[tuple[TeamEntry, str | None]]:
-    """Enter teams that were checked; yields each with its password where it needs one."""
+    """Enter teams that were checked; yield each one, with a password if it needs one."""
     admin = ContestAdmin(records, utc_now)
     for name, strategy in team_requests:
         team, password = admin.add_team(
@@ -106,7 +113,7 @@ def enter_teams(
         yield team, password if strategy in REMOTE_STRATEGIES else None
 
 
-TeamCredentials = list[tuple[TeamEntry, str | None]]  # teams with the passwords that are told once
+TeamCredentials = list[tuple[TeamEntry, str | None]]  # teams with passwords, which are shown once
 AdminHandler = Callable[
     ..., TeamCredentials | None
 ]  # of a venue, the contest's name, and a form's fields
@@ -114,7 +121,7 @@ AdminHandler = Callable[
 
 def _new(manager: ContestManager, _contest: str, **form: str) -> None:
     if form["format"] not in FORMATS_BY_NAME:
-        raise ConfigError(f"There is no format {form['format']}.")
+        raise ConfigError(f"There is no format {form['format']}. Choose one of the list.")
     matches, timeout = int(_number(form["count"])), _number(form["timeout"])
     of = get_game(form["of"]).name
     manager.create_contest(contest_settings(form["name"], form["format"], matches, timeout, of))
@@ -163,53 +170,65 @@ def _number(text: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number < 10**6:
-        raise ConfigError(f"{text} is no number of that kind.")
+        raise ConfigError(f"{text} is not a number from 0 to 999999.")
     return number
 
 
 ADMIN_ACTIONS: Mapping[str, tuple[str, AdminHandler]] = {
     "new": (
-        "Create {name}: {format} of {of}, {count} matches a pairing, {timeout} s a turn?",
+        "Create {name}: {format} of {of}, {count} matches per pairing, {timeout} s per turn?",
         _new,
     ),
     "enter": ("Enter these teams, and show their passwords once?\n{teams}", _enter),
-    "password": ("Give {name} a new password? The old one counts no more in seconds.", _passwords),
-    "passwords": ("Give all teams from outside new passwords? The old count no more.", _passwords),
+    "password": (
+        "Give {name} a new password? The old one becomes invalid within seconds.",
+        _passwords,
+    ),
+    "passwords": (
+        "Give new passwords to all teams that sign in? The old ones become invalid.",
+        _passwords,
+    ),
     "rename": ("Give {name} the name {new}?", _admin_handler(ContestAdmin.rename_team)),
     "remove": ("Remove {name}?", _admin_handler(ContestAdmin.remove_team)),
     "withdraw": (
-        "Take {name} out? It loses what is not decided. The reason is shown: {reason}",
+        "Withdraw {name}? It loses its undecided pairings. The page will show the reason: {reason}",
         _admin_handler(ContestAdmin.withdraw_team),
     ),
     "rule": (
-        "Give pairing {pairing} to {winner}? What follows is played anew. Shown is: {reason}",
+        (
+            "Give pairing {pairing} to {winner}? Later pairings that depend on it are played "
+            "again. The page will show the reason: {reason}"
+        ),
         _admin_handler(ContestAdmin.rule_pairing),
     ),
-    "undo": ("Take back: {what}?", _admin_handler(lambda admin, what: admin.undo())),  # noqa: ARG005
+    "undo": ("Undo: {what}?", _admin_handler(lambda admin, what: admin.undo())),  # noqa: ARG005
     "freeze": (
-        "Hold the scoreboard back for spectators, in {minutes} minutes?",
+        "Freeze the scoreboard for spectators in {minutes} minutes?",
         _admin_handler(
             lambda admin, minutes: admin.freeze(utc_now() + timedelta(minutes=_number(minutes)))
         ),
     ),
-    "reveal": ("Show spectators the next round?", _admin_handler(ContestAdmin.reveal_round)),
+    "reveal": ("Reveal the next round to spectators?", _admin_handler(ContestAdmin.reveal_round)),
     "reveal-all": (
-        "Show spectators everything, and end the freeze?",
+        "Reveal all results to spectators and end the freeze?",
         _admin_handler(partial(ContestAdmin.reveal_round, everything=True)),
     ),
     "pause": (
-        "Start no new matches? Running ones finish.",
+        "Pause the contest? Running matches finish, and no new ones begin.",
         _admin_handler(partial(ContestAdmin.pause, paused=True)),
     ),
     "resume": (
-        "Let matches begin again?",
+        "Resume the contest, so that new matches begin?",
         _admin_handler(partial(ContestAdmin.pause, paused=False)),
     ),
     "practice": (
-        "Open the arena, and have teams practise until you stop it?",
+        "Open the arena and let the teams practise until you stop it?",
         lambda manager, contest: manager.start(contest, "practice"),
     ),
-    "run": ("Begin or go on? Teams are seeded by {seeding}, and practice ends.", _run),
-    "stop": ("Close the arena? Matches stand still until you start it again.", _stop),
+    "run": ("Begin or continue? Practice ends, and teams are seeded by {seeding}.", _run),
+    "stop": ("Close the arena? No match continues until you start it again.", _stop),
 }
-"""The acts by their names; their questions name the fields of their forms."""
+"""Actions of the organiser's page by name: the question that confirms one, and its handler.
+
+The placeholders of a question are the fields of the form that are passed to the handler.
+"""

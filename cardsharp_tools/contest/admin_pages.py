@@ -1,8 +1,8 @@
 """The organiser's page: behind a password, for this machine alone, and without any script.
 
-Every act is asked for by a form, confirmed on a page of its own, and then done. What is confirmed
-is sealed with the number of acts that there were: so nobody else's page can send it, it can be sent
-once, and it is refused where somebody has acted meanwhile.
+A form asks for an action, a page of its own asks to confirm it, and only then is it done. The
+confirmation carries a seal: a signature of the form and of the number of actions so far. So no
+other site can forge it, it works only once, and it is rejected if somebody else acted meanwhile.
 """
 
 import base64
@@ -51,7 +51,7 @@ from cardsharp_tools.contest.reports import csv_text, match_rows
 from cardsharp_tools.game_rooms.seat_pages import Form, read_form
 from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
 
-MAX_FORM_BYTES = 20_000  # bytes of a form: the names of 64 teams have room in it
+MAX_FORM_BYTES = 20_000  # bytes of a form, enough for the names of 64 teams
 
 _NEW = {**HEADERS, "Cache-Control": "no-store"}
 _SITE = SiteInfo("Cardsharp", matches_path="/", links=(("Contests", "/"),))
@@ -67,11 +67,12 @@ class AdminPages:
     ) -> None:
         self._manager, self._password = manager, password
         self._seal, self._seats = secrets.token_bytes(32), set[str]()
-        # A browser that was let in is known by a seat: all others here have the same address.
+        # Wrong passwords are limited. All clients on this machine have the same address, so a
+        # browser that has signed in gets a cookie. Others' wrong passwords then do not lock it out.
         self._guesses = LoginThrottle(MemoryWindowCounter(clock), clock, delays_response=False)
 
     def application(self) -> Starlette:
-        """The pages as an application that answers to this machine's names alone."""
+        """Return the pages as an application that accepts only this machine's host names."""
         routes = [
             Route("/", self._with_authorization(self._contests)),
             Route("/contests/{name}", self._with_authorization(self._contest)),
@@ -81,7 +82,8 @@ class AdminPages:
             Route("/do", self._with_authorization(self._do), methods=["POST"]),
             *(Route(f"/page/{name}", _asset) for name in (*ASSETS, _STYLE)),
         ]
-        # A page of somebody else's whose name leads here is not answered.
+        # Another site may point its host name at this machine (DNS rebinding) and would then be
+        # able to read these pages. Its host name is rejected.
         hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
         return Starlette(routes=routes, middleware=[hosts])
 
@@ -115,7 +117,8 @@ class AdminPages:
             request.cookies.get(_SEAT, ""),
         )
         seat = seat if seat in self._seats else ""
-        status, more, message = HTTPStatus.UNAUTHORIZED, {}, "This page is the organiser's."
+        status, more = HTTPStatus.UNAUTHORIZED, {}
+        message = "This page needs the organiser's password."
         try:
             self._guesses.check(seat, ADMIN)
         except HttpError as error:
@@ -175,7 +178,7 @@ class AdminPages:
         """GET /contests/{name}/page: the contest's page as one file."""
         with self._manager.records(request.path_params["name"]) as records:
             text = contest_file_page(records)
-        # What it may load and do it says itself, being one file.
+        # The file contains its own Content-Security-Policy, so no header is needed.
         return HTMLResponse(text, headers={"X-Content-Type-Options": "nosniff"})
 
     def _ask(self, _request: Request, form: Form) -> Response:
@@ -186,13 +189,15 @@ class AdminPages:
         return _html_response("ask.html", question=text, form=form, back=_back(form), seal=seal)
 
     def _do(self, request: Request, form: Form) -> Response:
-        """POST /do: do what was confirmed; then its contest's page, or sheets to be printed."""
+        """POST /do: run a confirmed action; then show the contest's page, or sheets to print."""
         form_fields = {name: value for name, value in form.items() if name != "seal"}
         same_site = request.headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
         if not same_site or not hmac.compare_digest(
             form.get("seal", ""), self._sealed(form_fields)
         ):
-            raise ConfigError("The contest has gone on since that was asked; look again, please.")
+            raise ConfigError(
+                "The contest has changed since you opened this page. Reload it and try again."
+            )
         _, does, fields = _deed(form_fields)
         sheets = does(self._manager, form_fields.get("contest", ""), **fields)
         contest = form_fields.get("contest") or fields["name"]
@@ -203,7 +208,7 @@ class AdminPages:
         return RedirectResponse(f"/contests/{quote(contest)}", HTTPStatus.SEE_OTHER, headers=_NEW)
 
     def _sealed(self, form: Form) -> str:
-        """Return the token that proves that our page offered this action in the current state."""
+        """Return the signature that proves that our page offered this action in this state."""
         acts = 0
         if contest := form.get("contest"):
             with self._manager.records(contest) as records:
@@ -216,14 +221,17 @@ class AdminPages:
 def serve_admin_pages(
     manager: ContestManager, password: str, port: int, clock: Callable[[], datetime] = utc_now
 ) -> Iterator[str]:
-    """The address of the organiser's page, served while the block runs; raises `ConfigError`."""
+    """Serve the organiser's page while the block runs; yield its address.
+
+    Raises `ConfigError` if the port is taken.
+    """
     app = AdminPages(manager, password, clock).application()
     with BackgroundServer("The organiser's page", app, port=port) as server:
         yield server.url
 
 
 async def _form(request: Request) -> Form:
-    """The fields of a form, or of a query."""
+    """Return the fields of a form or of a query string, without the empty ones."""
     is_sent = request.method == "POST"
     form = await read_form(request, MAX_FORM_BYTES, 16) if is_sent else request.query_params
     return {name: value.replace("\r\n", "\n") for name, value in form.items() if value}
@@ -232,13 +240,13 @@ async def _form(request: Request) -> Form:
 def _deed(form: Form) -> tuple[str, AdminHandler, Form]:
     """Return the question of the requested action, its handler, and the fields that it uses."""
     if form.get("act") not in ADMIN_ACTIONS:
-        raise ConfigError("There is no such act.")
+        raise ConfigError("This page has no such action.")
     question, does = ADMIN_ACTIONS[form["act"]]
     names = [name for _, name, _, _ in Formatter().parse(question) if name]
     fields = {name: form.get(name, "").strip() for name in names}
     for name, value in fields.items():
         if not value:
-            raise ConfigError(f"Fill in the field {name}, please.")
+            raise ConfigError(f"The field {name} is empty. Fill it in.")
     return question, does, fields
 
 

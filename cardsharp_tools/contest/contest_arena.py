@@ -1,6 +1,7 @@
-"""A contest on this machine: its arena and the teams that are played here.
+"""A contest on this machine: its arena, and the local teams that this machine plays.
 
-All of it is one process. Whatever kills it, the next start goes on from the arena's file.
+Arena and director run in one process. If it is killed, the next start continues from the arena's
+data file.
 """
 
 import logging
@@ -39,14 +40,13 @@ from cardsharp_tools.local_play.opponent import OpponentClient, OpponentConfig, 
 from cardsharp_tools.local_server.arena_server import ArenaServer
 from cardsharp_tools.match_sources.match_logs import import_match, open_log
 
-TEAM_CACHE_SECONDS = 2.0  # seconds until a new password counts
-LOCAL_PLAYER_SUFFIX = (
-    "-here"  # ends the user name of who plays for a team here, whose own stays its own
-)
-RETRY_INTERVAL = timedelta(seconds=1)  # until a team that fell over plays on
+TEAM_CACHE_SECONDS = 2.0  # seconds after which a new password is valid
+# Ends the user name of a local player. The team itself can still sign in under its own name.
+LOCAL_PLAYER_SUFFIX = "-here"
+RETRY_INTERVAL = timedelta(seconds=1)  # until a team whose code failed plays again
 
 HOUSE_TEAM = TeamEntry(DUMMY_ID, "House", secrets.token_hex(16), "captain")
-"""Plays whoever begins a match with the dummy player, as every arena has it; it enters nothing."""
+"""Opponent in matches with the arena's dummy player; it takes no part in contests."""
 
 _log = logging.getLogger(__name__)
 
@@ -69,12 +69,15 @@ class LoggingMatchHost(ArenaMatchHost):
                 with open_log(f"sqlite:{self._log}") as log:
                     import_match(*match_from_view(view), log)
             except (StoreError, InvalidInput) as error:  # the contest goes on without it
-                _log.warning("Match %s could not be kept in %s: %s", match, self._log, error)
+                _log.warning("Match %s could not be stored in %s: %s", match, self._log, error)
         return view
 
 
 class TeamPlayers(Mapping[str, PlayerAccount]):
-    """Teams and house as the arena's players, read after `FRESH`; who plays here is `ID-here`."""
+    """Player accounts of the teams and the house; read again after `TEAM_CACHE_SECONDS`.
+
+    A local player signs in as `ID-here`, with a password that only this process knows.
+    """
 
     def __init__(
         self,
@@ -100,13 +103,13 @@ class TeamPlayers(Mapping[str, PlayerAccount]):
         return len(self._accounts())
 
     def reload(self) -> None:
-        """Read them again at once."""
+        """Read the accounts again at the next access."""
         self._until = 0.0
 
     def _accounts(self) -> dict[str, PlayerAccount]:
         if self._seconds() > self._until:
             self._until = self._seconds() + TEAM_CACHE_SECONDS
-            with suppress(StoreError):  # a busy store: it is tried again
+            with suppress(StoreError):  # a busy store is read again at the next access
                 teams, names = self._records.teams(), self._records.announced_players()
                 renamed_teams = [
                     replace(team, name=names.get(team.id, team.name)) for team in teams
@@ -120,68 +123,84 @@ class TeamPlayers(Mapping[str, PlayerAccount]):
         return self._players
 
 
+class _LocalPlayers:
+    """Players of the local teams: they sign in to the arena like the programs of other teams."""
+
+    def __init__(self, records: ContestRecords, folder: Path) -> None:
+        self._records, self._folder = records, folder
+        self.passwords = dict[TeamId, str]()
+        self.accounts = TeamPlayers(records, self.passwords)
+        self._reporter = FailureReporter(records)
+        self._stop_event = threading.Event()
+
+    def start(self, url: str, certificate: Path | None) -> None:
+        """Start the players, and from now on also those of teams that enter later."""
+        ca_file = None if certificate is None else str(certificate)
+        start_missing = partial(self._start_missing, url, ca_file)
+        start_missing()
+        threading.Thread(target=self._watch, args=(start_missing,), daemon=True).start()
+
+    def stop(self) -> None:
+        """Report the last violations, and let the players end after their current action."""
+        try:
+            self._report_violations()
+        finally:
+            self._stop_event.set()
+
+    def _start_missing(self, url: str, certificate: str | None) -> None:
+        for team in (*self._records.teams(), HOUSE_TEAM):
+            if team.strategy is not None and team.id not in self.passwords:
+                self.passwords[team.id] = secrets.token_urlsafe(18)
+                self.accounts.reload()
+                order = OpponentConfig(
+                    url,
+                    f"{team.id}{LOCAL_PLAYER_SUFFIX}",
+                    self.passwords[team.id],
+                    submission_strategy_name(team.strategy, self._folder, team.id),
+                    team.name,
+                    certificate,
+                )
+                play_team_matches(order, self._reporter, self._folder, self._stop_event)
+
+    def _watch(self, start_missing: Callable[[], None]) -> None:
+        while not self._stop_event.wait(TEAM_CACHE_SECONDS):
+            with suppress(StoreError):  # a busy store is read again the next time
+                start_missing()
+                self._report_violations()
+
+    def _report_violations(self) -> None:
+        self._reporter.report_sandbox_violations(self._folder, None)
+
+
 @contextmanager
 def open_arena(
     records: ContestRecords, folder: Path, listen_options: ListenOptions
 ) -> Iterator[tuple[str, ArenaClient]]:
-    """The contest's arena with the teams that are played here: its address, and its organiser.
+    """Run the contest's arena and the players of the local teams.
 
-    What the arena keeps lies in `folder`, beside the records. Raises `ConfigError` if it cannot be
-    run as it was told.
+    Yields the arena's address and a client that has the organiser's rights. The arena stores its
+    data in `folder`, beside the records. Raises `ConfigError` if it cannot run with these options.
     """
     teams, organiser = records.teams(), secrets.token_urlsafe(18)
     for strategy in (team.strategy for team in teams):
         if strategy is not None and not is_user_strategy(strategy):
-            load_strategy(strategy)  # what is wrong with it is said before anything begins
-    words = dict[TeamId, str]()
-    entered, tell = TeamPlayers(records, words), FailureReporter(records)
-    config = _config(folder, listen_options, len(teams))
+            load_strategy(strategy)  # so that an error is reported before anything begins
+    players = _LocalPlayers(records, folder)
     config = replace(
-        config,
-        load_players=lambda: entered,
-        unthrottled_users=words.keys(),
+        _config(folder, listen_options, len(teams)),
+        load_players=lambda: players.accounts,
+        unthrottled_users=players.passwords.keys(),
         admin_password=organiser,
     )
-    pages = LocalContestPages(records, folder)
+    certificate = None if listen_options.tls is None else listen_options.tls[0]
     with ExitStack() as stack:
-        arena = stack.enter_context(ArenaServer(config, pages))
+        arena = stack.enter_context(ArenaServer(config, LocalContestPages(records, folder)))
         url = arena.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
-        over = threading.Event()
-        stack.callback(over.set)
-        certificate = None if listen_options.tls is None else listen_options.tls[0]
-        ca = None if certificate is None else str(certificate)
-
-        def enlist() -> None:
-            """Start players for the local teams, also for teams that have joined since."""
-            for team in (*records.teams(), HOUSE_TEAM):
-                if team.strategy is not None and team.id not in words:
-                    words[team.id] = secrets.token_urlsafe(18)
-                    entered.reload()
-                    played = submission_strategy_name(team.strategy, folder, team.id)
-                    order = OpponentConfig(
-                        url,
-                        f"{team.id}{LOCAL_PLAYER_SUFFIX}",
-                        words[team.id],
-                        played,
-                        team.name,
-                        ca,
-                    )
-                    play_team_matches(order, tell, folder, over)
-
-        hear = partial(tell.report_sandbox_violations, folder, None)
-        enlist()
-        stack.callback(hear)
-        threading.Thread(target=_look_out, args=(enlist, hear, over), daemon=True).start()
+        stack.callback(players.stop)
+        players.start(url, certificate)
         address = ServiceAddress(url, certificate)
         client = stack.enter_context(ArenaClient(address, Credentials(ADMIN, organiser)))
         yield arena.url, client
-
-
-def _look_out(enlist: Callable[[], None], hear: Callable[[], None], over: threading.Event) -> None:
-    while not over.wait(TEAM_CACHE_SECONDS):
-        with suppress(StoreError):  # a busy store: it is tried again
-            enlist()
-            hear()
 
 
 def _config(folder: Path, place: ListenOptions, teams: int) -> ArenaConfig:
@@ -192,15 +211,16 @@ def _config(folder: Path, place: ListenOptions, teams: int) -> ArenaConfig:
         watchdog_grace=timedelta(seconds=1),
         quotas=CLOUD_QUOTAS,
         throttle=True,
-        # The original's 100 would slow teams whose programs answer at once, and cost them turns.
+        # The original's limit of 100 would slow programs that answer at once, and cost them turns.
         max_per_user=MAX_PER_ADDRESS,
-        # A whole contest may come from one address, and an attack on it, too.
+        # All teams of a contest may share one address, so its limit is that of all teams together.
+        # An attacker may share it too. So the limit delays only requests without a valid password.
         max_per_address=MAX_PER_ADDRESS * teams,
         is_shared_address=True,
     )
 
 
-ReportFault = Callable[[TeamId, object], None]  # is told of a team's fault
+ReportFault = Callable[[TeamId, object], None]  # reports a failure of a team's code
 
 
 def play_team_matches(
@@ -217,7 +237,8 @@ def play_team_matches(
                 elif not is_missing_submission(order.strategy):
                     _watch(order, folder, stop_event)
             except CardsharpError as error:
-                if is_user_code or not stop_event.is_set():  # else the arena has closed
+                # A built-in strategy fails when the arena closes, which is no failure of the team.
+                if is_user_code or not stop_event.is_set():
                     report_fault(order.player_id, error)
             stop_event.wait(RETRY_INTERVAL.total_seconds())
 

@@ -1,4 +1,4 @@
-"""Contests of this machine as their organiser has them: which there are, and what runs for them."""
+"""The organiser's contests on this machine, and the commands that run them."""
 
 import os
 import signal
@@ -20,15 +20,15 @@ from cardsharp_tools.cli.options import ListenOptions
 from cardsharp_tools.contest.contest_arena import DEFAULT_LISTEN_OPTIONS
 from cardsharp_tools.contest.contest_process import HANDOVER_SECONDS, LockHolder, lock_holder
 
-CONSOLE_LOG = "console.log"  # what a command says that was started from the page
-POLL_SECONDS = 0.05  # seconds between two looks whether a command has begun, or has ended
-START_TIMEOUT_SECONDS = 120.0  # seconds in which a command must begin, or end
-STOP_TIMEOUT_SECONDS = 10.0  # seconds after which a command is killed that was asked to end
+CONSOLE_LOG = "console.log"  # output of a command that was started from the page
+POLL_SECONDS = 0.05  # seconds between two checks whether a command has begun or ended
+START_TIMEOUT_SECONDS = 120.0  # seconds within which a command must begin, or end after a kill
+STOP_TIMEOUT_SECONDS = 10.0  # seconds after Ctrl-C until a command is killed
 
 
 @dataclass(frozen=True, slots=True)
 class ContestManager:
-    """The contests in the folders under `root`; their arenas listen at `place`, one at a time."""
+    """The contests in the folders below `root`; one arena at a time listens at `listen_options`."""
 
     root: Path
     listen_options: ListenOptions = DEFAULT_LISTEN_OPTIONS
@@ -40,7 +40,7 @@ class ContestManager:
     def folder(self, name: str) -> Path:
         """Return a contest's folder; raise `ConfigError` if no contest has that name."""
         if name not in self.contest_names():
-            raise ConfigError(f"There is no contest {name} in {self.root.absolute()}.")
+            raise ConfigError(f"The folder {self.root.absolute()} contains no contest {name}.")
         return self.root / name
 
     def records(self, name: str) -> ContestRecords:
@@ -50,25 +50,27 @@ class ContestManager:
     def create_contest(self, settings: ContestSettings) -> None:
         """Create a contest in a folder of its own."""
         if not settings.name.replace("-", "").replace("_", "").isalnum():
-            raise ConfigError(f"{settings.name} is no name; use letters, digits, - and _.")
+            raise ConfigError(
+                f"{settings.name!r} cannot be the name of a contest. Use letters, digits, - and _."
+            )
         create_in(self.root / settings.name, settings).close()
 
     def running_command(self, name: str) -> LockHolder | None:
-        """Return the command that runs for a contest, or None if none runs."""
+        """Return the command that runs for a contest, or None."""
         return lock_holder(self.folder(name))
 
     def start(self, name: str, command: str, *options: str) -> None:
-        """Run `contest run` or `practice` for a contest, replacing a command that runs.
+        """Start `contest run` or `contest practice`, replacing a command that runs.
 
-        Practice hands over to the contest, which may take as long as a turn. The command goes on
-        when the page ends, and whatever kills it, a start anew goes on. Raises `ConfigError` if it
-        did not begin; says why.
+        Practice hands over to the contest, which may take as long as a turn. The command continues
+        when the page is closed. If it is killed, starting it again continues the contest. Raises
+        `ConfigError`, with the reason, if it does not begin.
         """
         holder = self.running_command(name)
         if (command, holder and holder.command) == ("run", "practice"):
             with self.records(name) as records:
                 patience = records.settings.timeout + HANDOVER_SECONDS
-            with suppress(ConfigError):  # a practice that hangs is ended as all else
+            with suppress(ConfigError):  # a practice that hangs is stopped below
                 return self._started(name, command, options, START_TIMEOUT_SECONDS + patience)
         self.stop(name)
         return self._started(name, command, options, START_TIMEOUT_SECONDS)
@@ -88,15 +90,21 @@ class ContestManager:
                 stderr=output,
                 start_new_session=True,
             )
-        # Nobody else waits for its end, without which its number would stay taken.
+        # Somebody must wait for the process. Otherwise it stays a zombie after its end and would
+        # still count as running.
         threading.Thread(target=process.wait, daemon=True).start()
         if not _within(lambda: self._is_up(name, process.pid) or process.poll() is not None, limit):
-            raise ConfigError(f"contest {command} has not begun in {limit:.0f} s; see {console}.")
+            raise ConfigError(
+                f"`contest {command}` has not begun within {limit:.0f} s. See {console}."
+            )
         if process.poll():
-            raise ConfigError(console.read_text(encoding="utf-8").strip() or "It has ended.")
+            raise ConfigError(
+                console.read_text(encoding="utf-8").strip()
+                or f"`contest {command}` has ended without a message. See {folder / 'contest.log'}."
+            )
 
     def stop(self, name: str) -> None:
-        """Stop a contest's command as Ctrl-C would, or kill it, which loses nothing."""
+        """Stop a contest's command as Ctrl-C would, or else kill it; neither loses a result."""
         for sign, limit in (
             (signal.SIGINT, STOP_TIMEOUT_SECONDS),
             (signal.SIGKILL, START_TIMEOUT_SECONDS),
@@ -108,7 +116,9 @@ class ContestManager:
                 os.kill(holder.pid, sign)
             if _within(lambda: self.running_command(name) is None, limit):
                 return
-        raise ConfigError(f"What runs for {name} cannot be ended.")
+        raise ConfigError(
+            f"The command of {name} did not end, even after a kill. Check this machine's processes."
+        )
 
     def _is_up(self, name: str, process: int) -> bool:
         holder = self.running_command(name)

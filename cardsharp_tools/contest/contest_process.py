@@ -1,7 +1,8 @@
-"""A contest's folder while a command has it: its records, and the tables where it is played.
+"""A contest's folder while a command runs it: the lock, the records, and the match host.
 
-Who has it has locked a file, and who waits for it another one, at which a practice looks: so it
-hands the folder over to the contest. The death of a process gives its locks free.
+The command that runs the contest holds a lock on one file. A command that waits for it locks a
+second file. `contest practice` watches that second file and then hands the folder over to
+`contest run`. The kernel releases the locks of a process that dies, so no lock is ever stale.
 """
 
 import fcntl
@@ -47,14 +48,9 @@ FORWARDED_LOGGERS = ("cardsharp.games.deadmansdraw.arena", "cardsharp_tools.cont
 _log = logging.getLogger(__name__)
 
 
-DIRECTOR, NEXT_LOCK = "director", "heir"  # the files that the two have locked
-HANDOVER_SECONDS = (
-    15.0  # seconds, beside those of a turn, in which a practice has handed its folder over
-)
-POLL_SECONDS, REMINDER_SECONDS = (
-    0.05,
-    5.0,
-)  # seconds between looks whether it has, and between words about that
+DIRECTOR, NEXT_LOCK = "director", "heir"  # lock files of the holder and of the waiting command
+HANDOVER_SECONDS = 15.0  # seconds, besides those of a turn, within which practice must hand over
+POLL_SECONDS, REMINDER_SECONDS = 0.05, 5.0  # seconds between two tries, and between two messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,7 @@ class LockHolder:
 
     def __str__(self) -> str:
         since = f"{to_local(self.since):%H:%M} in process {self.pid}"
-        return f"`contest {self.command}` has run since {since}"
+        return f"`contest {self.command}` has been running since {since}"
 
 
 _HOLDER = TypeAdapter(LockHolder)
@@ -76,9 +72,10 @@ _HOLDER = TypeAdapter(LockHolder)
 
 @dataclass(frozen=True, slots=True)
 class ContestProcess:
-    """A contest under way: `step` takes it further, where that is ours to do; `pause` waits.
+    """A running contest: `step` advances it, and `pause` waits between two steps.
 
-    `meetings` are the matches of practice that have ended, and `heir` is who waits to take over.
+    `practice_matches` returns the practice matches that have ended, and `next_lock` the command
+    that waits to take over.
     """
 
     records: ContestRecords
@@ -88,14 +85,14 @@ class ContestProcess:
     next_lock: Callable[[], LockHolder | None] = lambda: None
 
     def run_until(self, is_over: Callable[[], bool]) -> Iterator[None]:
-        """Take steps until it is over; yields after each."""
+        """Take steps until the contest is over; yield after each one."""
         return run_steps(self.step, is_over, self.pause)
 
     def run_practice_until(self, end: datetime) -> Iterator[None]:
         """Take steps until practice ends by time, or because `contest run` waits for the folder.
 
-        Then the matches that are played have as long as a turn to end; the contest plays the others
-        on. Should who waits go away, practice goes on until `end`.
+        Running matches then get the time of one turn to end; the contest plays the others to their
+        end. If the waiting command goes away, practice continues until `end`.
         """
         last_heir: LockHolder | None = None
         limit = timedelta(seconds=self.records.settings.timeout)
@@ -120,13 +117,13 @@ def pause_between_steps() -> None:
 def run_steps(
     step: Callable[[], object], is_finished: Callable[[], bool], pause: Callable[[], None]
 ) -> Iterator[None]:
-    """Take steps until it is over; yields after each, then waits."""
+    """Take steps until `is_finished`; yield after each one, then wait."""
     while True:
         try:
             step()
             is_over = is_finished()
         except ArenaError as error:
-            _log.warning("The arena failed the director: %s", error)
+            _log.warning("A request of the contest's director failed at the arena: %s", error)
             is_over = False
         yield
         if is_over:
@@ -135,16 +132,18 @@ def run_steps(
 
 
 def check_team_count(records: ContestRecords) -> None:
-    """Raise `ConfigError` where a contest has too few teams to begin."""
-    if len(records.teams()) < 2:  # noqa: PLR2004 - nobody meets anybody
-        raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
+    """Raise `ConfigError` if a contest has too few teams to begin."""
+    if len(records.teams()) < 2:  # noqa: PLR2004 - a pairing needs two
+        raise ConfigError(
+            "A contest needs at least two teams. Enter them with `cardsharp contest teams add`."
+        )
 
 
 @contextmanager
 def open_contest(
     folder: Path, command: str, listen_options: ListenOptions, notify: Notify
 ) -> Iterator[ContestProcess]:
-    """Lock a contest's folder and start its arena or match host; raises `ConfigError`."""
+    """Lock a contest's folder and start its arena or match host; raise `ConfigError` on failure."""
     with (
         open_in(folder) as records,
         lock_contest(folder, command, records.settings.timeout + HANDOVER_SECONDS, notify) as at,
@@ -162,7 +161,9 @@ def open_contest(
             notify(f"contest {name}: arena at {url}; Ctrl-C stops it.")
             tables, pause = LoggingMatchHost(arena, folder), pause_between_steps
         elif listen_options != DEFAULT_LISTEN_OPTIONS:
-            raise ConfigError(f"A contest of {game} has no arena: leave its options out.")
+            raise ConfigError(
+                f"A contest of {game} has no arena. Remove the options for its address."
+            )
         else:
             tables = local_host = stack.enter_context(LocalMatchHost(records, folder, utc_now))
             notify(f"contest {name}: {game}, played here; Ctrl-C stops it.")
@@ -180,9 +181,9 @@ def lock_contest(
 ) -> Iterator[Callable[[str], None]]:
     """Lock a contest's folder for this process; the lock ends with the process.
 
-    Where practice has it, `contest run` waits so many seconds until it is handed over. Yields what
-    tells others where the arena is. Raises `ConfigError` if another process has it; says which, and
-    how to stop it.
+    If practice holds it, `contest run` waits up to `handover_timeout` seconds for the handover.
+    Yields a function that publishes the arena's address. Raises `ConfigError` if another process
+    holds it, with its name and how to stop it.
     """
     holder = LockHolder(command, utc_now(), os.getpid())
     with _opened(folder / DIRECTOR) as file:
@@ -197,7 +198,7 @@ def lock_contest(
 
 
 def lock_holder(folder: Path, file: str = DIRECTOR) -> LockHolder | None:
-    """Return the command that holds a contest's folder or waits for it, else None."""
+    """Return the command that holds a contest's folder or, by the other file, waits for it."""
     with suppress(FileNotFoundError), (folder / file).open("r+", encoding="utf-8") as lock_file:
         return None if _is_taken(lock_file, tries=1) else _read(lock_file)
     return None
@@ -213,23 +214,23 @@ def _await_end(file: IO[str], heir: Path, holder: LockHolder, patience: float, s
             raise _busy(_read(waiting))
         _write(waiting, holder)
         began = last_reminder = time.monotonic()
-        say(f"{other}: it ends the matches that are played, and hands over.")
+        say(f"{other}. It ends its running matches and then hands over.")
         while not _is_taken(file, tries=1):
             current_time = time.monotonic()
             if current_time - began > patience:
-                raise _busy(other, f", and has not handed over within {patience:.0f} s")
+                raise _busy(other, f" and has not handed over within {patience:.0f} s")
             if current_time - last_reminder > REMINDER_SECONDS:
                 last_reminder = current_time
                 say(
-                    "waiting for practice to end, for "
-                    f"{began + patience - current_time:.0f} s at most ..."
+                    "Waiting for practice to end, for at most "
+                    f"{began + patience - current_time:.0f} s more ..."
                 )
             time.sleep(POLL_SECONDS)
 
 
 def _busy(holder: LockHolder | None, more: str = "") -> ConfigError:
-    owner = "Another command has the contest" if holder is None else holder
-    return ConfigError(f"{owner}{more}: stop it there with Ctrl-C, and try again.")
+    owner = "Another command is running this contest" if holder is None else holder
+    return ConfigError(f"{owner}{more}. Stop it there with Ctrl-C and try again.")
 
 
 def _opened(path: Path) -> IO[str]:

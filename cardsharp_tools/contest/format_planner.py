@@ -1,7 +1,7 @@
 """Forecast of a contest's length and of how likely the best team is to win it.
 
-It is simulated from strengths in Elo points: the ratings of practice with their margins, or a
-guess of how far apart the teams are.
+It simulates contests with strengths in Elo points. They come from the ratings of practice with
+their margins, or from a guess of how much the teams differ.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,24 +10,24 @@ from random import Random
 from statistics import fmean
 
 from cardsharp.analysis.ratings import Z_95, Rating, expected_score
-from cardsharp.contest import models  # noqa: F401 - with it the formats enter themselves
+from cardsharp.contest import models  # noqa: F401 - importing it registers the formats
 from cardsharp.contest.formats.base import FORMATS_BY_NAME, Format
 from cardsharp.contest.formats.pairing import MatchScore, PairingOutcome, SeriesRules, TeamId
 
-MATCH_COUNTS = (1, 3, 5, 7)  # matches a pairing that are tried
-SIMULATION_RUNS = 200  # contests simulated of each kind: a chance is right to some 3 in a hundred
+MATCH_COUNTS = (1, 3, 5, 7)  # numbers of matches per pairing that are simulated
+SIMULATION_RUNS = 200  # simulations per variant: a probability is then accurate to about 3 %
 
 PLANNED_FORMATS = {
     name: form for name, form in sorted(FORMATS_BY_NAME.items()) if form.is_simulated
 }
-"""The formats that are tried."""
+"""The formats that are simulated."""
 
-VARIANT_COUNT = len(PLANNED_FORMATS) * len(MATCH_COUNTS)  # how many kinds of contest are tried
+VARIANT_COUNT = len(PLANNED_FORMATS) * len(MATCH_COUNTS)  # a variant: format and match count
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A kind of contest: the chance that the best team wins, and the minutes that it takes."""
+    """A variant of the contest: the probability that the best team wins, and its minutes."""
 
     format: str
     matches: int
@@ -38,7 +38,11 @@ class Proposal:
 def proposals(
     teams: int, seconds: float, strength_deviation: float, ratings: Sequence[Rating] = ()
 ) -> Iterator[Proposal]:
-    """Yield contest formats; strengths are drawn by a deviation of `spread` or round ratings."""
+    """Yield each variant of a contest with its forecast.
+
+    The strengths of the teams are drawn around their `ratings`. Without ratings they are drawn
+    with `strength_deviation`, in Elo points. `seconds` is the length of a match.
+    """
     for name, form in PLANNED_FORMATS.items():
         for matches in MATCH_COUNTS:
             rules = form.series_rules(matches, 3 * matches)

@@ -1,7 +1,7 @@
-"""Tables of a contest's own, for games that no arena hosts: each match in a process of its own.
+"""Match host for games without an arena: it plays each match in a process of its own.
 
-A match is written down before it begins and its seed decides how it ends, so whatever kills the
-contest, the next start plays what had begun, to the same end.
+A match is stored before it begins, and its seed determines how it ends. So if the contest is
+killed, the next start plays the unfinished matches again, with the same result.
 """
 
 import logging
@@ -41,10 +41,8 @@ from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
 from cardsharp_tools.executors.submission import submission_strategy_name, submissions_of
 
 MATCH_LOG_FILE = "matches.db"  # the match log in the contest's folder
-START_TIMEOUT_SECONDS = (
-    300.0  # seconds until a process's first word; a turn has the contest's limit
-)
-STEP_INTERVAL_SECONDS = 0.5  # seconds between two steps of the director, unless a match ends before
+START_TIMEOUT_SECONDS = 300.0  # seconds until a process's first line; a turn has its own limit
+STEP_INTERVAL_SECONDS = 0.5  # seconds between two steps of the director, or less if a match ends
 
 _log = logging.getLogger(__name__)
 
@@ -71,10 +69,10 @@ class FailureReporter:
     def __init__(self, records: ContestRecords, clock: Callable[[], datetime] = utc_now) -> None:
         self._records, self._clock = records, clock
 
-    def __call__(self, team: TeamId, fault: object, did: str = "fell over") -> None:
-        """Report a failure of a team, or something else that it `did`."""
+    def __call__(self, team: TeamId, fault: object, did: str = "failed") -> None:
+        """Report a failure of a team's code, or something else that it `did`."""
         message = escape_control_chars(str(fault).splitlines()[0])
-        with suppress(StoreError):  # the warning says it in any case
+        with suppress(StoreError):  # the warning below reports it in any case
             self._records.add_fault(team, message, self._clock())
         _log.warning("%s %s: %s", self._records.names().get(team, team), did, message)
 
@@ -82,7 +80,7 @@ class FailureReporter:
         """Report the sandbox violations of these teams, or of all teams."""
         for team in teams or [entry.id for entry in self._records.teams()]:
             for violation in submissions_of(folder, team, None).take_violations():
-                self(team, violation, "is held back")
+                self(team, violation, "broke a rule of the sandbox")
 
 
 class LocalMatchHost:
@@ -101,13 +99,13 @@ class LocalMatchHost:
 
     def __enter__(self) -> Self:
         for team in self._records.teams():
-            _strategy(team)  # but none is imported in this process
+            _strategy(team)  # checks that there is one; it is imported only in the match's process
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
         for child in [*self._children]:
-            child.process.kill()  # else a match is waited for as long as its team may think
+            child.process.kill()  # otherwise the pool waits until the team has decided
         self._pool.shutdown(cancel_futures=True)
 
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchSummary]:
@@ -138,11 +136,16 @@ class LocalMatchHost:
         return HostReport(hosted.teams, facts, hosted.ended_at, hosted.ended_at is not None)
 
     def begin_match(self, request: MatchRequest) -> str:
-        """The id of a new match."""
-        identity = (*request.tags, request.seed, *request.teams)  # a ruling may bring other teams
+        """Store a new match and return its id.
+
+        The id is a hash of the request. A director that was killed after this call makes the same
+        request again, and gets the same match instead of a second one.
+        """
+        # The teams are part of it, because a ruling may bring other teams into the same pairing.
+        identity = (*request.tags, request.seed, *request.teams)
         match = sha256("\n".join(identity).encode()).hexdigest()[:24]
         hosted = HostedMatch(request.teams, request.tags, int(request.seed), self._clock())
-        with suppress(WriteConflict):  # it had begun before
+        with suppress(WriteConflict):  # the match was stored before
             self._write(match, hosted, 0)
         return match
 
@@ -159,7 +162,7 @@ class LocalMatchHost:
         return dict.fromkeys(self._teams(), 0.0)
 
     def pause(self) -> None:
-        """Wait until a match has ended, or for a moment where none is played."""
+        """Wait until a match has ended, but at most for a moment."""
         wait(self._playing.values(), timeout=STEP_INTERVAL_SECONDS, return_when=FIRST_COMPLETED)
         if not self._playing:
             self._over.wait(STEP_INTERVAL_SECONDS)
@@ -201,19 +204,21 @@ class LocalMatchHost:
                 if message != TURN_MESSAGE:
                     return END.validate_json(line)
                 turn = int(number)
-            fault = "has ended the process that played it, or took too long"
+            # A team's code that ends the process or hangs stops the match for all sides. The last
+            # turn message names the side that had to decide, and that side loses.
+            fault = "its code ended the process that played the match, or took too long"
         except (ValueError, ValidationError) as error:
-            fault = f"has printed what is no end of a match: {error}"
+            fault = f"its code printed a line that is not the result of a match: {error}"
         finally:
             child.kill()
             self._children.discard(child)
         if turn is None or self._over.is_set():
-            fault = "The match was stopped before anybody decided."
+            fault = "The match was stopped before the first decision of a team's code."
             return MatchEnd((0.0,) * len(task.names), 0, failure=fault)
         return forfeit(task, turn, fault)
 
     def _lines(self, child: ChildProcess) -> Iterator[str]:
-        """Yield what a process says, until it ends or is silent for too long."""
+        """Yield the lines that a process prints, until it ends or is silent for too long."""
         lines: queue.Queue[str | None] = queue.Queue()
         if not child.wait_until_ready():
             return
@@ -246,7 +251,7 @@ class LocalMatchHost:
             tell(hosted.teams[end.failed_side], end.failure, f"failed in match {match}")
         elif end.failure:
             _log.warning(
-                "Nobody failed in match %s: %s",
+                "Match %s has no result, and no team is to blame: %s",
                 match,
                 escape_control_chars(end.failure.splitlines()[0]),
             )
@@ -270,15 +275,15 @@ class LocalMatchHost:
     def _stored_match(self, match: str) -> tuple[Document, HostedMatch]:
         document = self._records.documents.get(Key(self._partition, match))
         if document is None:
-            raise ConfigError(f"The contest has no match {match}.")
+            raise ConfigError(f"The contest has no match {match}. Check the id.")
         return document, _HOSTED_MATCH.validate_python(document.body)
 
 
 def _strategy(team: TeamEntry) -> str:
     if team.strategy is None:
         raise ConfigError(
-            f"{team.name} has no strategy, and the game no arena where it could play: remove it, "
-            "and enter it again with --strategy."
+            f"{team.name} has no strategy, and the game has no arena that it could sign in to. "
+            "Remove the team and enter it again with --strategy."
         )
     return team.strategy
 

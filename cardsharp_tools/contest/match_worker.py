@@ -1,7 +1,7 @@
-"""A match of a contest in a process of its own, so that no team can end or hold up the contest.
+"""Worker process that plays one match of a contest, so that no team can end or stop the contest.
 
-Its orders are a `TableTask` in JSON. Before each decision of a team's own code it prints `turn` and
-whose it is, and at the end a `TableEnd`; both are numbers of the task's teams.
+Its parameter is a `MatchTask` in JSON. Before each decision of a team's own code it prints `turn`
+and the number of the side that decides. At the end it prints a `MatchEnd`.
 """
 
 import logging
@@ -65,14 +65,15 @@ class _Failed(Exception):
 
 
 def game_for_sides(game_name: str, sides: int) -> AnySimulation:
-    """The game for so many sides; raises `ConfigError` if it is not played by so many."""
+    """Return the game for that number of sides; raise `ConfigError` if the rules exclude it."""
     simulation = usual = lab_simulation(game_name)
     with suppress(ConfigError):
         simulation = lab_simulation(game_name, sides - 1)
     if len(simulation.sides) != sides:
         title, sit = get_game(game_name).title, len(usual.sides)
         raise ConfigError(
-            f"{title} is not played by {sides} teams at a table, but by {sit}: give --seats {sit}."
+            f"A match of {title} cannot have {sides} teams. The usual number is {sit}: give "
+            f"--seats {sit}."
         )
     return simulation
 
@@ -88,7 +89,7 @@ def forfeit(task: MatchTask, side: int, failure: str, turns: int = 0) -> MatchEn
 
 
 class _Announced(StrategyPlayer):
-    """A team's own code, which is said to decide before it does."""
+    """Player with a team's own code, which announces each decision before it is made."""
 
     def __init__(
         self,
@@ -135,7 +136,7 @@ def play_hosted_match(task: MatchTask, announce_turn: Callable[[str], None]) -> 
 
 
 def _player(task: MatchTask, side: int, dice: Random, say: Callable[[str], None]) -> LabPlayer:
-    """The player of a side; a team's own code is imported, for which it has a limit of its own."""
+    """Return the player of a side; importing a team's own code has its own time limit."""
     name, copies = task.strategies[side], len(task.strategies) - 1
     plan = DuelPlan(first=name, second=name, pairs=1, game=task.game, opponent_copies=copies)
     try:
@@ -148,7 +149,7 @@ def _player(task: MatchTask, side: int, dice: Random, say: Callable[[str], None]
 
 
 def _keep(task: MatchTask, sides: Any, notes: list[PlayedAction], end: object) -> None:  # noqa: ANN401
-    """Write the match into the contest's log, where `watch`, `show` and `analyse` find it."""
+    """Store the match in the contest's log, where `watch`, `show` and `analyse` read it."""
     extras = lab_adapter(task.game)
     if not extras.can_store_matches:
         return
@@ -169,11 +170,11 @@ def _keep(task: MatchTask, sides: Any, notes: list[PlayedAction], end: object) -
 
 
 def main() -> None:
-    """Play the match that was ordered."""
+    """Play the match of the parameters and print its result."""
     logging.disable()
     task = TASK.validate_json(read_parameters())
     signal_ready()
-    say = partial(print, flush=True)  # what the parent reads
+    say = partial(print, flush=True)  # to stdout, which the parent reads
     say(END.dump_json(play_hosted_match(task, say), by_alias=True).decode())
 
 

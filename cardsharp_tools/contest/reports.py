@@ -15,8 +15,8 @@ from cardsharp.contest.view.overview import StandingsRow
 from cardsharp_tools.cli.console import result_console
 
 TeamNames = dict[str, str]  # of the teams, by their ids
-Row = dict[str, object]  # a row by its columns; lists are joined where it is not printed as JSON
-RESULT_COLUMNS, PRACTICE_COLUMNS = 8, 7  # as many of the columns have room on a terminal
+Row = dict[str, object]  # values by column; lists are joined unless the row is printed as JSON
+RESULT_COLUMNS, PRACTICE_COLUMNS = 8, 7  # number of first columns that fit on a terminal
 
 
 def pairing_line(result: PairingResult, names: TeamNames, contest_format: Format) -> str:
@@ -25,8 +25,8 @@ def pairing_line(result: PairingResult, names: TeamNames, contest_format: Format
     start = f"pairing {result.pairing}, {result.part}: {pair}"
     if not result.decided:
         return f"{start}, {len(result.points)} played"
-    won = "level" if result.winner is None else names[result.winner]
-    ruled = f", by decision: {result.ruled}" if result.ruled else ""
+    won = "level" if result.winner is None else f"winner {names[result.winner]}"
+    ruled = f", decided by the organiser: {result.ruled}" if result.ruled else ""
     return f"{start} {_ratio(result.tally(contest_format))}, {won}{ruled}"
 
 
@@ -37,12 +37,13 @@ def practice_match_line(match: PracticeMatch, names: TeamNames) -> str:
         " - ".join(_display_names(match.teams, names)),
         _display_names(match.gone, names),
     )
-    outcome = f"left by {' and '.join(departed)}" if departed else row["winner"] or "drawn"
+    won = f"winner {row['winner']}" if row["winner"] else "drawn"
+    outcome = f"left by {' and '.join(departed)}" if departed else won
     return f"practice {match.number}: {pair} {row['points']}, {outcome}"
 
 
 def result_row(result: PairingResult, names: TeamNames) -> Row:
-    """A pairing."""
+    """Return the row of a pairing."""
     return {
         "pairing": result.pairing,
         "round": result.round,
@@ -62,7 +63,10 @@ def _ruled(result: PairingResult) -> str | None:
 
 
 def match_rows(result: PairingResult, names: TeamNames) -> list[Row]:
-    """A pairing's matches as rows, at tables one a team; a single row where it has none."""
+    """Return a row for each match of a pairing; with three or more teams, one for each team.
+
+    A pairing without matches gets a single row.
+    """
     team_names, facts = _display_names(result.teams, names), dict(result.finished_matches)
     return [
         {
@@ -105,7 +109,7 @@ def _ratio(numbers: Sequence[float]) -> str:
 
 
 def practice_match_row(match: PracticeMatch, names: TeamNames) -> Row:
-    """A match of practice."""
+    """Return the row of a practice match."""
     return {
         "number": match.number,
         "teams": _display_names(match.teams, names),
@@ -119,7 +123,7 @@ def practice_match_row(match: PracticeMatch, names: TeamNames) -> Row:
 
 
 def ladder_table(records: ContestRecords, names: TeamNames) -> list[Row]:
-    """The ladder of practice; a rating's margin is of 95 % confidence."""
+    """Return the rows of the practice ladder; `margin` is half of a rating's 95 % interval."""
     return [
         {
             "place": place,
@@ -137,7 +141,7 @@ def ladder_table(records: ContestRecords, names: TeamNames) -> list[Row]:
 
 
 def standing_row(standing: StandingsRow, names: TeamNames) -> Row:
-    """A team's line in the standings: the places that it can have, and its pairings so far."""
+    """Return a team's row of the standings: its possible places, and its pairings so far."""
     win_count, loss_count = standing.pairings
     row = {
         "place": standing.place_range,
@@ -157,12 +161,12 @@ def failure_row(name: str, failed: TeamFaults) -> Row:
 
 
 def team_list(ids: Sequence[str], names: TeamNames) -> str:
-    """The names of teams, one after the other."""
+    """Return the names of teams, separated by commas."""
     return ", ".join(_display_names(ids, names))
 
 
 def csv_text(rows: Sequence[Row]) -> str:
-    """Rows as CSV, the columns first."""
+    """Return rows as CSV with a line of column titles."""
     text = io.StringIO()
     if rows:
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
@@ -172,7 +176,7 @@ def csv_text(rows: Sequence[Row]) -> str:
 
 
 def print_table(rows: Sequence[Row], columns: int | None = None) -> None:
-    """Print rows for reading, as many columns of them."""
+    """Print rows as a table, with the first `columns` columns or all of them."""
     table = Table(box=None, padding=(0, 1), pad_edge=False)
     for title in list(rows[0] if rows else ())[:columns]:
         numbers = all(isinstance(row[title], int | None) for row in rows)
@@ -188,7 +192,7 @@ def _display_names(teams: Sequence[str], names: TeamNames) -> list[str]:
 
 
 def _cell(value: object) -> str:
-    """A value as a text that no spreadsheet takes for a formula."""
+    """Return a value as text, escaped so that a spreadsheet does not run it as a formula."""
     if value is None:
         return ""
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)

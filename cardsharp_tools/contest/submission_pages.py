@@ -1,4 +1,4 @@
-"""The page `/submit`, where a team submits what is played for it, and reads how that goes."""
+"""The page `/submit`, where a team submits its code and reads the results of its matches."""
 
 import hmac
 import logging
@@ -37,8 +37,8 @@ from cardsharp_tools.executors.sandbox import check_sandbox
 from cardsharp_tools.executors.sandbox_supervisor import MAX_MEMORY_BYTES, escape_control_chars
 from cardsharp_tools.executors.submission import LARGEST, SANDBOXED, submissions_of, unpack_upload
 
-_ROOM = 10_000  # bytes that a form has beside its file
-_LAST = 20  # matches that are shown
+_ROOM = 10_000  # bytes of a form without its file
+_LAST = 20  # number of matches that are shown
 
 _log = logging.getLogger(__name__)
 _PAGES = template_environment(FileSystemLoader(Path(__file__).with_name("templates")))
@@ -68,7 +68,7 @@ class LocalContestPages(ContestPages):
             if team is None:
                 return not_found(request)
             name, raw = await run_in_threadpool(_uploaded, request, await _read(request), team)
-            message = "What you submitted before is still being tried; wait a moment."
+            message = "Your previous submission is still being tested. Wait some seconds and retry."
             if team.id not in self._busy:
                 self._busy.add(team.id)
                 try:
@@ -98,10 +98,10 @@ class LocalContestPages(ContestPages):
                     unpack_upload(name, raw), get_game(self._records.settings.game)
                 )
         except ConfigError as error:
-            closed = f"Not taken: {error}"
+            closed = f"The submission was rejected: {error}"
             message = escape_control_chars(closed.splitlines()[0])
             self._records.add_fault(team.id, message, utc_now())
-            _log.warning("%s has submitted something. %s", team.name, message)
+            _log.warning("A submission of %s: %s", team.name, message)
         return closed
 
     def _page(self, site: SiteInfo, team: TeamEntry, message: str = "") -> Response:
@@ -134,11 +134,17 @@ class LocalContestPages(ContestPages):
 def _closed(team: TeamEntry) -> str:
     """Return the reason why a team cannot submit here, or an empty text."""
     if team.strategy != SANDBOXED:
-        return "Your team plays in another way. To submit here, ask your organiser to enter it so."
+        return (
+            "Your team was not entered for submissions. To submit here, ask your organiser to "
+            "enter it with `--strategy submission`."
+        )
     try:
         check_sandbox()
     except ConfigError:
-        return "Nothing can be submitted here: this arena has no sandbox. Tell your organiser."
+        return (
+            "Submissions are closed, because this machine cannot start a sandbox. Tell your "
+            "organiser."
+        )
     return ""
 
 
@@ -151,17 +157,17 @@ def _token(team: TeamEntry) -> str:
 
 
 async def _read(request: Request) -> bytes:
-    """The body of a form; raises `Refused` where it is too large."""
+    """Return the body of a form; raise `HttpError` if it is too large."""
     raw = bytearray()
     async for chunk in request.stream():
         raw += chunk
         if len(raw) > LARGEST + _ROOM:
-            raise HttpError(413, f"A submission has {LARGEST // 10**6} MB at most.")
+            raise HttpError(413, f"A submission may have at most {LARGEST // 10**6} MB.")
     return bytes(raw)
 
 
 def _uploaded(request: Request, raw: bytes, team: TeamEntry) -> tuple[str, bytes]:
-    """Name and content of the file in a form; raises `Refused` if another site sends it."""
+    """Return the name and contents of the file in a form; raise `HttpError` if it is not ours."""
     kind = request.headers.get("content-type", "").encode("latin-1", "replace")
     try:
         form = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + kind + b"\r\n\r\n" + raw)
@@ -172,19 +178,20 @@ def _uploaded(request: Request, raw: bytes, team: TeamEntry) -> tuple[str, bytes
         for part in (form.iter_parts() if form.is_multipart() else ())
     }
     token = parts["token"].get_payload(decode=True) if "token" in parts else b""
-    # A browser names where a form comes from, and then it must be our page; curl has none.
+    # A browser sends an Origin header, and its form must then come from our page. curl sends none
+    # and cannot be tricked into a request by another page, so it needs no token.
     if "origin" in request.headers and token != _token(team).encode():
-        raise HttpError(403, "Another site may not ask for this.")
+        raise HttpError(403, "The form was not sent from this page. Open the page and try again.")
     if "file" not in parts:
         raise HttpError(
-            400, "A form with a `file` is expected, as `curl -F file=@bot.py` sends it."
+            400, "The form has no field `file`. `curl -F file=@bot.py` sends a valid one."
         )
     content = parts["file"].get_payload(decode=True)
     return parts["file"].get_filename() or "", content if isinstance(content, bytes) else b""
 
 
 def _matches(records: ContestRecords, team: TeamId) -> Iterator[tuple[str, ...]]:
-    """Yield a team's matches that have ended, the last first: id, part, others, points, end."""
+    """Yield a team's finished matches, the last first: id, part, opponents, points, result."""
     names = records.names()
     played = [
         (match, f"pairing {result.pairing}", result.teams, facts)

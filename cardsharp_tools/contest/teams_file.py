@@ -1,4 +1,4 @@
-"""Files of teams, as spreadsheets and editors save them: CSV with a line of titles."""
+"""Files of teams in CSV with a line of column titles, as spreadsheets and editors save them."""
 
 import csv
 import re
@@ -13,11 +13,11 @@ NAME, STRATEGY = "name", "strategy"
 EXAMPLE = f"{NAME},{STRATEGY}"
 
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
-_SEPARATOR_LINE = re.compile(r"sep=([,;\t])")  # a first line by which Excel is told
+_SEPARATOR_LINE = re.compile(r"sep=([,;\t])")  # first line that tells Excel the separator
 
 
 class TeamRow(NamedTuple):
-    """A team of a file: its name, the strategy that plays it here, if any, and its line."""
+    """A team of a file: its name, the strategy that plays for it, if any, and its line number."""
 
     name: str
     strategy: str | None
@@ -25,7 +25,7 @@ class TeamRow(NamedTuple):
 
 
 class TeamsFile(NamedTuple):
-    """The teams of a file; `encoding` is the one that it was supposed to be in, if any was."""
+    """The teams of a file; `encoding` is the guessed encoding, or None if it was certain."""
 
     rows: tuple[TeamRow, ...]
     encoding: str | None
@@ -40,14 +40,15 @@ def read_teams(file: Path) -> TeamsFile:
     """Return the teams of a CSV file with a column `name` and perhaps one `strategy`.
 
     Commas, semicolons or tabs separate its cells. Case and spaces in the titles, empty lines and
-    other columns do not matter. Raises `ConfigError`, with the line, and does not leave out a row.
+    other columns are ignored. Raises `ConfigError`, with the line, if a row cannot be read; no row
+    is skipped.
     """
     decoded = read_text(file, guess=True)
     lines = decoded.lines
     skipped = next((number for number, line in enumerate(lines) if line.strip()), None)
     if skipped is None:
         raise ConfigError(
-            f"{file} is empty; write {EXAMPLE} in its first line, and then a line for each team."
+            f"{file} is empty. Write {EXAMPLE} into its first line, and then a line for each team."
         )
     match = _SEPARATOR_LINE.fullmatch(lines[skipped].strip(" "))
     skipped += match is not None
@@ -56,7 +57,8 @@ def read_teams(file: Path) -> TeamsFile:
     rows = tuple(_rows(file, header, rest, separator))
     if not rows:
         raise ConfigError(
-            f"{file} has titles and no team; write a line for each team below line {header.number}."
+            f"{file} has a title line but no team. Write a line for each team below line "
+            f"{header.number}."
         )
     return TeamsFile(rows, decoded.encoding if decoded.is_guess else None)
 
@@ -88,8 +90,8 @@ def _parsed(file: Path, lines: list[str], skipped: int, separator: str) -> list[
             number = skipped + reader.line_num + 1
     except csv.Error:
         raise ConfigError(
-            f"{file}, line {number}, has a quotation mark that does not pair; write a name with "
-            'quotation marks as "Ann ""Ace"" Lee", or without them.'
+            f"{file}, line {number}, has a quotation mark without a second one. Write a name that "
+            'contains quotation marks as "Ann ""Ace"" Lee", or remove the marks.'
         ) from None
     return [line for line in parsed if any(line.cells)] or [_Line(skipped + 1, [])]
 
@@ -99,29 +101,30 @@ def _rows(file: Path, header: _Line, lines: list[_Line], separator: str) -> Iter
     if titles.count(NAME) != 1 or titles.count(STRATEGY) > 1:
         twice = next((title for title in (NAME, STRATEGY) if titles.count(title) > 1), None)
         if twice is not None:
-            raise ConfigError(f"{place} has the column `{twice}` twice; leave one out.")
+            raise ConfigError(f"{place} has the column `{twice}` twice. Remove one of them.")
         columns = ", ".join(f"`{cell}`" for cell in header.cells if cell) or "nothing"
         raise ConfigError(
-            f"{place} needs a column `{NAME}` and has {columns}; write {EXAMPLE} there."
+            f"{place} needs a column `{NAME}` but has {columns}. Write {EXAMPLE} there."
         )
     column, numbers = titles.index(NAME), dict[str, int]()
     for line in lines:
         place = f"{file}, line {line.number},"
         if len(line.cells) > len(titles) and any(line.cells[len(titles) :]):
             raise ConfigError(
-                f"{place} has {len(line.cells)} cells and line {header.number} has {len(titles)} "
-                f"titles; write a name with a {_SEPARATORS[separator]} in quotation marks, as "
+                f"{place} has {len(line.cells)} cells, but line {header.number} has {len(titles)} "
+                f"titles. Put a name that contains a {_SEPARATORS[separator]} in quotation marks: "
                 f'"Lee{separator} Ann".'
             )
         cells = dict(zip(titles, line.cells, strict=False))
         name = cells.get(NAME, "")
         if not name:
             raise ConfigError(
-                f"{place} has no name in column {column + 1}; write one, or remove the line."
+                f"{place} has no name in column {column + 1}. Write one, or remove the line."
             )
         if name in numbers:
             raise ConfigError(
-                f"{place} has the name {name}, as line {numbers[name]} has; give each team its own."
+                f"{place} has the same name as line {numbers[name]}: {name}. Give each team a name "
+                "of its own."
             )
         numbers[name] = line.number
         yield TeamRow(name, cells.get(STRATEGY) or None, line.number)

@@ -164,13 +164,13 @@ def test_a_contest_is_organised_by_forms(browser: Browser, tmp_path: Path) -> No
     ):
         page.goto(url)
         page.get_by_label("Name").fill("cup")
-        page.get_by_label("Matches a pairing").fill("1")
+        page.get_by_label("Matches per pairing").fill("1")
         page.get_by_role("button", name="Create…").click()
         expect(page.get_by_role("button", name="Yes, do it")).to_be_visible()
         looked(page, "organiser-ask")
         confirmed(page)
         entering = ["Goal Diggers", "Weekend Bananas", "House, captain", "W" * 90]
-        page.get_by_label("One a line").fill("\n".join(entering))
+        page.get_by_label("One team per line").fill("\n".join(entering))
         page.get_by_role("button", name="Enter…").click()
         confirmed(page)
         expect(page.locator(".sheet")).to_have_count(len(entering))
@@ -197,7 +197,7 @@ def test_a_contest_is_organised_by_forms(browser: Browser, tmp_path: Path) -> No
         confirmed(page)
         expect(page.locator(".acts .undone")).to_have_count(1)
         page.get_by_role("link", name="Contests").click()
-        expect(page.get_by_label("Matches a pairing")).to_be_visible()
+        expect(page.get_by_label("Matches per pairing")).to_be_visible()
         looked(page, "organiser-contests")
 
 

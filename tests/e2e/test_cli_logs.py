@@ -265,7 +265,7 @@ def test_a_match_is_displayed_checked_and_logged_in_the_configured_store(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
     repeated_run = fresh("play", "--seed", "7", "--strategy", "draw-3", "--json")
     assert repeated_run.code == 0
-    assert "could not be kept" in repeated_run.err
+    assert "could not be stored" in repeated_run.err
     [match] = repeated_run.json()["matches"]
     assert [match[key] for key in ("turns", "scores", "result")] == [
         stored_outcome[key] for key in ("turns", "scores", "result")

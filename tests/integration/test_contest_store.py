@@ -228,7 +228,7 @@ def test_the_commands_manage_a_deployed_contest_from_start_to_end(
     assert records.stage is ContestStage.OVER
     result = cli("contest", "run", "cup", *STACK)
     assert "arena at https://arena.example" in result.err
-    assert result.out.startswith("pairing 1, winners: One - Two 1:0, One")
+    assert result.out.startswith("pairing 1, winners: One - Two 1:0, winner One")
     assert woken()
     (row,) = cli("contest", "results", "cup", "--json", *STACK).json()
     assert (row["winner"], row["points"]) == ("One", ["12:9"])

@@ -127,21 +127,23 @@ def test_a_contest_that_no_table_can_seat_is_refused(tmp_path: Path) -> None:
             records.add_team(name)
         with pytest.raises(ConfigError, match="One has no strategy"):
             LocalMatchHost(records, tmp_path, utc_now).__enter__()
-    with pytest.raises(ConfigError, match="Euchre has no arena where One could play"):
+    with pytest.raises(ConfigError, match="Euchre has no arena that One could sign in to"):
         check_teams(new_contest(0, game="euchre"), [("One", None)])
     with pytest.raises(InvalidInput, match="No game is called 'chess'"):
         game_for_sides("chess", 2)
-    with pytest.raises(ConfigError, match="Euchre is not played by 4 teams at a table, but by 2"):
+    with pytest.raises(
+        ConfigError, match=r"A match of Euchre cannot have 4 teams. The usual number is 2"
+    ):
         game_for_sides("euchre", 4)
 
 
 def test_a_folder_has_one_director_and_a_second_one_is_refused(tmp_path: Path) -> None:
-    message = r"`contest practice` has run since \d\d:\d\d in process \d+: stop it there"
+    message = r"`contest practice` has been running since \d\d:\d\d in process \d+. Stop it there"
     first, second = lock_contest(tmp_path, "practice"), lock_contest(tmp_path, "run")
     with first, pytest.raises(ConfigError, match=message), second:
         pass
     first, waits = lock_contest(tmp_path, "practice"), lock_contest(tmp_path, "run", 0.1)
-    with first, pytest.raises(ConfigError, match="has not handed over within 0 s: stop"), waits:
+    with first, pytest.raises(ConfigError, match=r"has not handed over within 0 s. Stop"), waits:
         pass
     with lock_contest(tmp_path, "run"):
         pass

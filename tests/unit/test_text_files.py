@@ -129,18 +129,24 @@ def test_teams_are_read_as_spreadsheets_save_them(
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", "is empty; write name,strategy in its first line"),
-        ("\r\n \n", "is empty;"),
-        ("name,strategy\n", "has titles and no team; write a line for each team below line 1"),
-        ("team,bot\nA,b\n", "line 1, needs a column `name` and has `team`, `bot`; write name,str"),
-        ("\nAnn\nBob\n", "line 2, needs a column `name` and has `Ann`"),
-        ("name,Name\nA,B\n", "line 1, has the column `name` twice; leave one out"),
-        ("name,strategy\nA,\n,random\n", "line 3, has no name in column 1; write one"),
-        ("name,strategy\nLee, Ann,random\n", "line 2, has 3 cells and line 1 has 2 titles; write"),
-        ("name;strategy\nLee; A;random\n", 'with a semicolon in quotation marks, as "Lee; Ann"'),
-        ("name\nA\nB\nA\n", "line 4, has the name A, as line 2 has; give each team its own"),
-        ('name\nA\n"B\nC\n', "line 3, has a quotation mark that does not pair; write a name"),
-        ('name\n"A"x\n', "line 2, has a quotation mark that does not pair"),
+        ("", "is empty. Write name,strategy into its first line"),
+        ("\r\n \n", "is empty."),
+        (
+            "name,strategy\n",
+            "has a title line but no team. Write a line for each team below line 1",
+        ),
+        ("team,bot\nA,b\n", "line 1, needs a column `name` but has `team`, `bot`. Write name,str"),
+        ("\nAnn\nBob\n", "line 2, needs a column `name` but has `Ann`"),
+        ("name,Name\nA,B\n", "line 1, has the column `name` twice. Remove one of them"),
+        ("name,strategy\nA,\n,random\n", "line 3, has no name in column 1. Write one"),
+        ("name,strategy\nLee, Ann,random\n", "line 2, has 3 cells, but line 1 has 2 titles. Put"),
+        ("name;strategy\nLee; A;random\n", 'contains a semicolon in quotation marks: "Lee; Ann"'),
+        (
+            "name\nA\nB\nA\n",
+            "line 4, has the same name as line 2: A. Give each team a name of its own",
+        ),
+        ('name\nA\n"B\nC\n', "line 3, has a quotation mark without a second one. Write a name"),
+        ('name\n"A"x\n', "line 2, has a quotation mark without a second one"),
     ],
 )
 def test_an_invalid_team_file_is_reported_with_its_line(

@@ -65,7 +65,7 @@ class AdminAction:
 
 _ACT = TypeAdapter(AdminAction)
 
-_TRIES = 20  # how often a note is written that others come before
+_TRIES = 20  # attempts to write a note while other organisers write as well
 
 
 class ContestAdmin:
@@ -81,19 +81,19 @@ class ContestAdmin:
         """Add a team and return it with its password, see `ContestRecords.add_team`."""
         team, password = self._records.add_team(name, strategy)
         self.add_note(
-            f"{name} takes part" + (f" from round {team.since} on" if team.since > 1 else "")
+            f"{name} entered" + (f" from round {team.since} on" if team.since > 1 else "")
         )
         return team, password
 
     def remove_team(self, name: str) -> None:
         """Remove a team before the contest has begun."""
         self._records.remove_team(name)
-        self.add_note(f"{name} is removed")
+        self.add_note(f"{name} was removed")
 
     def reset_password(self, name: str) -> tuple[TeamEntry, str]:
         """Return a team with its new password, see `ContestRecords.reset_password`."""
         team, password = self._records.reset_password(name)
-        self.add_note(f"{team.name} has a new password")
+        self.add_note(f"{team.name} got a new password")
         return team, password
 
     def pause(self, *, paused: bool) -> None:
@@ -121,7 +121,7 @@ class ContestAdmin:
         results_by_pairing = {result.pairing: result for result in self._records.results()}
         if pairing not in results_by_pairing:
             raise ConfigError(
-                f"There is no pairing {pairing}; `cardsharp contest results` has all."
+                f"There is no pairing {pairing}. `cardsharp contest results` lists all pairings."
             )
         if team.id not in results_by_pairing[pairing].teams:
             raise ConfigError(f"{winner} does not take part in pairing {pairing}.")
@@ -129,8 +129,8 @@ class ContestAdmin:
         anew = [] if play_again else self._overturned(ruling)
         if anew:
             raise ConfigError(
-                f"Played already, and by other teams after this ruling: pairing {', '.join(anew)}. "
-                "Leave --no-replay out to have them played anew."
+                f"This ruling changes the teams of pairings that were already played: "
+                f"{', '.join(anew)}. Remove --no-replay to have them played again."
             )
         put = Put(self._records.document_key("ruling", pairing), asdict(ruling), None)
         return self._act(f"pairing {pairing} goes to {team.name}: {reason}", put)
@@ -154,10 +154,13 @@ class ContestAdmin:
     def withdraw_team(self, name: str, reason: str) -> AdminAction:
         """Withdraw a team, which loses its undecided pairings; raise `ConfigError` on failure."""
         if self._records.stage is ContestStage.OPEN:
-            raise ConfigError(f"The contest has not begun: remove {name} instead.")
+            raise ConfigError(
+                f"The contest has not begun, so {name} cannot withdraw. Remove it instead: "
+                "`cardsharp contest teams remove`."
+            )
         team = self._records.find_team(name)
         if team.id in self._records.withdrawn():
-            raise ConfigError(f"{team.name} has withdrawn already.")
+            raise ConfigError(f"{team.name} has already withdrawn.")
         put = Put(self._records.document_key("withdrawn", team.id), {"reason": reason}, None)
         return self._act(f"{team.name} has withdrawn: {reason}", put)
 
@@ -165,7 +168,7 @@ class ContestAdmin:
         """Give a team another name; its id, password and matches stay."""
         is_frozen = spectator_records(self._records, self._clock()).frozen_at is not None
         team, puts = self._records.rename_writes(name, new, notify_arena=not is_frozen)
-        return self._act(f"{team.name} is called {new}", *puts)
+        return self._act(f"{team.name} was renamed to {new}", *puts)
 
     def freeze(self, at: datetime) -> AdminAction:
         """Freeze the scoreboard for spectators from `at` on.
@@ -176,11 +179,13 @@ class ContestAdmin:
         current = current_freeze(self._records)
         if current is not None:
             raise ConfigError(
-                f"There is a freeze from {current.at:%Y-%m-%d %H:%M:%S} UTC on already; `cardsharp "
-                "contest reveal` or `undo` ends it."
+                f"The scoreboard is already frozen from {current.at:%Y-%m-%d %H:%M:%S} UTC on. "
+                "`cardsharp contest reveal` or `undo` ends this freeze."
             )
         if self._records.stage is ContestStage.OPEN and at <= self._clock():
-            raise ConfigError("The contest has not begun: say when to freeze it, as --in 40m.")
+            raise ConfigError(
+                "The contest has not begun. Give a time for the freeze, such as --in 40m."
+            )
         description = f"frozen for spectators from {at:%Y-%m-%d %H:%M:%S} UTC on"
         act = self._act(description, freeze_writes(self._records, ScoreboardFreeze(at)))
         spectator_records(self._records, self._clock())
@@ -194,7 +199,10 @@ class ContestAdmin:
         """
         freeze, current_time = current_freeze(self._records), self._clock()
         if freeze is None or spectator_records(self._records, current_time).frozen_at is None:
-            raise ConfigError("Nothing is frozen; `cardsharp contest freeze` does that.")
+            raise ConfigError(
+                "The scoreboard is not frozen, so there is nothing to reveal. `cardsharp contest "
+                "freeze` freezes it."
+            )
         number, is_over = (
             next_unrevealed_round(self._records, current_time),
             self._records.stage is ContestStage.OVER,
@@ -202,12 +210,12 @@ class ContestAdmin:
         last = max((result.round for result in self._records.results()), default=0)
         if everything or (is_over and (number is None or number == last)):
             put = freeze_writes(self._records, replace(freeze, on=False))
-            description = "revealed to the end, and the freeze is over"
+            description = "revealed everything and ended the freeze"
             return self._act(description, put, *self._records.name_sync_writes())
         if number is None:
             raise ConfigError(
-                "Spectators see all that was played so far, and no more from here on; --all ends "
-                "the freeze."
+                "Everything that was played so far is already revealed. The freeze stays on for "
+                "later matches; --all ends it."
             )
         put = freeze_writes(self._records, replace(freeze, revealed=number))
         return self._act(f"revealed up to round {number}", put)
@@ -223,16 +231,21 @@ class ContestAdmin:
         acts = (act for act in reversed(self.history()) if act.changes and not act.undone)
         last = next(acts, None)
         if last is None:
-            raise ConfigError("There is nothing to undo; `cardsharp contest history` lists it all.")
+            raise ConfigError(
+                "There is no action to undo. `cardsharp contest history` lists all actions."
+            )
         changes: list[Write] = []
         is_frozen = spectator_records(self._records, self._clock()).frozen_at is not None
         for change in last.changes:
             key = Key(change.partition, change.sort)
             if is_frozen and change.partition == PLAYERS:
-                continue  # nobody is to see a name's change on a match's page
+                continue  # during a freeze, a changed name must not show on a match's page
             document = self._records.documents.get(key)
             if document is None or not change.is_current(document.body):
-                raise ConfigError(f"What it did has been changed since: {last.what}.")
+                raise ConfigError(
+                    "The last action cannot be undone, because its effect was changed later: "
+                    f"{last.what}."
+                )
             restored_body, deletion = change.reverted(document.body), Delete(key, document.version)
             changes.append(
                 deletion if restored_body is None else Put(key, restored_body, document.version)
@@ -246,7 +259,8 @@ class ContestAdmin:
         return undone
 
     def _act(self, description: str, *puts: Put) -> AdminAction:
-        spectator_records(self._records, self._clock())  # a freeze that is due comes first
+        # A freeze that is due takes its snapshot before this action changes anything.
+        spectator_records(self._records, self._clock())
         puts_with_documents = [(put, self._records.documents.get(put.key)) for put in puts]
         altered = tuple(
             AdminChange(
@@ -268,7 +282,9 @@ class ContestAdmin:
         with suppress(WriteConflict):
             self._records.apply_admin_changes(commit, reopens=_is_played(altered))
             return act
-        raise ConfigError("Somebody else is organising just now; look again, and repeat it.")
+        raise ConfigError(
+            "Another organiser has just changed the contest. Check its state and try again."
+        )
 
     def _put(self, act: AdminAction, expected: int | None) -> Put:
         key = self._records.document_key("act", f"{act.number:05}")

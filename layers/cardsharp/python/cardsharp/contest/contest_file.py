@@ -20,19 +20,21 @@ _STORE = StoreFactory(
 
 
 def create_in(folder: Path, settings: ContestSettings) -> ContestRecords:
-    """A new contest in `folder`; raises `ConfigError` where one is, or where none can be."""
+    """Create a contest in `folder`; raise `ConfigError` if it has one or cannot be written."""
     if (folder / FILE).exists():
-        raise ConfigError(f"There is a contest in {folder} already.")
+        raise ConfigError(f"The folder {folder} already contains a contest. Choose another one.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"{folder} cannot be made: {error.strerror}.") from None
+        raise ConfigError(f"The folder {folder} cannot be created: {error.strerror}.") from None
     return _STORE.open_file(folder / FILE, SystemClock()).create(settings)
 
 
 def open_in(folder: Path) -> ContestRecords:
-    """The contest of a folder, whatever its name; raises `ConfigError` where there is none."""
-    none = ConfigError(f"There is no contest in {folder}; `cardsharp contest new` founds one.")
+    """Return the contest of a folder, whatever its name; raise `ConfigError` if it has none."""
+    none = ConfigError(
+        f"The folder {folder} contains no contest. Create one with `cardsharp contest new`."
+    )
     if not (folder / FILE).exists():
         raise none
     contests = _STORE.open_file(folder / FILE, SystemClock())

@@ -1,4 +1,4 @@
-"""Director of a contest: reads what was played and begins the matches that come next.
+"""Director of a contest: reads which matches were played and begins the next ones.
 
 Its memory is only a cache (see `ContestMatches`), so it may be killed and restarted at any
 moment, and no match is lost or counted twice. `ContestRunner` runs practice first, then the
@@ -61,6 +61,7 @@ class ContestDirector:
         """
         if not self._teams:
             self._records.start()
+        # A freeze that is due takes its snapshot first. Results of this step come after it.
         spectator_records(self._records, self._clock())
         ruled, teams = self._records.ruling_count, self._records.teams()
         results = self._saved_results[0] if self._saved_results else self._records.results()
@@ -74,6 +75,8 @@ class ContestDirector:
             if waiting and not self._records.is_paused:
                 self._begin(waiting)
         except ArenaError:
+            # The failed call may have begun a match. So the next step reads everything again
+            # instead of relying on the cache, and does not begin the same match twice.
             self._matches.clear_cache()
             raise
         self._keep(pairings, decided)
@@ -84,6 +87,7 @@ class ContestDirector:
 
     def _resolve_pairings(self) -> tuple[tuple[Pairing, ...], dict[str, PairingOutcome]]:
         """Return all pairings that are determined so far, and the outcomes of the decided ones."""
+        # Each decided pairing may determine further pairings, so this repeats until none is added.
         decided: dict[str, PairingOutcome] = {}
         while True:
             pairings = self._form.pairings(self._teams, decided)
@@ -157,10 +161,10 @@ class ContestDirector:
             for summary in played:
                 if decision is not None and summary.score is None:
                     self._tables.end_match(
-                        summary.id, None, "The organiser has decided the pairing."
+                        summary.id, None, "The organiser has decided this pairing."
                     )
         for match in list(self._matches.orphaned_matches(pairings)):
-            self._tables.end_match(match, None, "A ruling has brought other teams here.")
+            self._tables.end_match(match, None, "After a ruling other teams play this pairing.")
         snapshot = results, self._aside(results)
         if snapshot != self._saved_results:
             self._records.save_results(*snapshot)

@@ -1,8 +1,9 @@
 """Scoreboard freeze: spectators see a contest as it stood at a moment.
 
-The contest goes on meanwhile, and its organiser reveals it round by round. The state is copied
-at the moment of the freeze by the first process that reads it then: the director, the organiser
-or a page.
+The contest continues, and its organiser reveals it round by round. The first process that reads
+the contest after the freeze has begun makes a copy of its state: the director, a command of the
+organiser, or a page. No process has to be running at that moment. Each change of the contest makes
+the copy first if it is due, so the copy never contains anything later than the freeze.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,7 +28,7 @@ from cardsharp.contest.teams import put_document
 from cardsharp.errors import WriteConflict
 from cardsharp.store.documents import Put
 
-FREEZE_KIND = "freeze"  # of the documents that say what spectators see
+FREEZE_KIND = "freeze"  # kind of the documents that store the freeze
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ def spectator_records(records: ContestRecords, current_time: datetime) -> Contes
     if records.documents.get(key) is None:
         if records.stage is ContestStage.OPEN:
             return records
-        with suppress(WriteConflict):  # somebody else was first
+        with suppress(WriteConflict):  # another process has made the copy first
             records.documents.commit(put_document(key, _STILL, _copied(records), 0))
     document = records.documents.get(key)
     if document is None:

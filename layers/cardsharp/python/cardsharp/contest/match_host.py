@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 
 from cardsharp.contest.formats.pairing import MatchScore, Pairing, TeamId
 
-Points = tuple[float, ...]  # one for each team at a table, in their order
+Points = tuple[float, ...]  # points of each team of a match, in the teams' order
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class MatchFacts(MatchScore):
 
         With more than two teams the winner beats all others, and those are compared by points.
         """
-        more = len(self.points) > 2  # noqa: PLR2004 - of two the winner says it all
+        more = len(self.points) > 2  # noqa: PLR2004 - with two teams the winner is enough
         order = [(at == self.winner, more and points) for at, points in enumerate(self.points)]
         return [
             (first, other, pairwise_share(order[first], order[other]))
@@ -115,7 +115,7 @@ class HostReport:
 
 @dataclass(frozen=True, slots=True)
 class LiveMatch:
-    """A match as spectators see it now; `note` says in a few words what lies on the table."""
+    """A match as spectators see it now; `note` describes its position in a few words."""
 
     id: str
     teams: tuple[TeamId, ...]
@@ -220,7 +220,8 @@ class ContestMatches:
     def begin_next(self, pairing: Pairing) -> None:
         """Begin the next match of a pairing."""
         number = len(self.matches_of(pairing))
-        # From the contest's own, which nobody sees.
+        # The seed of a match decides its cards. It is derived from a secret of the contest, so that
+        # no team can predict it, and a restarted director derives the same one.
         digest = sha256(f"{self.seed_secret}:{pairing.key}:{number}".encode()).digest()
         order = MatchRequest(
             teams=pairing.seats(number),
@@ -237,6 +238,8 @@ class ContestMatches:
     def _take(self, summaries: Iterable[MatchSummary]) -> None:
         for view in sorted(summaries, key=lambda view: view.id):
             which = None if view.is_foreign else _number_of(self.contest_name, view)
+            # If two processes began the same match at the same time, the first by id counts and
+            # the other one is ignored. So a restarted director chooses the same one again.
             if which is not None and self._views.setdefault(which, view).id == view.id:
                 self._views[which] = view
 

@@ -119,7 +119,7 @@ class PairingResult:
     facts: tuple[MatchFacts, ...] = ()
     ruled: str | None = None
     counts: bool = True
-    """True if the pairing counts; a result before a ruling that changed the teams does not."""
+    """False for earlier matches of a pairing for which a ruling has brought in other teams."""
 
     @property
     def as_pairing(self) -> Pairing:

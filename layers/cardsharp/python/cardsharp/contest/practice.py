@@ -25,11 +25,9 @@ from cardsharp.contest.results import ContestRecords
 from cardsharp.core.clock import TimeSource
 from cardsharp.errors import ArenaError, MalformedResponse
 
-PRESENCE_SECONDS = 40.0  # seconds since who is there was heard of: a long poll lasts 30 s
-MAX_MISSED_MATCHES = (
-    2  # turns in a row that may run out of time until a match of practice is looked at whole
-)
-INITIAL_BREAK = timedelta(minutes=1)  # of who was there and did not play; twice as long each time
+PRESENCE_SECONDS = 40.0  # seconds since its last request in which a team is present; a poll is 30 s
+MAX_MISSED_MATCHES = 2  # timeouts in a row after which a practice match is checked for absence
+INITIAL_BREAK = timedelta(minutes=1)  # break of a present team that did not play; then it doubles
 
 MAX_BREAK = timedelta(minutes=16)
 
@@ -93,7 +91,7 @@ class PracticeDirector:
         spectator_records(self._records, self._clock())
         account = self._tables.match_record(summary.id)
         if account.last_move_at is None:
-            raise MalformedResponse("The arena tells no time of a match's last move.")
+            raise MalformedResponse("The arena's response has no time of the match's last move.")
         facts, absent_teams = account.facts_of(summary.teams), account.absent_teams
         meeting = PracticeMatch(
             number, summary.teams, summary.id, account.last_move_at, facts, absent_teams
@@ -113,7 +111,7 @@ class PracticeDirector:
         account = self._tables.match_record(running.id)
         if account.absent_teams and not account.is_over:
             present_teams = [team for team in account.teams if team not in account.absent_teams]
-            comment = f"Match {number} of practice was left."
+            comment = f"A team has left practice match {number}."
             self._tables.end_match(running.id, present_teams[0] if present_teams else None, comment)
 
     def _begin(self) -> None:

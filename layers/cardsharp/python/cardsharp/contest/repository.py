@@ -22,7 +22,7 @@ class ContestRepository:
         """Create a contest; raise `ConfigError` if the name is taken."""
         put = put_document(Key(CONTESTS, settings.name), PROGRESS, ContestState(settings), 0)
         if not try_commit(self.documents, put):
-            raise ConfigError(f"There is a contest {settings.name} already.")
+            raise ConfigError(f"The contest {settings.name} already exists. Choose another name.")
         return self.get(settings.name)
 
     def get(self, name: str) -> ContestRecords:

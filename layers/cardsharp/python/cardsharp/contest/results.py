@@ -57,10 +57,8 @@ _MEETING = TypeAdapter(PracticeMatch)
 _STANDING = TypeAdapter(models.RatingSnapshot)
 _FAULTS = TypeAdapter(TeamFaults)
 
-MAX_RECENT_FAULTS, MAX_FAULT_LENGTH = (
-    20,
-    500,
-)  # how many faults of a team are kept with their text, and characters of one
+MAX_RECENT_FAULTS = 20  # faults of a team that are stored with their text; older ones are counted
+MAX_FAULT_LENGTH = 500  # characters of a stored fault
 
 
 class ContestRecords(TeamRoster):
@@ -71,7 +69,7 @@ class ContestRecords(TeamRoster):
     """
 
     frozen_at: datetime | None = None
-    """Since when these do not change, whatever happens; None for those that do."""
+    """Time of the freeze from which these records are; None if they are the current ones."""
 
     @property
     def format(self) -> Format:
@@ -90,7 +88,9 @@ class ContestRecords(TeamRoster):
         try:
             self.append_team(team)
         except WriteConflict:
-            raise ConfigError(f"Somebody else is changing the teams; enter {name} again.") from None
+            raise ConfigError(
+                f"Another organiser has just changed the teams. Enter {name} again."
+            ) from None
         return team, password
 
     def _next_round(self, name: str) -> int:
@@ -99,7 +99,7 @@ class ContestRecords(TeamRoster):
         if stage is ContestStage.OPEN:
             return 1
         if stage is ContestStage.OVER:
-            raise ConfigError(f"The contest is over; {name} can enter the next one.")
+            raise ConfigError(f"The contest is over, so {name} cannot enter it any more.")
         teams, last = self.teams(), max((result.round for result in results), default=1)
         number = 1 + min((result.round for result in results if not result.decided), default=last)
         number = max(number, *(team.since for team in teams))
@@ -107,10 +107,9 @@ class ContestRecords(TeamRoster):
         if until is not None and number > until:
             reason = "its last round is under way" if until else "its bracket is drawn"
             raise ConfigError(
-                f"The contest has begun, and {reason}. {name} can take the place of a "
-                "team that has "
-                "not come: give that one's entry the name by `cardsharp contest teams rename`, and "
-                "a new password by `cardsharp contest teams credentials`."
+                f"The contest has begun, and {reason}, so no team can enter. {name} can replace a "
+                "team that has not come: change that team's name with `cardsharp contest teams "
+                "rename` and its password with `cardsharp contest teams credentials`."
             )
         return number
 
@@ -132,14 +131,14 @@ class ContestRecords(TeamRoster):
         )
 
     def withdrawn(self) -> dict[TeamId, str]:
-        """The teams that have withdrawn, each with its reason."""
+        """Return the teams that have withdrawn, each with its reason."""
         return {
             document.key.sort_key: str(document.body["reason"])
             for document in self.documents_of("withdrawn")
         }
 
     def rulings(self) -> dict[str, Ruling]:
-        """The rulings by pairing."""
+        """Return the rulings by pairing."""
         rulings = [
             _RULING.validate_python(document.body) for document in self.documents_of("ruling")
         ]
@@ -200,20 +199,20 @@ class ContestRecords(TeamRoster):
         self.documents.commit(put_document(key, _STANDING, standing))
 
     def rating_history(self) -> list[models.RatingSnapshot]:
-        """The ratings of practice over time, the oldest first."""
+        """Return the ratings of practice over time, the oldest first."""
         return [
             _STANDING.validate_python(document.body) for document in self.documents_of("standing")
         ]
 
     def faults(self) -> dict[TeamId, TeamFaults]:
-        """The faults of all teams that have any."""
+        """Return the faults of all teams that have any."""
         return {
             document.key.sort_key: _FAULTS.validate_python(document.body)
             for document in self.documents_of("fault")
         }
 
     def add_fault(self, team: TeamId, message: str, occurred_at: datetime) -> None:
-        """Add an error of a team."""
+        """Add a fault of a team."""
         faults = self.faults().get(team, TeamFaults())
         last = (models.TeamFault(occurred_at, message[:MAX_FAULT_LENGTH]), *faults.last)[
             :MAX_RECENT_FAULTS

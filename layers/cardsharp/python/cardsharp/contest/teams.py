@@ -29,11 +29,13 @@ from cardsharp.store.documents import (
 def check_team_name(name: str, existing_teams: Iterable[TeamEntry]) -> None:
     """Raise `ConfigError` unless a team can have this name beside the existing teams."""
     if not name.strip() or len(name) > MAX_NAME_LENGTH:
-        raise ConfigError(f"A team's name has 1 to {MAX_NAME_LENGTH} characters, and is not empty.")
+        raise ConfigError(
+            f"A team's name must have 1 to {MAX_NAME_LENGTH} characters and cannot be blank."
+        )
     if not name.isprintable() or name != name.strip():
         raise ConfigError(
-            f"The team's name {name!r} has characters that nobody sees, or blanks around it; "
-            "leave them out, so that no two names look alike."
+            f"The team's name {name!r} contains invisible characters, or starts or ends with a "
+            "space. Remove them, because two names must not look alike."
         )
     alike = next(
         (
@@ -44,7 +46,7 @@ def check_team_name(name: str, existing_teams: Iterable[TeamEntry]) -> None:
         None,
     )
     if alike is not None:
-        raise ConfigError(f"There is a team called {alike} already.")
+        raise ConfigError(f"The name {alike} is already taken by another team. Choose another.")
 
 
 def new_password() -> str:
@@ -53,7 +55,10 @@ def new_password() -> str:
 
 
 def _canonical_name(name: str) -> str:
-    """A name as people tell names apart: capitals, widths and ligatures make no other one."""
+    """Return a name in the form by which people tell names apart.
+
+    Names that differ only in capitals, character widths or ligatures have the same form.
+    """
     return unicodedata.normalize("NFKC", name).casefold()
 
 
@@ -134,7 +139,7 @@ class TeamRoster:
         )
 
     def teams(self) -> list[TeamEntry]:
-        """The teams, the best seed first."""
+        """Return the teams, the best seed first."""
         documents = sorted(
             self.documents_of("team"), key=lambda document: int(str(document.body["seed"]))
         )
@@ -147,7 +152,7 @@ class TeamRoster:
         """
         document, progress = self._load_state()
         if team.name in {entry.name for entry in self.teams()}:
-            raise WriteConflict("The name is taken.")
+            raise WriteConflict("Another team has taken the name.")
         seed = progress.entered + 1
         stage = ContestStage.OPEN if team.since == 1 else ContestStage.RUNNING
         self._change_teams(
@@ -155,7 +160,7 @@ class TeamRoster:
         )
 
     def reset_password(self, name: str) -> tuple[TeamEntry, str]:
-        """A team and its new password, which counts within seconds in place of the old one."""
+        """Give a team a new password, which replaces the old one within seconds; return both."""
         password = new_password()
         team, document = self._team(name)
         team = replace(team, ha1=digest_ha1(team.id, password))
@@ -176,7 +181,7 @@ class TeamRoster:
         self._change_teams(state_document, progress.entered + 1, *changes)
 
     def names(self) -> dict[TeamId, str]:
-        """The names of all teams, also of those that were removed after they had practised."""
+        """Return the names of all teams, including removed ones, which may have practised."""
         removed_names = {
             document.key.sort_key: str(document.body["name"])
             for document in self.documents_of("gone")
@@ -184,7 +189,7 @@ class TeamRoster:
         return removed_names | {team.id: team.name for team in self.teams()}
 
     def set_seeding(self, order: Sequence[TeamId]) -> None:
-        """Let the teams be seeded in this order of all their ids, before the contest has begun."""
+        """Seed the teams in this order of all their ids, before the contest has begun."""
         self._refuse_once_begun()
         document, progress = self._load_state()
         teams = {team.id: team for team in self.teams()}
@@ -193,7 +198,7 @@ class TeamRoster:
         self._change_teams(document, progress.entered + len(order), *puts)
 
     def find_team(self, name: str) -> TeamEntry:
-        """The team with that name or id."""
+        """Return the team with that name or id; raise `ConfigError` if there is none."""
         return self._team(name)[0]
 
     def _team(self, name: str) -> tuple[TeamEntry, Document]:
@@ -205,8 +210,8 @@ class TeamRoster:
             (entry for entry in entries if name in (entry[0].id, entry[0].name)), None
         )
         if team_entry is None:
-            names = ", ".join(team.name for team in self.teams()) or "nobody yet"
-            raise ConfigError(f"No team is called {name}; entered are {names}.")
+            names = ", ".join(team.name for team in self.teams()) or "none"
+            raise ConfigError(f"There is no team {name}. Teams of this contest: {names}.")
         return team_entry
 
     def _put_team(self, team: TeamEntry, seed: int, expected: int | None) -> Put:
@@ -223,8 +228,9 @@ class TeamRoster:
         """Change teams of a contest in that stage; raise `WriteConflict` if it has changed."""
         progress = PROGRESS.validate_python(document.body)
         if progress.stage is not stage:
-            raise WriteConflict("The contest has gone on.")
-        # It is counted as ruled, so that no contest ends that has not seen who came late.
+            raise WriteConflict("The contest has moved to another stage.")
+        # A late team counts as a ruling. The director ends a contest only if it has seen all
+        # rulings, so it cannot end one between the team's entry and its own next step.
         counted = replace(
             progress, entered=entered, ruled=progress.ruled + (stage is ContestStage.RUNNING)
         )
@@ -235,8 +241,8 @@ class TeamRoster:
     def _refuse_once_begun(self) -> None:
         if self.stage is not ContestStage.OPEN:
             raise ConfigError(
-                "The contest has begun: its teams can withdraw, but none is removed, and none is "
-                "seeded anew."
+                "The contest has begun, so teams can no longer be removed or seeded again. A team "
+                "can withdraw: `cardsharp contest teams withdraw`."
             )
 
     def rename_writes(
@@ -271,11 +277,11 @@ class TeamRoster:
 
     @property
     def is_paused(self) -> bool:
-        """True if no match may begin."""
+        """True if the contest is paused, so that no match may begin."""
         return self._progress.paused
 
     def pause(self, *, paused: bool) -> None:
-        """Let no match begin, or let them begin again."""
+        """Pause the contest, so that no match begins, or resume it."""
         self._change(lambda state: replace(state, paused=paused))
 
     def commit(self, changes: Sequence[Write]) -> None:
@@ -288,7 +294,7 @@ class TeamRoster:
         document = self.documents.get(Key(CONTESTS, self._name))
         if document is None:
             raise ConfigError(
-                f"There is no contest {self._name}; `cardsharp contest new` founds one."
+                f"There is no contest {self._name}. Create one with `cardsharp contest new`."
             )
         return document, PROGRESS.validate_python(document.body)
 

@@ -1,7 +1,7 @@
 """Interface of contest formats, and their registry: each format registers under its name.
 
-Where places are by points, a pairing won scores one and a tied pairing a half; equal points are
-separated by matches won less matches lost.
+In formats whose places are decided by points, a won pairing scores one point and a level pairing
+half a point. Teams with equal points are ordered by the number of matches won minus matches lost.
 """
 
 from abc import ABC, abstractmethod
@@ -125,6 +125,8 @@ class RoundByRoundFormat(OpenFormat):
         """Return every pairing determined so far."""
         all_pairings: Pairings = ()
         last: Pairings = ()
+        # A draw depends on all earlier outcomes, and a ruling may change one of them. So a stored
+        # draw is used only while every earlier round is the same as it was when it was made.
         histories = [_by_round(history) for history in self.drawn_rounds]
         for number in range(1, (self.round_count(len(self.participants(teams, 1))) or 0) + 1):
             if any(pairing.key not in outcomes for pairing in last):

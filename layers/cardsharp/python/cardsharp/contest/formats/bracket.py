@@ -1,7 +1,7 @@
-"""The games of double elimination, laid out beforehand for any number of teams.
+"""The bracket of double elimination, laid out in advance for any number of teams.
 
-There is a bracket of winners, one of losers, a final, and a second final where the first one is its
-loser's first loss.
+It consists of a winners' bracket, a losers' bracket and a final. If the loser of the final has
+lost for the first time, there is a second final.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -55,41 +55,42 @@ class BracketGame:
     sources: tuple[SlotSource, ...]
 
 
-LoserSlots = list[SlotSource | None]  # of a round of the winners; None is nobody
-LoserOrder = Callable[[LoserSlots], LoserSlots]  # their order as they come to the losers' bracket
+LoserSlots = list[SlotSource | None]  # losers of a winners' round; None is an empty slot
+LoserOrder = Callable[[LoserSlots], LoserSlots]  # puts them in order for the losers' bracket
 
 
 def in_order(losers: LoserSlots) -> LoserSlots:
-    """In the order of the winners' bracket."""
+    """Return the losers in the order of the winners' bracket."""
     return losers
 
 
 def reversed_order(losers: LoserSlots) -> LoserSlots:
-    """The last first."""
+    """Return the losers in reversed order."""
     return losers[::-1]
 
 
 def swapped_halves(losers: LoserSlots) -> LoserSlots:
-    """The second half before the first."""
+    """Return the second half of the losers before the first half."""
     half = len(losers) // 2
     return losers[half:] + losers[:half]
 
 
 def reversed_halves(losers: LoserSlots) -> LoserSlots:
-    """The halves in place, the last first in each."""
+    """Return the losers with each half reversed in its place."""
     half = len(losers) // 2
     return losers[:half][::-1] + losers[half:][::-1]
 
 
 LOSER_ORDERS: tuple[LoserOrder, ...] = (reversed_order, swapped_halves, reversed_halves)
-"""Orders of the losers of the winners' rounds 2, 3 and 4; later rounds keep the order.
+"""Orders in which the losers of the winners' rounds 2, 3 and 4 enter the losers' bracket.
 
-Two teams that have met meet again as late as possible. All orders were tried for up to 16 teams,
-and all combinations of these four for up to 64 teams.
+Losers of later rounds enter `in_order`. The orders make rematches as late as possible. An
+exhaustive search has shown this: for up to 16 teams no other order is better, and for up to 64
+teams no other combination of the four functions above is better.
 """
 
 
-_Ways = tuple[SlotSource | None, SlotSource | None]  # where winner and loser of a game come from
+_Ways = tuple[SlotSource | None, SlotSource | None]  # sources of a game's two teams
 
 
 def _played(
@@ -121,6 +122,9 @@ def build_bracket(
     `seeds` lists the first round from top to bottom, None for an empty slot. Its length is a
     power of two.
     """
+    # `upper` and `lower` hold the slots that are still in the winners' and in the losers' bracket.
+    # Each winners' round halves `upper`. `lower` needs two rounds for it: one in which its teams
+    # meet the losers that have just come down, and one in which they meet each other.
     games: list[BracketGame] = []
     upper: list[SlotSource | None] = [None if place is None else SeedSlot(place) for place in seeds]
     lower: LoserSlots = []
@@ -147,7 +151,7 @@ def build_bracket(
 
 
 def _numbered(games: list[BracketGame]) -> tuple[BracketGame, ...]:
-    """The games by round, in it the winners' before the losers', from top to bottom."""
+    """Renumber the games by round; in a round by section, and in a section from top to bottom."""
     order = list(BracketSection)
     games = sorted(games, key=lambda game: (game.round, order.index(game.section), game.number))
     new = {game.number: number for number, game in enumerate(games, 1)}
@@ -163,6 +167,8 @@ def _numbered(games: list[BracketGame]) -> tuple[BracketGame, ...]:
 
 def seed_slots(teams: int) -> tuple[int | None, ...]:
     """Return the first-round slots: the best seeds get the byes and meet as late as possible."""
+    # Each step doubles the field: opposite every seed stands the one that makes the two places add
+    # up to the same sum. So seed 1 meets the last seed, and 1 and 2 can meet only in the final.
     places = [0]
     while len(places) < teams:
         last = 2 * len(places) - 1

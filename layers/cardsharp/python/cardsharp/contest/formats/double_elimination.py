@@ -26,7 +26,7 @@ from cardsharp.contest.formats.pairing import (
 @register_format("double-elimination")
 @dataclass(frozen=True, slots=True)
 class DoubleElimination(Format):
-    """The format; as drawn by hand with `places`, else by the seeds."""
+    """Double elimination; `seeds` sets the first round by hand, otherwise the seeding decides."""
 
     allows_ties: ClassVar[bool] = False
     losses_allowed: ClassVar[int | None] = 2
@@ -35,14 +35,14 @@ class DoubleElimination(Format):
     loser_orders: tuple[LoserOrder, ...] = LOSER_ORDERS
 
     def bracket_games(self, teams: int) -> tuple[BracketGame, ...]:
-        """The games of so many teams."""
-        if teams < 2:  # noqa: PLR2004 - nobody meets anybody
+        """Return the games of the bracket for that number of teams."""
+        if teams < 2:  # noqa: PLR2004 - a pairing needs two
             return ()
         places = bracket.seed_slots(teams) if self.seeds is None else self.seeds
         return bracket.build_bracket(places, self.loser_orders)
 
     def pairings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> Pairings:
-        """Every pairing that is known by now."""
+        """Return every pairing that is determined so far."""
         seeds = {team: place for place, team in enumerate(teams)}
         pairings: list[Pairing] = []
         ends: dict[int, tuple[TeamId, TeamId]] = {}
@@ -54,7 +54,7 @@ class DoubleElimination(Format):
             if game.section is BracketSection.FINAL:
                 unbeaten = first
             elif game.section is BracketSection.RESET and second != unbeaten:
-                continue  # the final was its loser's second loss
+                continue  # the loser of the final had lost before, so there is no second final
             better, other = sorted((first, second), key=seeds.__getitem__)
             pairing = Pairing(str(game.number), game.round, game.section, (better, other))
             pairings.append(pairing)
@@ -64,7 +64,7 @@ class DoubleElimination(Format):
         return tuple(pairings)
 
     def standings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> list[list[TeamId]]:
-        """The champion, those still in, and those who are out, the later the better."""
+        """Return the places: teams still in, then those that are out, the latest first."""
         lost_rounds: dict[TeamId, list[int]] = {team: [] for team in teams}
         for pairing in self.pairings(teams, outcomes):
             decision = outcomes.get(pairing.key)

@@ -21,18 +21,13 @@ from cardsharp.contest.formats.pairing import (
     min_cost_pairs,
 )
 
-MAX_EXTRA_PAIRINGS = (
-    2  # pairings that a team may have more than the one with the fewest, so that nobody starves
-)
-CLOSENESS_WEIGHT = (
-    3  # how many times more often than teams far apart in strength those meet who are level
-)
-HALF_WEIGHT_ELO = 100  # Elo points apart at which half of that is left
-MATCHES_PER_ROUND = (
-    20  # matches of practice that are one round: what an answer of the arena holds with ease
-)
-_LEVEL = 10**9  # weighs against a pair with one pairing more; to have met, below 10**6
-_DUMMY_OPPONENT = ""  # met by everybody once, so that nobody is infinitely strong
+MAX_EXTRA_PAIRINGS = 2  # pairings that a team may have more than the team with the fewest
+CLOSENESS_WEIGHT = 3  # teams of equal strength meet 1 + this many times as often as distant ones
+HALF_WEIGHT_ELO = 100  # difference in Elo points at which half of this weight is left
+MATCHES_PER_ROUND = 20  # practice matches of a round; one response of the arena can list them
+_LEVEL = 10**9  # cost of each pairing that a team has more than the fewest; rematches cost <= 10**6
+# Opponent that every team has met once, so that no rating becomes infinite.
+_DUMMY_OPPONENT = ""
 
 
 def next_pairings(
@@ -57,7 +52,7 @@ def next_pairings(
     def against(team: TeamId, other: TeamId) -> int | None:
         pair = frozenset((team, other))
         if playing and last.get(team) == last.get(other) == pair:
-            return None
+            return None  # their last match was against each other; another opponent is soon free
         apart = abs(ratings.get(team, MEAN_RATING) - ratings.get(other, MEAN_RATING))
         due = (met[pair] + 1) / (1 + CLOSENESS_WEIGHT * 2 ** (-apart / HALF_WEIGHT_ELO))
         return _LEVEL * (level[team] + level[other] - 2 * fewest) + min(10**6, round(1000 * due))
@@ -128,7 +123,7 @@ class LadderFormat(RoundByRoundFormat):
         past_pairings: Pairings,
         outcomes: PairingOutcomes,
     ) -> Pairings:
-        """The pairings of the next round."""
+        """Return the pairings of the next round."""
         rated = _rated(teams, past_pairings, outcomes)
         strength = {team: rating.value for team, rating in rated.items()}
         pairings = next_pairings(teams, past_pairings, (), strength)
@@ -149,7 +144,7 @@ class LadderFormat(RoundByRoundFormat):
 def _rated(
     teams: SeededTeams, pairings: Pairings, decided: PairingOutcomes
 ) -> dict[TeamId, Rating]:
-    """The ratings by the matches of the pairings that ended."""
+    """Return the ratings from the matches of the decided pairings."""
     shares = [
         (pairing.teams, share)
         for pairing, decision in finished_pairings(pairings, decided)

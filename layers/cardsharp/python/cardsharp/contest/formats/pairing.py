@@ -12,7 +12,7 @@ LateJoiners = tuple[tuple[TeamId, int], ...]  # those who came late, each with i
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Teams that meet, usually two; `key` is unique within the contest."""
+    """Teams that play each other, usually two; `key` is unique within the contest."""
 
     key: str
     round: int
@@ -50,7 +50,7 @@ class MatchScore:
 
 @dataclass(frozen=True, slots=True)
 class PairingOutcome:
-    """Outcome of a pairing: matches won, the team that goes on (None if level), total points."""
+    """Outcome of a pairing: matches won, the team that advances (None if level), total points."""
 
     wins: tuple[int, ...]
     winner: TeamId | None
@@ -69,9 +69,8 @@ class PairingOutcome:
 
 Pairings = tuple[Pairing, ...]
 PairingOutcomes = Mapping[str, PairingOutcome]  # how pairings ended, by their keys
-PairingHistory = tuple[
-    tuple[Pairing, PairingOutcome | None], ...
-]  # as drawn, with the end, None without one
+# Pairings as they were drawn, each with its outcome, or None if it is not decided.
+PairingHistory = tuple[tuple[Pairing, PairingOutcome | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +79,10 @@ class SeriesRules:
 
     All of `min_matches`, an odd number, are played; a drawn match counts for neither team.
     While both teams have won the same number, one more match is played, up to `max_matches` in
-    all. Then the points decide, then the better seed, because two absent teams would draw for
-    ever. With `allows_ties`, in formats that award half a point, a pairing that is level after
-    `min_matches` stays level. With `by_points` the points of any number of matches decide.
+    all. Then the points decide, and if they are equal, the better seed. Without this limit, two
+    absent teams would draw for ever. With `allows_ties`, in formats that award half a point, a
+    pairing that is level after `min_matches` stays level. With `by_points` the points of any
+    number of matches decide.
     """
 
     min_matches: int = 5
@@ -93,7 +93,7 @@ class SeriesRules:
     def __post_init__(self) -> None:
         even = self.min_matches % 2 == 0 and not self.by_points
         if even or not 0 < self.min_matches <= self.max_matches:
-            raise ValueError("A pairing has an odd number of matches, not more than its most.")
+            raise ValueError("min_matches must be odd and at most max_matches.")
 
     def outcome(self, pairing: Pairing, scores: Sequence[MatchScore]) -> PairingOutcome | None:
         """Return the outcome, the better seed first; None while another match has to be played."""
@@ -107,12 +107,13 @@ class SeriesRules:
             return outcome
         if len(scores) < self.max_matches:
             return None
+        # `index` returns the first of equal entries, which is the better seed.
         return replace(outcome, winner=pairing.teams[outcome.points.index(max(outcome.points))])
 
 
 T = TypeVar("T")
 
-_MAX_WEIGHT = 10**15  # more than all that weighs against any pairs together
+_MAX_WEIGHT = 10**15  # more than the sum of all costs of any matching
 
 
 def min_cost_pairs(items: Sequence[T], cost: Callable[[T, T], int | None]) -> list[tuple[T, T]]:
@@ -123,10 +124,12 @@ def min_cost_pairs(items: Sequence[T], cost: Callable[[T, T], int | None]) -> li
     """
     import networkx as nx  # noqa: PLC0415 - slow to import, and not deployed
 
-    # Its edges are looked up without networkx's views of them, which cost a third of a matching.
+    # networkx wraps each access to edges into view objects, which take a third of the time of a
+    # matching. This subclass returns the plain dictionary instead.
     looked_up = {"__getitem__": lambda graph, item: graph._adj[item]}  # noqa: SLF001
     graph: nx.Graph[int] = type("Graph", (nx.Graph,), looked_up)()
     for first, other in combinations(range(len(items)), 2):
+        # The algorithm maximises the weight, so a low cost becomes a high weight.
         weight = cost(items[first], items[other])
         if weight is not None:
             graph.add_edge(first, other, weight=_MAX_WEIGHT - weight)

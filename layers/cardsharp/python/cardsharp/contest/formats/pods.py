@@ -24,9 +24,7 @@ from cardsharp.contest.formats.pairing import (
 )
 from cardsharp.contest.match_host import pairwise_share
 
-BYE_POINTS = (
-    0.5  # what a team gets for a round in which it has no table: as much as the middle of one
-)
+BYE_POINTS = 0.5  # points for a bye: the mean of all places of a match
 
 
 @register_format("tables")
@@ -58,6 +56,8 @@ class PodFormat(RoundByRoundFormat):
         if self.max_teams_per_match == 2 and len(free) % 2:  # noqa: PLR2004 - else nobody is alone
             bye_counts = byes(teams, past_pairings)
             free.remove(min(reversed(free), key=bye_counts.__getitem__))
+        # Dealing the teams out one by one puts the best seeds into different matches. It also
+        # makes the sizes of the matches differ by one team at most.
         tables = ceil(len(free) / self.max_teams_per_match)
         pods = [free[place::tables] for place in range(tables)]
         if past_pairings:
@@ -85,7 +85,7 @@ class PodFormat(RoundByRoundFormat):
         return {team: score for team, (score, _) in totals.items()}
 
     def standings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> list[list[TeamId]]:
-        """The places so far."""
+        """Return the places so far; equal scores are ordered by the points made in the game."""
         return group_by_rank(
             teams, self._score_totals(teams, self.pairings(teams, outcomes), outcomes)
         )

@@ -50,5 +50,5 @@ class RoundRobin(OpenFormat):
         """Return None, as a team may join at any time."""
 
     def scores(self, teams: SeededTeams, outcomes: PairingOutcomes) -> dict[TeamId, float]:
-        """A point for a pairing won, a half for a level one."""
+        """Return the points: one for a won pairing, a half for a level pairing."""
         return points(teams, finished_pairings(self.pairings(teams, outcomes), outcomes))

@@ -21,8 +21,11 @@ from cardsharp.contest.formats.pairing import (
     min_cost_pairs,
 )
 
-BYE = -1  # stands for the opponent of whoever sits out
-_REMATCH_COST, _APART = 10**8, 10**4  # against a pair: to have met, half points apart squared
+BYE = -1  # stands for the opponent of a team that has a bye
+# Costs of a pair: for each time that the teams have met, and for the square of the half points
+# that separate them. Each is larger than all lower-ranking costs of a round together. So avoiding
+# a rematch comes first, then equal points, then the order within equal points.
+_REMATCH_COST, _APART = 10**8, 10**4
 
 
 @register_format("swiss")
@@ -43,7 +46,7 @@ class Swiss(RoundByRoundFormat):
         past_pairings: Pairings,
         outcomes: PairingOutcomes,
     ) -> Pairings:
-        """The pairings of the next round."""
+        """Return the pairings of the next round."""
         score = self._points(teams, past_pairings, outcomes)
         pairs = _paired(tuple(teams), past_pairings, tuple(score[team] for team in teams))
         return tuple(
@@ -52,7 +55,7 @@ class Swiss(RoundByRoundFormat):
         )
 
     def scores(self, teams: SeededTeams, outcomes: PairingOutcomes) -> dict[TeamId, float]:
-        """A point for a pairing won or a round sat out, a half for a level one."""
+        """Return the points: one for a won pairing or a bye, a half for a level pairing."""
         return self._points(teams, self.pairings(teams, outcomes), outcomes)
 
     def round_count(self, teams: int) -> int:
@@ -88,7 +91,8 @@ def _paired(
             return _REMATCH_COST * idle[teams[seed]] + _APART * (len(teams) - place[seed])
         rematch_count = met[frozenset((teams[first], teams[other]))]
         apart = round(2 * abs(score[first] - score[other])) ** 2
-        # Of those level in points the upper half meets the lower, as in a first round.
+        # Among teams with equal points, the upper half meets the lower half, as in a first round.
+        # The first of the upper half meets the first of the lower half, and so on.
         fold = 0 if apart else abs(abs(place[first] - place[other]) - level[score[first]] // 2)
         return _REMATCH_COST * rematch_count + _APART * apart + fold
 

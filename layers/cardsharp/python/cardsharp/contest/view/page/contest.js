@@ -1,13 +1,13 @@
-// The page of a contest moves on by itself: the running matches are asked for, and the rest of the
-// page once it has changed. The server has made and escaped all of it; nothing is put together here.
+// The page of a contest updates itself: it requests the running matches again and again, and the
+// rest of the page when it has changed. The server renders and escapes all of it.
 
 const PAUSE = 2000;
 const LIVE = ["summary", "bracket", "standings", "statistics", "charts", "practice", "pairings", "running"];
 
-const shown = new Map(); // what was asked for, with the ETag of what came
+const shown = new Map(); // the ETag of the last response by path
 
 async function fresh(path) {
-  // From the origin: an address that was opened with a user and password cannot be fetched.
+  // The URL starts at the origin, because a page address with user and password cannot be fetched.
   const answer = await fetch(new URL(path + location.search, location.origin));
   if (!answer.ok) throw new Error(String(answer.status));
   const tag = answer.headers.get("etag");
@@ -38,7 +38,7 @@ async function look() {
       put(page);
       main.dataset.version = page.getElementById("contest").dataset.version;
     }
-    // What a spectator is answered may be a moment old: ask again.
+    // A spectator's response may come from a cache that is a moment old. Then request it again.
     if (version !== main.dataset.version) shown.clear();
   }
   put(running);
