@@ -58,7 +58,7 @@ def test_a_step_is_decided_anew_and_taken_back(
         page.get_by_label("Cards").select_option("same")
         page.get_by_label("Against").select_option("draw-3")
         assert overflowing_elements(page) == {}
-        page.get_by_role("button", name="Decide this step anew").click()
+        page.get_by_role("button", name="Play on from this step").click()
         expect(page.locator("#seat")).to_have_attribute("data-ready", "yes")
         expect(page.locator("#news")).to_contain_text("The cards come in the same order.")
         expect(page.locator("#moves")).to_be_visible()
@@ -96,7 +96,7 @@ def test_branches_are_gone_through_in_a_file(browser: Browser, tmp_path: Path) -
         expect(page.locator("#happened")).to_contain_text(
             branches[0].match.steps[step - 1].description
         )
-        page.get_by_role("link", name="As it was played").click()
+        page.get_by_role("link", name="The match as it was played").click()
         expect(page.locator("#count")).to_have_text(f"1 of {len(moves)}")
 
 

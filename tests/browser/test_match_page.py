@@ -223,7 +223,7 @@ def test_a_user_with_the_password_watches_a_live_match_in_the_cloud(
         check_page(page, f"door-{width}")
         page.get_by_label("Password").fill("wrong")
         page.get_by_role("button", name="Enter").click()
-        expect(page.get_by_role("alert")).to_have_text("That is not the password.")
+        expect(page.get_by_role("alert")).to_have_text("This password is wrong.")
         page.get_by_label("Password").fill(VIEWER_PASSWORD)
         page.get_by_role("button", name="Enter").click()
         expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
@@ -241,7 +241,7 @@ def test_a_list_renews_itself(browser: Browser, tmp_path: Path) -> None:
     with serve_matches(tmp_path, {}) as (log, address), open_page(browser) as page:
         page.clock.install()
         page.goto(f"{address}/matches")
-        expect(page.get_by_text("No match fits")).to_be_visible()
+        expect(page.get_by_text("No match was found")).to_be_visible()
         import_match(*sample_match("euchre"), log)
         page.clock.run_for(5000)
         expect(page.locator("tbody tr")).to_have_count(1)

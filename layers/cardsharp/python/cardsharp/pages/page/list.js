@@ -1,4 +1,4 @@
-// A list of matches that stays new: every few seconds its rows are taken from the page again.
+// Keeps a list of matches up to date: it loads the page again every few seconds and replaces the rows.
 
 const PAUSE = 4000;
 

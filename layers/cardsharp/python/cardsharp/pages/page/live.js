@@ -1,12 +1,12 @@
-// A match that is still played: ask for what is new, which the server answers when there is some.
+// Keeps the page of a running match up to date by long polls for new steps.
 
 import { add, analyse, list, ready, show, state } from "./match.js";
 import { offer } from "./offer.js";
 
 const root = document.getElementById("match");
-const PAUSE = Number(root.dataset.pause); // after an answer that brought nothing at once, or a fault
+const PAUSE = Number(root.dataset.pause); // after an immediate response without news, or an error
 const seat = document.getElementById("seat");
-let sending = false; // a reload would cut our own choice short
+let sending = false; // a reload would cancel the request with our own choice
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 function shownNow() {
@@ -18,15 +18,15 @@ async function once() {
   const began = performance.now();
   const path = new URL(`${root.dataset.steps}?from=${state.total}&wait=1`, location.origin);
   const answer = await fetch(path, { cache: "no-store" });
-  if (answer.status === 403) location.reload(); // a pass has ended
+  if (answer.status === 403) location.reload(); // the access token has expired
   if (!answer.ok) throw new Error(String(answer.status));
   const told = await answer.json();
-  if (told.total < state.total) location.reload(); // the arena went back
+  if (told.total < state.total) location.reload(); // the arena lost steps, as after a restart
   const follows = state.atEnd;
   list(told.steps, state.total);
   add(told.steps);
   document.getElementById("facts").textContent = told.facts;
-  if (told.steps.length && seat && !sending) location.reload(); // others play, too
+  if (told.steps.length && seat && !sending) location.reload(); // another player has moved
   if (told.steps.length) show(follows ? state.total : Number(root.querySelector("#slider").value));
   if (!told.steps.length && performance.now() - began < PAUSE) await pause(PAUSE);
   if (told.over) analyse();
@@ -40,7 +40,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 await ready;
-// Whoever plays on the page does it on the cards too, where the table is seen as it stands now.
+// While the page shows the current board, a player can also click the cards on it.
 const board = document.getElementById("board");
 const buttons = () => (state.atEnd ? document.querySelectorAll("#seat button") : []);
 new MutationObserver(() => offer(board, buttons())).observe(board, { childList: true, subtree: true });

@@ -1,4 +1,4 @@
-// The page of a match: step through what the server drew. Tables come from it as escaped HTML.
+// The page of a match: steps through the boards that the server has rendered as escaped HTML.
 
 import { moving } from "./motion.js";
 
@@ -7,13 +7,13 @@ const root = $("match");
 const board = $("board");
 const alone = $("steps");
 
-const steps = []; // each with the whole table after it: parts by name
+const steps = []; // each with the whole board after it: parts by name
 let at = Number(root.dataset.at);
 let playing = null;
 
 export const state = { get total() { return steps.length; }, get atEnd() { return at >= steps.length; } };
 
-// Add steps as the server tells them; each says only what it changed.
+// Add steps in the server's form, in which each step has only the parts that it changed.
 export function add(told) {
   for (const step of told) {
     const before = steps.length ? steps[steps.length - 1].parts : {};
@@ -32,7 +32,7 @@ export function show(number) {
   who.textContent = step.who;
   const when = document.createElement("span");
   when.className = "quiet";
-  when.title = "UTC, and after how long";
+  when.title = "time in UTC, and seconds since the last step";
   when.textContent = step.at;
   $("happened").replaceChildren(who, ` ${step.happened} `, when);
   $("count").textContent = `${at} of ${steps.length}`;
@@ -57,7 +57,7 @@ function put(name, html) {
   }
 }
 
-// What the judge says: a curve, its worth in words at each step, and each decision's cost.
+// The judge's analysis: a curve, the value as text at each step, and each decision's cost.
 let told = null;
 
 export async function analyse() {
@@ -87,7 +87,7 @@ function judge() {
   $("cursor").setAttribute("transform", `translate(${at})`);
 }
 
-// Put steps into the list of all, from the number `start` on.
+// Add steps to the list of all steps, from the number `start` on.
 export function list(told, start) {
   const turns = $("turns");
   told.forEach((step, index) => {
@@ -114,7 +114,7 @@ export function list(told, start) {
   });
 }
 
-// The branches that a file holds: each is its parent's steps up to where it begins, then its own.
+// The branches in a file: each consists of its parent's steps up to its beginning, then its own.
 let whole = null;
 
 function course(id) {
@@ -228,7 +228,7 @@ function wire() {
 
 const named = () => Number(/^#(\d+)$/.exec(location.hash)?.[1] ?? 0);
 
-// What a file holds: the steps as compressed JSON.
+// The data of a file: the steps as compressed JSON.
 function unpacked(text) {
   const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -238,7 +238,7 @@ function unpacked(text) {
 async function asked() {
   if (alone) return unpacked(alone.textContent);
   const answer = await fetch(new URL(root.dataset.steps, location.origin));
-  if (!answer.ok) throw new Error(`The steps did not come: ${answer.status}.`);
+  if (!answer.ok) throw new Error(`The steps cannot be loaded: status ${answer.status}.`);
   return answer.json();
 }
 

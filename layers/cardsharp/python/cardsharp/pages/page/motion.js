@@ -1,4 +1,4 @@
-// Cards move from where they were: each by its name, where there is one of it before and after.
+// Animates cards from their old place to the new one, if a name occurs exactly once in both boards.
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const LASTS = 180; // milliseconds
@@ -12,7 +12,7 @@ function places(board) {
   return found;
 }
 
-// Make a change to the board, and let its cards move to where they are now.
+// Change the board, and animate its cards to their new places.
 export function moving(board, change) {
   if (still.matches || document.visibilityState !== "visible") return change();
   const before = places(board);

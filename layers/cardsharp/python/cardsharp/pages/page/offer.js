@@ -1,4 +1,4 @@
-// Cards and piles that are choices are controls too: what a button shows lies on the table.
+// Makes cards and piles on the board clickable if a button offers them as a choice.
 
 const drawn = (card) => card.querySelector("b").textContent + card.querySelector("use")?.getAttribute("href");
 
@@ -9,7 +9,7 @@ function meant(board, button) {
   return place ? [...board.querySelectorAll(`[data-part="${CSS.escape(place)}"]`)] : [];
 }
 
-// From now on these buttons, and no others, are pressed by what they mean on the board.
+// Connect these buttons, and no others, to their cards and piles on the board.
 export function offer(board, buttons) {
   for (const one of board.querySelectorAll(".offered")) {
     one.classList.remove("offered");
