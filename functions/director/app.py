@@ -1,7 +1,7 @@
-"""The director: at each tick of an arena it ends late turns and has its contests go on.
+"""The director: at each tick it ends overdue turns of an arena and advances its contests.
 
-Ticks are messages of its queue, each of which sends the next; a schedule begins them again where
-they stopped.
+Ticks are messages of its queue, and each tick sends the next one. A schedule restarts this chain
+if it has stopped.
 """
 
 import os
@@ -30,7 +30,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, bool]:
     """
     start_invocation(context.aws_request_id)
     if not isinstance(event, dict):
-        raise InvalidInput("This function expects an event of its queue or schedule: an object.")
+        raise InvalidInput("This function expects an object: an event of its queue or schedule.")
     direct = load_director()
     if "Records" in event:
         records = [SQSRecord(record) for record in queue_records(event)]
@@ -46,7 +46,8 @@ def load_director() -> RunDirector:
     return next(game.run_director for game in all_games() if game.run_director is not None).load()
 
 
-# A function starts with a whole processor, and works with a part of one.
+# Lambda gives a function a whole processor while it starts and only a part of one afterwards. So
+# slow imports belong here.
 if STORE_SETTING in os.environ:
     load_director()
 warm_up_aws(os.environ)

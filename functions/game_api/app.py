@@ -1,7 +1,7 @@
 """A game's HTTP service: answers the requests of the game that CARDSHARP_GAME names.
 
-Where the game's own variable names no store, it is the one that CARDSHARP_STORE names: the
-template has one block for all games, and in it no variable of a game's own.
+If the game's own variable names no store, the store of CARDSHARP_STORE is used. The template has
+one block for all games and sets no game's own variables.
 """
 
 import os
@@ -29,21 +29,21 @@ count_retries()
 
 @cache
 def load_service(name: str) -> "HttpService[Any] | AsgiService":
-    """The service of the game of that name."""
+    """Return the HTTP service of the game; raise `ConfigError` if it has none."""
     try:
         part = get_game(name).http_service
     except InvalidInput as error:
         raise ConfigError(f"{GAME_SETTING} must name a game. {error}") from None
     if part is None:
         raise ConfigError(
-            f"{GAME_SETTING} must name a game with an HTTP service; '{name}' has none."
+            f"{GAME_SETTING} must name a game with an HTTP service, but '{name}' has none."
         )
     return part.load()
 
 
 @cache
 def build_handler(name: str) -> LambdaHandler:
-    """The handler of that game, as the environment describes it; made at the first request."""
+    """Return the handler of that game, built from the environment at the first request."""
     service = load_service(name)
     return service.build_handler(
         {service.store_setting: os.environ.get(STORE_SETTING, ""), **os.environ}
@@ -62,10 +62,11 @@ def handler(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
         metrics_recorder.flush()
 
 
-# A function starts with a whole processor, and answers with a part of one.
+# Lambda gives a function a whole processor while it starts and only a part of one afterwards. So
+# slow imports belong here.
 if GAME_SETTING in os.environ:
     load_service(os.environ[GAME_SETTING])
 warm_up_aws(os.environ)
 if GAME_SETTING in os.environ and in_lambda(os.environ):
-    with suppress(ConfigError):  # the first request is told
+    with suppress(ConfigError):  # the first request raises it again
         build_handler(os.environ[GAME_SETTING])

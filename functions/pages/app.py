@@ -34,8 +34,9 @@ def handler(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
         metrics_recorder.flush()
 
 
-# A function starts with a whole processor, and answers with a part of one.
+# Lambda gives a function a whole processor while it starts and only a part of one afterwards. So
+# slow imports belong here.
 warm_up_aws(os.environ)
 if in_lambda(os.environ):
-    with suppress(ConfigError):  # the first request is told
+    with suppress(ConfigError):  # the first request raises it again
         pages_handler()

@@ -34,6 +34,7 @@ def load_poller() -> RunPoller:
     return next(game.run_poller for game in all_games() if game.run_poller is not None).load()
 
 
-# A function starts with a whole processor, and works with a part of one.
+# Lambda gives a function a whole processor while it starts and only a part of one afterwards. So
+# slow imports belong here.
 load_poller()
 warm_up_aws(os.environ)

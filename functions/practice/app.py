@@ -1,4 +1,4 @@
-"""Practice: has the bot play what an operator orders by hand, of any game that can be ordered."""
+"""Practice: plays the matches that an operator orders by hand, of any game that has a bot."""
 
 import os
 from typing import Any, TypeGuard
@@ -11,13 +11,13 @@ from cardsharp.errors import InvalidInput
 from cardsharp.play.catalog import all_games, get_game, invocation_context
 from cardsharp.play.game import PlaceOrder
 
-PLAY = "play"  # the key under which an order may name its game
+PLAY = "play"  # key of an order with the name of its game
 
 count_retries()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[str]]:
-    """Have the bot play what the event orders; return the ids of the matches.
+    """Create the practice matches of an order; return their ids.
 
     Raises `InvalidInput`, which names each fault, if the order cannot be used. Raises
     `ArenaError` if the arena rejected it, or failed after some matches were created.
@@ -50,7 +50,7 @@ def load_order_handler(event: object) -> PlaceOrder:
             (candidate for candidate in able if candidate.order_keys & fields.keys()), able[0]
         )
     if game.place_order is None:
-        raise InvalidInput(f"Nothing of {game.title} can be ordered: the game has no bot.")
+        raise InvalidInput(f"Matches of {game.title} cannot be ordered: the game has no bot.")
     return game.place_order.load()
 
 
@@ -62,6 +62,7 @@ def _is_object(event: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(event, dict)
 
 
-# A function starts with a whole processor, and works with a part of one.
+# Lambda gives a function a whole processor while it starts and only a part of one afterwards. So
+# slow imports belong here.
 load_order_handler({})
 warm_up_aws(os.environ)

@@ -1,6 +1,6 @@
 """The worker: plays the matches that the queue names, each until it ends or time is up.
 
-A message may also say that a look at the arena is due, which costs a moment.
+A message may also request one poll of the arena, which takes a moment.
 """
 
 import os
@@ -32,7 +32,7 @@ from cardsharp.errors import CardsharpError, ConfigError, InvalidInput
 from cardsharp.play.catalog import all_games, get_game, invocation_context
 from cardsharp.play.game import RunSession
 
-RETRY_DELAY = timedelta(seconds=45)  # how long a message that failed is out of sight
+RETRY_DELAY = timedelta(seconds=45)  # until a failed message is received again
 
 _UNHEARD = Metrics()
 
@@ -88,8 +88,8 @@ def process_record(record: SQSRecord, context: LambdaContext) -> str:
 
 
 def return_to_queue(record: SQSRecord, context: LambdaContext) -> None:
-    """Have a message that failed received again soon, long before its worker would time out."""
-    with suppress(CardsharpError):  # it comes back by itself, only later
+    """Make a failed message visible again soon, long before its visibility timeout."""
+    with suppress(CardsharpError):  # otherwise it becomes visible by itself, only later
         queue = (
             invocation_context(context, os.environ, metrics_recorder)
             .load_settings(WorkerSettings)
@@ -111,7 +111,7 @@ def poll_arena_once(message: PollMessage, context: LambdaContext) -> str:
     except ConfigError:
         raise
     except CardsharpError as error:
-        logger.warning("a look failed: %s", error)
+        logger.warning("a poll of the arena failed: %s", error)
         return "failed"
 
 
@@ -122,10 +122,11 @@ def load_session_runner(name: str | None) -> RunSession:
     """
     game = get_game(name)
     if game.run_session is None:
-        raise InvalidInput(f"Matches of {game.title} cannot be attended: the game has no bot.")
+        raise InvalidInput(f"Matches of {game.title} cannot be played: the game has no bot.")
     return game.run_session.load()
 
 
-# A function starts with a whole processor, and works with a part of one.
+# Lambda gives a function a whole processor while it starts and only a part of one afterwards. So
+# slow imports belong here.
 load_session_runner(None)
 warm_up_aws(os.environ)

@@ -4,7 +4,7 @@
 |---------------------|----------------------------------------------------------------------|
 | CARDSHARP_STORE     | dynamodb:TABLE                                                       |
 | CARDSHARP_PUBLIC    | yes: everybody sees a spectator's view, without our decisions        |
-| CARDSHARP_SERVICE_SECRET | else the parameter with the password of those who see all            |
+| CARDSHARP_SERVICE_SECRET | without PUBLIC: parameter with the password that shows everything |
 
 Private pages are behind a gate: a visitor with neither the password nor a valid token gets a
 login form and nothing else. The form can be posted to the address of any page, and leads back
@@ -54,7 +54,7 @@ from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 if TYPE_CHECKING:
     from cardsharp.store.dynamodb_match_reader import DynamoMatchReader
 
-ALL_MATCHES = "*"  # what a password admits to; a pass may name a match instead
+ALL_MATCHES = "*"  # scope of the password; the scope of a link's token is one match
 
 _PASS = re.compile(r"(\d{1,11})\.([\w-]{43})", re.ASCII)
 
@@ -85,11 +85,11 @@ def _key(password: str) -> bytes:
     return hashlib.scrypt(password.encode(), salt=b"cardsharp viewer", n=2**14, r=8, p=1)
 
 
-TOKEN_TTL = timedelta(
-    days=14
-)  # how long a browser that was told the password need not be told it again
-TOKEN_PARAMETER = "pass"  # the parameter of an address, and the cookie, that have a pass  # noqa: S105 - a variable or parameter name, no secret
-OWNER_COOKIE = "__Host-owner"  # a browser takes this cookie over TLS only, and from us alone
+TOKEN_TTL = timedelta(days=14)  # how long a browser stays signed in
+TOKEN_PARAMETER = "pass"  # name of the query parameter and of the cookie with a link's token  # noqa: S105 - a variable or parameter name, no secret
+# The prefix makes browsers accept the cookie only over TLS and only from this host itself, so no
+# other host of the same domain can plant one.
+OWNER_COOKIE = "__Host-owner"
 _LONGEST = 4_000  # bytes of a form that are read
 
 
@@ -109,7 +109,7 @@ class AccessGate:
         """Answer a request or pass it on to the pages; raise `StoreError` without a password."""
         request = Request(scope, receive)
         if not request.url.path.startswith(self.site_info.matches_path):
-            await self.app(scope, receive, send)  # what pages load, and what leads to them
+            await self.app(scope, receive, send)  # assets, and the redirect to the pages
             return
         password = (await run_in_threadpool(self.password)).get_secret_value()
         response = await self._answer(request, password)
@@ -123,19 +123,24 @@ class AccessGate:
         )
         page = f"{self.site_info.matches_path}/{match}".rstrip("/")
         if request.method == "POST":
+            # Constant time, so that the response time does not show how much of a guess is right.
             if not hmac.compare_digest(
                 (await _submitted_password(request)).encode(), password.encode()
             ):
-                return self._form(page, "That is not the password.")
+                return self._form(page, "This password is wrong.")
             return _led_to(
                 page,
                 OWNER_COOKIE,
                 sign_access_token(ALL_MATCHES, current_time + TOKEN_TTL, password),
                 "/",
             )
+        # The redirect moves a valid token from the address into a cookie. So the token does not
+        # stay in the browser's address bar or history, nor in links that a visitor copies.
         if token := request.query_params.get(TOKEN_PARAMETER):
             if not verify_access_token(token, match, current_time, password):
-                return self._form(page, "This link has expired, or it was for another page.")
+                return self._form(
+                    page, "This link has expired or is for another match. Ask for a new link."
+                )
             return _led_to(page, TOKEN_PARAMETER, token, page)
         if not verify_access_token(
             request.cookies.get(OWNER_COOKIE, ""), ALL_MATCHES, current_time, password
@@ -160,7 +165,7 @@ def _led_to(page: str, name: str, value: str, path: str) -> Response:
 
 
 async def _submitted_password(request: Request) -> str:
-    """The password in a form, empty where there is none."""
+    """Return the password in a form, or "" if there is none."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
@@ -177,14 +182,14 @@ PROJECTED_ATTRIBUTES = (
     *("pk", "sk", "match_status", "started_at", "finished_at"),
     *("header_json", "outcome_json", "facts_json"),
 )
-"""The attributes of the match log that public pages are made of; the role may read no other."""
+"""Attributes of the match log that public pages show; the role allows no other ones."""
 
-INTENT_ATTRIBUTE = "intent_json"  # what private pages show besides
+INTENT_ATTRIBUTE = "intent_json"  # additional attribute of private pages
 
 POLL_INTERVAL = timedelta(milliseconds=500)
-"""Wait of a page after a response without news.
+"""Pause of a page after a response without news.
 
-On average half of the interval passes; with the time of the request it stays below a second.
+A change is then seen within a second: on average half of this pause, and one round trip.
 """
 
 MAX_LIST_LENGTH = 200  # characters of a match's id, more than any has
@@ -209,7 +214,7 @@ class DynamoMatchSource:
     def match(self, match_id: str) -> MatchRecord | None:
         """Return a match; its `lease_version` counts the moves while it runs."""
         if len(match_id) > MAX_LIST_LENGTH:
-            return None  # of a longer key DynamoDB makes a fault of ours
+            return None  # DynamoDB would reject a longer key, which would look like our failure
         record = self.reader.match(match_id)
         if record is None or record.status is MatchStatus.FINISHED:
             return record
@@ -228,13 +233,15 @@ def build_pages(environment: Mapping[str, str]) -> Starlette:
     kind, _, table = environment.get(STORE_SETTING, "").partition(":")
     if kind != "dynamodb" or not table:
         raise ConfigError(
-            f"{STORE_SETTING} must be dynamodb:TABLE; at home `cardsharp watch` shows them."
+            f"{STORE_SETTING} must be dynamodb:TABLE. For a match log on your own machine use "
+            "`cardsharp watch`."
         )
     public = environment.get(PUBLIC_SETTING) == "yes"
     parameter = environment.get(PASSWORD_SETTING, "")
     if not public and not parameter:
         raise ConfigError(
-            f"Private pages need a password: set {PASSWORD_SETTING}, or {PUBLIC_SETTING}=yes."
+            f"Private pages need a password. Set {PASSWORD_SETTING}, or {PUBLIC_SETTING}=yes to "
+            "make them public."
         )
     projection = PROJECTED_ATTRIBUTES if public else (*PROJECTED_ATTRIBUTES, INTENT_ATTRIBUTE)
     manner = _manner(public=public)
@@ -265,7 +272,8 @@ def _manner(*, public: bool) -> PagesConfig:
         ),
         hide_private=public,
         long_poll_timeout=timedelta(),
-        # Each is a unit read, which strangers could ask for without end; days lead further back.
+        # Each listed match costs a read unit, and strangers can request the list without end. The
+        # filter by day leads to older matches.
         max_matches=MATCHES_PER_PAGE if public else MAX_MATCHES,
         finished_cache_control=f"{'public' if public else 'private'}, max-age={_DAY}, immutable",
         assets_cache_control=f"public, max-age={_YEAR}, immutable",

@@ -1,4 +1,4 @@
-"""A game's HTTP API: its routes, and in what it differs from those of other games."""
+"""Description of a game's HTTP API: its routes, and its differences from other games' APIs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from cardsharp.server.request_parsing import ParameterParser, RequestParser
 from cardsharp.server.routing import ApiResponse, ErrorBody, Route, S, error_response
 
 ErrorResponder = Callable[[Exception, type[BaseModel]], ApiResponse]
-"""The answer to a request that ended with an error, with a body of that model if it is refused."""
+"""Builds the response to a failed request, with a body of the given model."""
 
 HEADERS: Mapping[str, str] = {
     "Content-Type": "application/json",
@@ -21,17 +21,17 @@ HEADERS: Mapping[str, str] = {
 }
 
 OPENAPI_PATH = "/openapi.json"
-DOCS_PATH = "/docs"  # where an API says what it is, behind its base: in OpenAPI 3.1, and as a page
+DOCS_PATH = "/docs"  # page of the OpenAPI document; both paths are below the API's base path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api(Generic[S]):
     """An HTTP API.
 
-    `name` tells it from others of the same game. `base` is what all paths begin with, `refusals`
-    the statuses with which any route may refuse, and `error` the body where no route is to blame.
-    `cross_origin` lets pages from anywhere ask, and `merge_slashes` takes `//path` as `/path`.
-    `schema_names` are what the document calls models that are called otherwise here.
+    `name` distinguishes it from other APIs of the same game. All paths begin with `base_path`. Any
+    route may fail with `default_error_statuses`. `error_model` is the body of errors that belong to
+    no route. With `allow_cors` pages of any site may send requests. `merge_slashes` treats `//path`
+    as `/path`. `schema_names` gives the published names of models whose class has another name.
     """
 
     title: str

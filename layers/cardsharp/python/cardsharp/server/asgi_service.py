@@ -1,7 +1,8 @@
-"""A game's HTTP service that is an ASGI application, as the handler of an HTTP API's events.
+"""Lambda handler for a game's HTTP service that is an ASGI application.
 
-Each event has an event loop of its own: a function of Lambda answers one at a time, and at home
-several threads answer many. Why this is ours: docs/decisions/0017-the-arena-in-the-cloud.md.
+Each event gets an event loop of its own. A Lambda function answers one event at a time; on a local
+machine several threads answer several. docs/decisions/0017-the-arena-in-the-cloud.md says why this
+is not a third-party library.
 """
 
 import asyncio
@@ -32,7 +33,7 @@ MAX_RESPONSE_BYTES = (
 )
 
 _TEXTS = ("text/", "application/json", "image/svg")
-_TOO_LARGE = b'{"error":"The answer is too large; ask for less of it."}'
+_TOO_LARGE = b'{"error":"The response is too large. Request less, for example by filters."}'
 _FAILED = b'{"error":"Internal Server Error."}'
 _JSON = ((b"content-type", b"application/json; charset=utf-8"),)
 
@@ -54,12 +55,12 @@ class AsgiService:
         return asgi_handler(self.build_application(environment))
 
     def openapi_documents(self) -> Mapping[str, Json]:
-        """No documents: those of the application are its own."""
+        """Return nothing, because the application serves its own documents."""
         return {}
 
 
 def asgi_handler(application: ASGIApp) -> LambdaHandler:
-    """The handler that answers events with an application."""
+    """Return the handler that answers events with an ASGI application."""
 
     def answer(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
         exchange = _Exchange(event)
@@ -123,7 +124,7 @@ class _Exchange:
 
     async def _receive(self) -> Message:
         if not self.unread:
-            await asyncio.Event().wait()  # nobody says when a client hangs up
+            await asyncio.Event().wait()  # Lambda does not report that a client has disconnected
         return {"type": "http.request", "body": self.unread.pop(), "more_body": False}
 
     async def _send(self, message: Message) -> None:

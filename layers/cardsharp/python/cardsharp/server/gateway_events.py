@@ -25,7 +25,7 @@ _OTHER = "This function expects an event of an HTTP API (format 2.0){also}: {par
 
 
 def gateway_response(status: int, body: str, headers: Mapping[str, str] = _JSON) -> GatewayResponse:
-    """An answer of that text."""
+    """Return a response with that text."""
     response = {"statusCode": int(status), "headers": dict(headers), "body": body}
     return {**response, "isBase64Encoded": False}
 
@@ -50,7 +50,7 @@ def validated(handler: LambdaHandler, *, accept_websockets: bool = False) -> Lam
 
 
 def _fault(event: object, *, sockets: bool) -> tuple[str, str] | None:
-    """The first part of an event that is not what it must be, and what it must be."""
+    """Return the first invalid part of an event and what it must be; None if there is none."""
     if not isinstance(event, dict):
         return "the event", "an object"
     about = event.get("requestContext")
@@ -63,13 +63,13 @@ def _fault(event: object, *, sockets: bool) -> tuple[str, str] | None:
             value = value.get(name) if isinstance(value, dict) else None
         if not (_KINDS[kind](value) or (part in _OPTIONAL_FIELDS and not value)):
             return part, kind
-    # Its characters are looked at by whoever reads it.
+    # The body's characters are checked when it is read.
     return None if isinstance(event.get("body") or "", str) else ("body", "a text")
 
 
 _OF_A_SOCKET = {"requestContext.connectionId": "a text", "requestContext.routeKey": "a text"}
 _OF_A_REQUEST = {"requestContext.http.method": "a text", "rawPath": "a text"}
-"""Fields that tell the API and the path of an event."""
+"""Required parts of an event, which name its API and path."""
 
 _OPTIONAL_FIELDS = {
     "requestContext.identity": "an object",
@@ -79,7 +79,7 @@ _OPTIONAL_FIELDS = {
     "rawQueryString": "a text",
     "cookies": "a list of texts",
 }
-"""Other fields of an event, each of which may be missing or null."""
+"""Optional parts of an event; each may be missing or null."""
 
 
 def is_valid_text(value: object) -> bool:

@@ -14,12 +14,12 @@ from cardsharp.server.gateway_events import GatewayEvent, LambdaContext
 from cardsharp.server.routing import HttpError, RemainingWait
 
 MAX_BODY = 8_192  # bytes of the largest request body that is read
-MAX_LONG_POLL = timedelta(seconds=25)  # of a long poll: API Gateway gives up after 30 s
-RESPONSE_MARGIN = timedelta(seconds=3)  # what is left of an invocation's time for the answer itself
+MAX_LONG_POLL = timedelta(seconds=25)  # API Gateway ends a request after 30 s
+RESPONSE_MARGIN = timedelta(seconds=3)  # time of an invocation that is reserved for the response
 
 _DEFAULT_STAGE = "$default"
 
-_CUSTOMER = 64  # bits of an IPv6 address that are the network's; the rest a customer chooses
+_CUSTOMER = 64  # bits of an IPv6 address that identify a network; its owner chooses the other ones
 
 
 class PayloadTooLarge(HttpError):
@@ -95,7 +95,7 @@ def event_body(event: GatewayEvent) -> bytes:
         raw = (event.get("body") or "").encode()
         return base64.b64decode(raw, validate=True) if event.get("isBase64Encoded") else raw
     except (binascii.Error, UnicodeEncodeError):
-        raise InvalidInput("The body is no text.") from None
+        raise InvalidInput("The body is not valid text.") from None
 
 
 def remaining_wait(context: LambdaContext) -> RemainingWait:

@@ -43,14 +43,16 @@ _LINKS = {"OpenAPI 3.1": OPENAPI_PATH[1:]}  # from the page, and so behind any p
 def _itself(api: Api[S]) -> Iterator[Route[S]]:
     """Yield the routes of documents about the API; each response is built on first request."""
     if api.home_page is not None:
-        yield _route("/", "A page for people", api.home_page)
+        yield _route("/", "A web page", api.home_page)
     document = cache(lambda: openapi_document(api))
     yield _route(
-        OPENAPI_PATH, "The API in OpenAPI 3.1", lambda: ApiResponse(RootModel[Json](document()))
+        OPENAPI_PATH,
+        "The OpenAPI 3.1 document of this API",
+        lambda: ApiResponse(RootModel[Json](document())),
     )
     yield _route(
         DOCS_PATH,
-        "The API as a page",
+        "The documentation of this API as a page",
         lambda: ApiResponse(render_page(document(), _LINKS), headers=HEADERS),
     )
 

@@ -41,7 +41,7 @@ MATCHES_PER_PAGE = 50  # matches that a list shows, and how many more a further 
 
 MAX_MATCHES = 10_000
 _DIGITS = 9
-LONG_POLL_TIMEOUT = timedelta(seconds=20)  # how long a question for something new is held
+LONG_POLL_TIMEOUT = timedelta(seconds=20)  # how long a request for new steps waits for one
 
 DEFAULT_SITE = SiteInfo("Cardsharp", has_analysis=True)
 _COLUMNS = (
@@ -113,7 +113,7 @@ class MatchSite:
         return RedirectResponse(self.manner.site.matches_path)
 
     def matches(self, request: Request) -> Response:
-        """GET /matches: the newest, of a day or a status where one is named."""
+        """GET /matches: the newest matches, filtered by day or status if the query has one."""
         query, site = request.query_params, self.manner.site
         limit = min(self.manner.max_matches, _number(request, "limit") or MATCHES_PER_PAGE)
         status = MatchStatus(query["status"]) if query.get("status") in set(MatchStatus) else None
@@ -265,7 +265,7 @@ def _settled(answer: Callable[[Request], Response]) -> Callable[[Request], Respo
 
 
 def _number(request: Request, name: str) -> int | None:
-    """A number in the address, None where there is none; one that is too long is none."""
+    """Return a number of the query; None if it is missing, too long or not a number."""
     text = request.query_params.get(name, "")
     return int(text) if text.isdecimal() and len(text) <= _DIGITS else None
 
@@ -275,11 +275,11 @@ def _is_guest(request: Request) -> bool:
 
 
 def _none(match_id: str) -> HTTPException:
-    return HTTPException(HTTPStatus.NOT_FOUND, f"There is no match {match_id} here.")
+    return HTTPException(HTTPStatus.NOT_FOUND, f"This match log has no match {match_id}.")
 
 
 def _row(site: SiteInfo, record: MatchRecord) -> Row:
-    """A match in the list; of one that cannot be read only its id."""
+    """Return the row of a match in the list; for an unreadable match only its id."""
     link = f"{site.matches_path}/{record.match_id}"
     live = record.status is not MatchStatus.FINISHED
     if read_error_of(record) is not None or (record.header and not is_match_of(None, record)):

@@ -19,19 +19,19 @@ class GatewayError(BaseModel):
     message: str
 
 
-_BY_ITSELF = (429, 500, 503)  # with which a gateway may answer anything by itself
+_BY_ITSELF = (429, 500, 503)  # statuses that the gateway itself may return for any request
 
 _STATUS_TEXTS = {
     200: "Done.",
     202: "Accepted and done.",
-    400: "The request cannot be used as it is, or not now.",
-    403: "Not allowed to whoever asks, or not any more.",
-    404: "There is no such path.",
-    409: "Somebody else has what is asked for.",
+    400: "The request is invalid, or not possible in the current state.",
+    403: "This client may not do this, or not any more.",
+    404: "There is nothing at this path.",
+    409: "Another request has changed the same thing. Read it again and retry.",
     413: "The body is too large.",
-    429: "There are too many games or requests.",
-    500: "The service failed; what was asked may or may not have been done.",
-    503: "The service is busy or cannot reach its store; please try again.",
+    429: "There are too many games or requests. Retry later.",
+    500: "The service failed. The request may or may not have had its effect.",
+    503: "The service is busy or cannot reach its store. Retry later.",
 }
 
 

@@ -135,7 +135,7 @@ class JsonBodyParser:
         }
 
     def _query(self, request: GatewayRequest, model: type[BaseModel]) -> Mapping[str, object]:
-        """Query parameters by name; only lists keep more than the last value."""
+        """Return the query parameters by name; of a repeated one, unless it is a list, the last."""
         query = request.query()
         if sum(len(name) + sum(map(len, values)) for name, values in query.items()) > MAX_BODY:
             raise InvalidInput(f"The query string is longer than {MAX_BODY} bytes.")
@@ -154,8 +154,8 @@ RequestParser = ParameterParser | JsonBodyParser  # several threads may use it a
 
 
 def _no_constant(name: str) -> None:
-    """Refuse NaN and Infinity, which Python reads and JSON does not have."""
-    raise ValueError(f"{name} is no JSON")
+    """Reject NaN and Infinity, which Python accepts but JSON does not have."""
+    raise ValueError(f"{name} is not valid JSON")
 
 
 def schema_reference(model: type[BaseModel]) -> Json:

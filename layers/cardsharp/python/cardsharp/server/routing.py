@@ -73,10 +73,10 @@ class Route(Generic[S]):
     default_error_model: type[BaseModel] = ErrorBody
     error_models: Mapping[int, type[BaseModel]] = field(default_factory=dict)
     response_headers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """Descriptions of the response headers for the OpenAPI document, by header name."""
+    """Descriptions of the response headers for the OpenAPI document, by name."""
 
     def error_model(self, status: int) -> type[BaseModel]:
-        """The body of a refusal with this status."""
+        """Return the model of the body of an error with this status."""
         return self.error_models.get(status, self.default_error_model)
 
 

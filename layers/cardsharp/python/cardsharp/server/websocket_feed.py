@@ -22,16 +22,10 @@ from cardsharp.errors import CardsharpError
 from cardsharp.store.codec import from_micros, to_micros
 from cardsharp.store.documents import Delete, DocumentStore, Key, Put
 
-SUBSCRIPTION_TTL = timedelta(
-    hours=2, minutes=10
-)  # of a watcher; API Gateway ends a connection after two
+SUBSCRIPTION_TTL = timedelta(hours=2, minutes=10)  # API Gateway ends connections after 2 hours
 MAX_SUBSCRIBERS = 200  # of one topic
-MAX_SUBSCRIBERS_PER_CALLER = (
-    50  # of one topic from one caller, so that nobody can keep all others away
-)
-HANDSHAKE_GRACE = timedelta(
-    seconds=10
-)  # a new connection may count as gone until its handshake is over
+MAX_SUBSCRIBERS_PER_CALLER = 50  # of one topic, so that one caller cannot use up all slots
+HANDSHAKE_GRACE = timedelta(seconds=10)  # until then a new connection may still look closed
 _AT_ONCE = 16
 _log = logging.getLogger("cardsharp.feed")
 
@@ -102,7 +96,8 @@ class Feed:
         if len(watching) >= self.max_subscribers or same >= self.max_per_caller:
             return False
         body = {"key": key, "caller": caller, "since": to_micros(current_time)}
-        # Whoever reads the first finds the second, so that no connection is forgotten by halves.
+        # The index by connection comes first. If this process dies between the two writes, the
+        # index alone does no harm, but a subscription without it could never be removed.
         self.documents.commit(
             Put(_topic_key(connection), {"topic": topic}, None, current_time + SUBSCRIPTION_TTL)
         )
@@ -112,7 +107,7 @@ class Feed:
         return True
 
     def subscribers(self, topic: str) -> Sequence[Subscriber]:
-        """Those who watch a topic as of now."""
+        """Return the current subscribers of a topic."""
         return [
             Subscriber(
                 connection_id=document.key.sort_key,
@@ -138,14 +133,15 @@ class Feed:
         """
         try:
             watchers = self.subscribers(topic)
-            # A function stands still once it has answered: so all are told, then a fault is seen.
+            # Lambda freezes a function once it has returned its response. So this waits until all
+            # texts are sent, and only then raises the first error.
             for future in wait(
                 [self._pool.submit(self._send, watcher, texts) for watcher in watchers]
             ).done:
                 future.result()
-        except Exception as error:  # noqa: BLE001 - whoever made the change is to get its answer
-            # Without the error's text: it might quote a hand.
-            _log.warning("not everybody is told", extra={"error": type(error).__name__})
+        except Exception as error:  # noqa: BLE001 - the change itself has succeeded
+            # The error's text is not logged, because it might contain a hand of cards.
+            _log.warning("an update was not sent to all", extra={"error": type(error).__name__})
 
     def _send(self, watcher: Subscriber, texts: Callable[[Subscriber], Sequence[str]]) -> None:
         try:

@@ -1,6 +1,7 @@
 """WebSocket handler: a client that connects subscribes to a topic of the service's feed.
 
-A WebSocket API sends an event for each handshake and each end; messages of clients are ignored.
+A WebSocket API sends an event when a connection opens and when it closes. Messages of clients are
+ignored.
 """
 
 import hashlib
@@ -22,7 +23,10 @@ from cardsharp.server.routing import ApiResponse, HttpError, error_response
 from cardsharp.server.websocket_feed import Feed
 
 AuthorizeSubscription = Callable[[Mapping[str, str]], tuple[str, str]]
-"""The topic that parameters ask for, and by which key is known what may be seen; or `Refused`."""
+"""Returns the topic of the parameters, and the key that decides what its subscriber may see.
+
+Raises `HttpError` if the subscription is not allowed.
+"""
 
 
 class StatusMessage(BaseModel, frozen=True):
@@ -37,7 +41,7 @@ def reject_all(_event: GatewayEvent, _context: LambdaContext) -> GatewayResponse
 
 
 def build_websocket_handler(feed: Feed, subscribe: AuthorizeSubscription) -> LambdaHandler:
-    """The handler of a WebSocket API's events."""
+    """Return the handler of a WebSocket API's events."""
 
     def answer(event: GatewayEvent, _context: LambdaContext) -> GatewayResponse:
         try:
@@ -61,7 +65,9 @@ def _carried_out(event: GatewayEvent, feed: Feed, subscribe: AuthorizeSubscripti
         caller = client_address_of(about.get("identity", {}).get("sourceIp"))
         digest = "" if caller is None else hashlib.sha256(caller.encode()).hexdigest()
         if not feed.subscribe(topic, about["connectionId"], key, digest):
-            raise HttpError(HTTPStatus.TOO_MANY_REQUESTS, "Too many watch this - please try later")
+            raise HttpError(
+                HTTPStatus.TOO_MANY_REQUESTS, "Too many spectators of this game - please try later"
+            )
         return ApiResponse(StatusMessage(message="Connected"))
     if about["routeKey"] == "$disconnect":
         feed.unsubscribe(about["connectionId"])

@@ -37,11 +37,9 @@ from cardsharp.server.routing import (
 from cardsharp.store.factories import StoreFactory
 
 MAX_CREATED_PER_DAY = 200  # games that one caller may create on a day
-POLL_INTERVAL = timedelta(milliseconds=200)  # how often a game is looked at that somebody waits for
-_DICE = secrets.SystemRandom()  # chance that nobody can foretell
-RESPONSE_MARGIN = timedelta(
-    seconds=3
-)  # what is left of a request's time when a wait ends without news
+POLL_INTERVAL = timedelta(milliseconds=200)  # between two reads of a game during a long poll
+_DICE = secrets.SystemRandom()  # random numbers that nobody can predict
+RESPONSE_MARGIN = timedelta(seconds=3)  # time of a request that is left when a long poll ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,10 @@ class HostedService:
         if request.caller is not None and not self.store.count_creation(
             request.caller, MAX_CREATED_PER_DAY
         ):
-            raise HttpError(HTTPStatus.TOO_MANY_REQUESTS, "That is enough for today.")
+            raise HttpError(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                f"A client may create {MAX_CREATED_PER_DAY} games a day. Retry tomorrow.",
+            )
         state = self.hosted_game.json_codecs.states.dump(rules.initial_state(_DICE))
         table = HostedGameRecord(uuid4().hex, rules.seats, state, state)
         self.store.write(table)
@@ -76,7 +77,7 @@ class HostedService:
         if len(table.players) == table.seats:
             raise forbidden(wire.GAME_FULL)
         if params.name in table.names or table.seat_of(params.secret) is not None:
-            raise forbidden("Somebody is called so.")
+            raise forbidden("The name or the secret is already taken. Choose another one.")
         return self._done(replace(table, players=(*table.players, player)))
 
     def act(self, request: ApiRequest[wire.ActParams]) -> ApiResponse:
@@ -206,7 +207,7 @@ _ERROR_STATUSES = (403, 404, 409, 429)
 
 
 def hosted_http_service(package: str) -> HttpService[HostedService]:
-    """The service of the game in a folder."""
+    """Return the HTTP service of the game in a package."""
     game = load_hosted_game(package)
     store = StoreFactory(HostedGameStore, f"{game.game.name.upper()}_STORE")
 
@@ -222,7 +223,7 @@ def hosted_http_service(package: str) -> HttpService[HostedService]:
 
 
 def build_api(game: HostedGame) -> Api[HostedService]:
-    """The paths of a game."""
+    """Return the API of a game."""
     return Api(
         schema_names={
             "HostedGameCreatedBody": "CreatedBody",
@@ -261,7 +262,7 @@ _ROUTES: tuple[
     (
         "POST",
         "create",
-        "A new game",
+        "Create a game",
         HostedService.create,
         wire.CreateParams,
         wire.HostedGameCreatedBody,
@@ -269,11 +270,11 @@ _ROUTES: tuple[
     (
         "GET",
         "game",
-        "A game as you may see it",
+        "Read a game as its player or spectator sees it",
         HostedService.get_game,
         wire.GetGameParams,
         wire.HostedGameBody,
     ),
     ("POST", "join", "Take a seat", HostedService.join, wire.SeatParams, wire.HostedDoneBody),
-    ("POST", "act", "Do something", HostedService.act, wire.ActParams, wire.HostedDoneBody),
+    ("POST", "act", "Play an action", HostedService.act, wire.ActParams, wire.HostedDoneBody),
 )

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+# Bots of other versions compare these texts, so they do not change.
 NO_GAME = "There is no such game."
 GAME_FULL = "All players are there."
 NO_PLAYER = "You do not play this game."
@@ -15,11 +16,11 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9-]{0,31}$")]
 
 
 class HostedMessage(BaseModel, frozen=True, extra="forbid", hide_input_in_errors=True):
-    """Shared settings: nothing is ever added to what its model says."""
+    """Base of all messages; fields that a model does not name are rejected."""
 
 
 class CreateParams(HostedMessage):
-    """A new game; `seats` may be left out where only one number is played."""
+    """A game to create; `seats` is optional if the game has only one number of players."""
 
     seats: Annotated[int, Field(ge=1, le=16)] | None = None
 
