@@ -21,11 +21,8 @@ from cardsharp.contest.repository import ContestRepository
 from cardsharp.contest.results import ContestRecords
 from cardsharp.core.clock import utc_now
 from cardsharp.errors import ConfigError
-from cardsharp.games.deadmansdraw.arena.access.request_guard import (
-    CaseInsensitiveRoute,
-    RequestGuard,
-    not_found,
-)
+from cardsharp.games.deadmansdraw.arena.access.path_matching import CaseInsensitiveRoute
+from cardsharp.games.deadmansdraw.arena.access.request_guard import RequestGuard, not_found
 from cardsharp.games.deadmansdraw.arena.access.users import User
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
 from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages

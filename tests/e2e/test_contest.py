@@ -74,7 +74,7 @@ def test_teams_are_registered_and_their_passwords_printed_once(cli: Cli, tmp_pat
     assert len(cli("contest", "teams", "list", folder, "--json").json()) == 2
     assert "There is no team Nemo" in cli("contest", "teams", "remove", folder, "Nemo").err
     assert "contains no contest" in cli("contest", "status", str(tmp_path)).err
-    assert "odd number" in cli("contest", "new", str(tmp_path / "even"), "-n", "4").err
+    assert "must be odd" in cli("contest", "new", str(tmp_path / "even"), "-n", "4").err
     assert cli("contest", "results", folder).out == "Nothing has been played yet.\n"
     paused = cli("contest", "pause", folder).out
     assert paused == f"No match begins until: cardsharp contest resume {folder}\n"

@@ -107,7 +107,7 @@ def test_a_long_response_is_compressed_in_the_cloud_and_a_longer_one_refused() -
         for request in (HttpRequest("GET", "/", headers), HttpRequest("GET", "/"))
     )
     assert gzip.decompress(packed.body).decode() == text
-    assert (plain.status, b"is too large; ask for less" in plain.body) == (413, True)
+    assert (plain.status, b"is too large. Request less" in plain.body) == (413, True)
 
 
 # --- spectators; what they may see is in test_arena_access.py ------------------------------

@@ -89,7 +89,7 @@ def test_statistics_list_the_results_of_each_pair_of_a_round(
 def test_the_match_list_is_filtered_by_its_form(opened: Opened, tmp_path: Path) -> None:
     """One's own matches, or all for who plays none; an empty field is no condition."""
     with opened(tmp_path) as (arena, client):
-        assert "No match fits" in client.get("/matches").text
+        assert "No match was found" in client.get("/matches").text
         first = arena.create_match([ALICE, BOB], tags=["<b>", "x"])
         for _ in range(51):
             arena.create_match([BOB, DUMMY])

@@ -185,7 +185,7 @@ def test_a_player_creates_few_matches_a_day(
     caplog.set_level(logging.WARNING)
     client, clock = home
     assert [client.post("/api/matches").status for _ in range(4)] == [200, 200, 429, 429]
-    assert "may create 2 matches in a day" in client.post("/api/matches").text
+    assert "may create 2 matches a day" in client.post("/api/matches").text
     assert client.post("/api/matches", BOB).status == 200
     statuses = [
         client.post("/api/matches", ADMIN, {"playerids": [ALICE, BOB]}).status for _ in "1234"
@@ -193,7 +193,9 @@ def test_a_player_creates_few_matches_a_day(
     assert statuses == [200] * 4
     clock.advance(timedelta(days=1))
     assert client.post("/api/matches").status == 200
-    assert f"Alice ({ALICE}) was refused: A player may create 2 matches" in caplog.text
+    assert (
+        f"A request of Alice ({ALICE}) was rejected: A player may create 2 matches" in caplog.text
+    )
 
 
 def test_so_many_requests_of_a_player_wait_at_a_time(tmp_path: Path) -> None:
@@ -212,8 +214,8 @@ def test_so_many_requests_of_a_player_wait_at_a_time(tmp_path: Path) -> None:
 
 
 LARGE: tuple[tuple[dict[str, object], str], ...] = (
-    ({"tags": ["x" * 1000]}, "The tags have more than 1000 characters together."),
-    ({"tags": [""] * 1001}, "The tags have more than 1000 characters together."),
+    ({"tags": ["x" * 1000]}, "All tags together may have at most 1000 characters."),
+    ({"tags": [""] * 1001}, "All tags together may have at most 1000 characters."),
     ({"playArea": [["Hook", 3]] * 61}, "A pile has at most 60 cards."),
     ({"randomSeed": "x" * 201}, "longer than 200"),
     ({"randomSeed": [[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]}, "nested too deeply"),

@@ -160,7 +160,7 @@ def test_an_order_is_routed_by_its_game_name_or_its_keys() -> None:
     assert ordering(SEAT) is ordering({"play": "blef"}) is GAME.place_order.load()  # type: ignore[union-attr]
     first = ordering({"play": "deadmansdraw"})
     assert all(ordering(event) is first for event in ({}, {"matches": 1}, [], None, "game"))
-    with pytest.raises(InvalidInput, match="Nothing of Euchre can be ordered"):
+    with pytest.raises(InvalidInput, match="Matches of Euchre cannot be ordered"):
         ordering({"play": "euchre"})
 
 

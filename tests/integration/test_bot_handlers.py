@@ -161,7 +161,7 @@ def test_a_look_that_is_due_puts_the_match_that_waits_on_the_queue(place: Place)
     ):
         answer = worker.app.handler(match_event(PollMessage(look=0).to_json), context())
     assert answer == NONE_FAILED, "it is not repeated"
-    assert "a look failed: The table is throttled." in place.log_output.getvalue()
+    assert "a poll of the arena failed: The table is throttled." in place.log_output.getvalue()
 
 
 # --- practice orders ------------------------------------------------------------------------

@@ -147,7 +147,9 @@ def hidden_from_bob(cup: Cup, public_ids: list[str], later: list[str]) -> None:
             later_id for later_id in later if later_id.encode() in raw
         } <= bob_ids | allowed_ids, path
     for match_id in later:
-        is_withheld = "holds this match back" in cup.client.get(f"/matches/{match_id}", BOB).text
+        is_withheld = (
+            "will reveal this match later" in cup.client.get(f"/matches/{match_id}", BOB).text
+        )
         assert is_withheld == (match_id not in bob_ids)
     assert {match["_id"] for match in cup.client.get("/api/matches", BOB).json()} >= bob_ids
 
@@ -211,7 +213,7 @@ def test_a_frozen_contest_is_visible_only_to_its_organiser_and_its_players(
             assert cup.seen([*public_ids, tried]) == frozen_pages
         for trial_id in (tried, second_trial):
             texts = [client.get(f"/matches/{trial_id}", user).text for user in (None, BOB)]
-            assert ["holds this match back" in text for text in texts] == [True, False]
+            assert ["will reveal this match later" in text for text in texts] == [True, False]
         cup.desk.rule_pairing(records.results()[0].pairing, records.results()[0].teams[1], "appeal")
         assert cup.seen([*public_ids, tried]) == frozen_pages
         later = [match_id for match_id in cup.begun if match_id not in decided_ids]

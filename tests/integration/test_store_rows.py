@@ -169,7 +169,7 @@ def test_a_broken_deal_of_euchre_is_played_with_safe_answers(tmp_path: Path, bro
         assert deal.request_swap(0, [3, 7, 23])["card"] == 3
         assert deal.send_play(0, 0, 0, 0)["card"] is None
         assert deal.request_play(0, 1, 1, [1, 5])["card"] == 1
-    assert service.log.strategy_failures == ["no stored deal leads to this question"] * 3
+    assert service.log.strategy_failures == ["no stored deal matches this question"] * 3
 
 
 def test_all_running_matches_are_returned_without_a_limit(tmp_path: Path) -> None:

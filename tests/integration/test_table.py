@@ -324,7 +324,7 @@ def test_a_branch_can_be_played_from_the_match_page_and_is_listed_on_it(final: s
     seat = SeatClient(base + answer.headers["location"])
     for name in re.findall(r'(?:href|src)="(/page/[^"]+)"', seat.page()):
         assert text(base + name)
-    assert "Step 66 of " in seat.page()
+    assert " at step 66." in seat.page()
     seat.play_to_end()
     listed = text(final).partition('id="branches"')[2]
     assert "step 66: " in listed
@@ -350,7 +350,7 @@ def test_at_the_end_of_a_match_at_the_table_it_is_gone_on_with_from_any_step() -
         link = re.search(r'href="(/seat/[^"]+/matches/[^"]+)"', seat.play_to_end())
         answer = begun(seat.base + link[1], step=3)
         other = SeatClient(seat.base + answer.headers["location"])
-        assert "Step 3 of " in other.wait_for_text('id="moves"') + unescape(other.page())
+        assert " at step 3." in other.wait_for_text('id="moves"') + unescape(other.page())
     with serve_test_room(GameRoom(match_config("blef", human_count=2), "Ann")) as (host, _):
         assert (
             requests.post(f"{host.link}/matches/x/branch", timeout=HANG_SECONDS).status_code == 404

@@ -172,10 +172,13 @@ NEW = {**GOOD, "password": "another-canary"}
         (json.dumps([{**GOOD, "_id": "short"}]), "0._id"),
         (
             json.dumps([{"_id": "1" * 24, "name": "Team"}]),
-            "0: Value error, either a password or its ha1",
+            "0: Value error, give either a password or its ha1",
         ),
         (json.dumps([{**GOOD, "pasword": "canary-password"}]), "0.pasword"),
-        (json.dumps([{**GOOD, "name": ""}, {**GOOD, "password": ""}]), "1: Value error, either"),
+        (
+            json.dumps([{**GOOD, "name": ""}, {**GOOD, "password": ""}]),
+            "1: Value error, give either",
+        ),
         (json.dumps([GOOD, GOOD]), "twice"),
     ],
 )

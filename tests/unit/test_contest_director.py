@@ -175,7 +175,7 @@ def test_once_begun_no_team_is_removed_and_its_bracket_takes_none() -> None:
     with pytest.raises(ConfigError, match="Teams of this contest: Team 0, Team 1"):
         cup.records.remove_team("Nobody")
     cup.records.remove_team("Team 4")
-    with pytest.raises(ConfigError, match="remove Team 0 instead"):
+    with pytest.raises(ConfigError, match="Remove it instead"):
         cup.desk.withdraw_team("Team 0", "ill")
     with pytest.raises(ConfigError, match="no action to undo"):
         cup.desk.undo()

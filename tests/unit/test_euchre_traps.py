@@ -158,7 +158,7 @@ def test_a_missing_play_is_noticed_and_answered_legally(
     deal.send_play(0, 0, 0, 0)
     assert deal.request_play(0, 2, 2, [2, 6])["card"] in {2, 6}
     assert scribe.positions == []
-    assert deal.service.log.strategy_failures == ["no stored deal leads to this question"]
+    assert deal.service.log.strategy_failures == ["no stored deal matches this question"]
 
 
 def test_a_lone_defence_is_requested_as_documented(

@@ -19,11 +19,11 @@ _OK, _ACCEPTED = HTTPStatus.OK, HTTPStatus.ACCEPTED
 _ERROR_STATUSES = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN)
 
 _INTRODUCTION = """\
-Create, join and play games of Blef. Every change is there for GET, as old clients expect it, and
-for POST, which takes the same parameters in the query string, as a JSON object or as a form;
-prefer POST, for uuids in a body are in nobody's history or log. A parameter that is empty counts
-as missing, and one that is sent twice is refused. Nothing may be cached. Uuids are taken in upper
-and lower case."""
+Create, join and play games of Blef. Every change can be requested by GET, as old clients do, and by
+POST. POST takes the same parameters in the query string, as a JSON object or as a form. Prefer
+POST: a uuid in a body appears in no browser history and no log. An empty parameter counts as
+missing, and a repeated one is rejected. Responses must not be cached. Uuids may be in upper or
+lower case."""
 
 
 def _version(_blef: BlefService, _call: ApiRequest[BaseModel]) -> ApiResponse:
@@ -139,14 +139,14 @@ def _visibility(summary: str, *, public: bool) -> Route[BlefService]:
 
 
 _VERSION_HEADER_SCHEMA: Mapping[str, object] = {
-    "description": "How often the game has changed.",
+    "description": "Version of the game: the number of its changes.",
     "schema": {"type": "integer"},
 }
 
 ROUTES: tuple[Route[BlefService], ...] = (
     _look("version", "/version", "The version of this API", _version, wire.VersionBody),
     _look("list", "/games", "The public games", _list, wire.GameListBody),
-    _look("active", "/games/active", "How busy it is here", _active, wire.ActiveGamesBody),
+    _look("active", "/games/active", "Numbers of games", _active, wire.ActiveGamesBody),
     Route(
         methods=_CHANGES,
         path="/games/create",

@@ -20,11 +20,11 @@ from cardsharp.server.routing import ApiRequest, ApiResponse, ErrorBody, Respons
 
 VERSION = "2022.4"  # the API has no version of its own: the year and month of its makers' latest
 _INTRODUCTION = """\
-The games of Blef as its Android, iOS and web clients play them. Everything is there for GET, and
-what changes something for POST too, with the same parameters in the query string, as a JSON object
-or as a form; prefer POST, for uuids in a body are in nobody's history or log. An empty parameter
-counts as missing. What is wrong with a parameter is told as `Bad input value in 'NAME': VALUE`,
-and on the next line why. A feed tells what happens over a WebSocket, where there is one."""
+The API of Blef's Android, iOS and web clients. Every request can be sent by GET, and changes also
+by POST, with the same parameters in the query string, as a JSON object or as a form. Prefer POST: a
+uuid in a body appears in no browser history and no log. An empty parameter counts as missing. The
+error of an invalid parameter is `Bad input value in 'NAME': VALUE`, with the reason on the next
+line. If the service has a feed, a WebSocket sends every change of a game."""
 
 _MAX_DIGITS = 20
 _OK, _ACCEPTED, _BAD = HTTPStatus.OK, HTTPStatus.ACCEPTED, HTTPStatus.BAD_REQUEST
@@ -186,7 +186,7 @@ API = Api(
         "StateBodyV2022": "NextStateBody",
     },
     name="next",
-    title="Blef, today's generation",
+    title="Blef, API of 2022",
     version=VERSION,
     description=_INTRODUCTION,
     routes=ROUTES,

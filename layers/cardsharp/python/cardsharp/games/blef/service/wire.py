@@ -39,11 +39,11 @@ _ADMIN = "The secret uuid of the player who joined first."
 _PLAYER = "The secret uuid that joining the game gave to you."
 _NICKNAME = (
     f"An ASCII letter, then letters, digits, marks and underscores: {MAX_NICKNAME} characters at "
-    "most, and nobody else's in this game."
+    "most, and not used by another player of this game."
 )
 _WISH = (
-    "Optional: a random uuid (version 4) of your own, to be your secret one. Who sends the same "
-    "again, for want of an answer, joins once."
+    "Optional: a random uuid (version 4) of your own, which becomes your secret uuid. A client "
+    "that gets no response can send the same request again and joins only once."
 )
 _ACTION = f"0 to {CHECK - 1} for a bet, higher than the last one; {CHECK} to check the last one."
 _ROUND = "A round from 1 to the present one; -1 or nothing is the present one."

@@ -18,13 +18,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cardsharp.errors import ConfigError
-from cardsharp.games.deadmansdraw.arena.access.request_guard import (
+from cardsharp.games.deadmansdraw.arena.access.path_matching import (
     CaseInsensitiveRoute,
-    RequestGuard,
     allowed_methods,
+    raw_path_middleware,
+)
+from cardsharp.games.deadmansdraw.arena.access.request_guard import (
+    RequestGuard,
     error_response,
     not_found,
-    raw_path_middleware,
     with_etag,
 )
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaRuntime
@@ -115,7 +117,7 @@ class Arena:
 
 
 def api_routes(api: RestApi, guard: RequestGuard) -> list[Route]:
-    """The routes of the REST API."""
+    """Return the routes of the REST API."""
     authenticated, spectator, hello = (
         guard.authenticated,
         guard.authenticated_or_spectator,
@@ -180,15 +182,15 @@ def check_exposure(config: ArenaConfig) -> None:
             ) from None
     elif not config.allow_plain_http and not _is_loopback(config.host):
         raise ConfigError(
-            f"On {config.host} passwords would cross the network in the clear. Give --tls CERT "
-            "KEY, or put a proxy with TLS before an arena on 127.0.0.1, or say --insecure for a "
+            f"On {config.host} passwords would cross the network unencrypted. Give --tls CERT KEY, "
+            "or run the arena on 127.0.0.1 behind a proxy with TLS, or give --insecure for a "
             "private network."
         )
 
 
 def private_network_only(app: ASGIApp) -> ASGIApp:
     """ASGI middleware: only clients of this machine or of a private network are answered."""
-    refusal = PlainTextResponse("This arena is for its private network only.\n", 403)
+    refusal = PlainTextResponse("Only clients of its private network can use this arena.\n", 403)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         is_rejected = scope["type"] == "http" and not _is_private(scope["client"][0])

@@ -31,13 +31,13 @@ ADMIN_PASSWORD_SETTING = "ARENA_ADMIN_PASSWORD"  # noqa: S105 - a variable or pa
 RETENTION_SETTING = "CARDSHARP_KEEP_DAYS"
 PUBLIC_SETTING = "CARDSHARP_PUBLIC"
 
-DEFAULT_RETENTION_DAYS = 90  # how long a match is kept where nothing else is said
+DEFAULT_RETENTION_DAYS = 90  # how long a match is stored unless the setting says otherwise
 
 NO_ADMIN_PASSWORD = (
-    "The arena has no organiser's password yet, which its nonces are sealed with. Its organiser "  # noqa: S105 - a variable or parameter name, no secret
-    "sets it with `cardsharp cloud rotate-secret --service deadmansdraw` and the --stack."
+    "Nobody can sign in yet, because the arena has no organiser's password. The organiser sets it "  # noqa: S105 - a variable or parameter name, no secret
+    "with `cardsharp cloud rotate-secret --service deadmansdraw --stack STACK`."
 )
-"""Error message for all requests that need authentication."""
+"""Error message of every request with credentials; the password also signs the arena's nonces."""
 
 _log = logging.getLogger(__name__)
 
@@ -65,16 +65,15 @@ def admin_password(environment: Mapping[str, str]) -> SecretStr | None:
 
 
 def arena_table(environment: Mapping[str, str]) -> "DynamoTable":
-    """The arena's table; raises `ConfigError` if none is named."""
-    # boto3 is slow to import, and told to nobody who only asks what there is.
+    """Return the arena's table; raise `ConfigError` if none is named."""
+    # boto3 is slow to import, and not every caller of this module needs it.
     from cardsharp.aws.dynamodb_table import DynamoTable  # noqa: PLC0415
 
     kind, _, name = environment.get(STORE_SETTING, "").partition(":")
     if kind != "dynamodb" or not name:
         raise ConfigError(
-            f"{STORE_SETTING} must be dynamodb:TABLE. At home `cardsharp arena` serves "
-            "the same arena: "
-            "from memory, from a file, or with --emulator from a table."
+            f"{STORE_SETTING} must be dynamodb:TABLE. On your own machine use `cardsharp arena`, "
+            "which stores matches in memory, in a file, or with --emulator in a table."
         )
     return DynamoTable(name)
 

@@ -49,11 +49,11 @@ class Tick(BaseModel):
         try:
             return cls.model_validate_json(body)
         except ValidationError as error:
-            raise InvalidInput(f"Not a tick: {error.errors()[0]['msg']}.") from None
+            raise InvalidInput(f"The message is not a tick: {error.errors()[0]['msg']}.") from None
 
 
 class TickChain:
-    """The chain as its functions have it, in an arena's table; `queue` is that at `url`."""
+    """Chain of ticks, whose state is in an arena's table; `queue` is the queue at `url`."""
 
     def __init__(self, table: DynamoTable, queue: Queue, url: str) -> None:
         self._table = table
@@ -79,7 +79,7 @@ class TickChain:
         return True
 
     def schedule_next(self, ticket: int) -> None:
-        """Have the tick after that of `ticket` come in a while."""
+        """Send the tick that follows `ticket`, delayed by the tick interval."""
         _send(self._queue, ticket + 1, TICK_INTERVAL)
 
     def stalled_ticket(self) -> int | None:
@@ -127,7 +127,7 @@ def move_notifier(
             if "queue_url" in item:
                 SqsQueue(item["queue_url"]["S"]).send(MatchMessage(match_id=match.id).to_json)
         except StoreError:
-            _log.exception("What follows a move in match %s could not be sent", match.id)
+            _log.exception("The messages after a move in match %s could not be sent", match.id)
 
     return moved
 

@@ -28,10 +28,8 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
 )
 from cardsharp.games.deadmansdraw.arena.storage.sqlite_storage import SqliteStorage
 
-MAX_WAITING_SPECTATORS = (
-    300  # spectators who wait for a move at a time; further ones are answered at once
-)
-SUSPEND_THRESHOLD = timedelta(seconds=2)  # since the last look: the whole process stood still
+MAX_WAITING_SPECTATORS = 300  # long polls of spectators; further ones get a response at once
+SUSPEND_THRESHOLD = timedelta(seconds=2)  # a longer gap between two reads means a suspension
 _log = logging.getLogger(__name__)
 
 
@@ -48,7 +46,7 @@ def suspend_detecting_clock(clock: TimeSource, on_resume: Callable[[datetime], N
         current_time = clock()
         stood_still, last_reading = current_time - last_reading > SUSPEND_THRESHOLD, current_time
         if stood_still:
-            _log.warning("The arena stood still; every turn has all its time again")
+            _log.warning("The arena was suspended, so the time limit of every turn starts again")
             on_resume(current_time)
         return current_time
 
@@ -63,8 +61,8 @@ class LocalArena(Arena):
         admin_secret = None if password is None else SecretStr(password)
         seal = token_bytes(32)
         signals = InProcessLongPoll()
-        since = config.clock()  # from when on every turn has all its time
-        if config.watchdog_grace is not None:  # without it nobody looks at the clock all the time
+        since = config.clock()  # from this time on every turn has its full time
+        if config.watchdog_grace is not None:  # only the watchdog reads the clock all the time
             config = replace(config, clock=suspend_detecting_clock(config.clock, self._resume))
         self._storage = None if config.data_file is None else SqliteStorage(config.data_file)
         players = (
@@ -87,7 +85,7 @@ class LocalArena(Arena):
         self.referee.restart_turn_clocks(at)
 
     def close(self) -> None:
-        """End every long poll and let go of the data file."""
+        """End every long poll and close the data file."""
         super().close()
         if self._storage is not None:
             self._storage.close()
@@ -124,19 +122,19 @@ class MemoryMatchRepository:
         return self._histories[match_id]
 
     def all_matches(self) -> Iterable[ArenaMatch]:
-        """Every match."""
+        """Return every match."""
         return self._matches.values()
 
     def running_matches(self) -> Iterable[ArenaMatch]:
-        """Every match that has not ended."""
+        """Return every match that has not ended."""
         return (self._matches[match_id] for match_id in self._running)
 
     def matches_of(self, player_id: str) -> Iterable[ArenaMatch]:
-        """The matches in which a player takes part."""
+        """Return the matches in which a player takes part."""
         return (self._matches[match_id] for match_id in self._of_player.get(player_id, ()))
 
     def waiting_for(self, player_id: str) -> Iterable[ArenaMatch]:
-        """The matches that wait for a player's action."""
+        """Return the matches that wait for a player's action."""
         running = (self._matches[match_id] for match_id in self._running_of.get(player_id, ()))
         return (match for match in running if match.active_player == player_id)
 
@@ -150,7 +148,7 @@ class MemoryMatchRepository:
         previous = self._matches.get(match.id)
         history = [] if previous is None else self.history(match.id)
         if move.sequence != len(history):
-            raise WriteConflict(f"Match {match.id} has gone on meanwhile.")
+            raise WriteConflict(f"Another request has changed match {match.id}.")
         if self._storage is not None:
             self._storage.save(match, move)
         history.append(move)

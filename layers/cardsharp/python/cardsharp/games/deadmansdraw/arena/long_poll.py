@@ -10,10 +10,9 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import WaitTopi
 
 _NEVER = WaitTopic("never")  # nobody notifies it
 
-IsReady = Callable[[], bool]
-WaitForDisconnect = Callable[[], Awaitable[None]]
-RemainingWait = Callable[[], timedelta]
-"""Callbacks of a waiting request: is it done, has its client gone, how long may it wait."""
+IsReady = Callable[[], bool]  # True once the wait is over
+WaitForDisconnect = Callable[[], Awaitable[None]]  # returns once the client has disconnected
+RemainingWait = Callable[[], timedelta]  # how long the request may still wait
 
 
 class ClientDisconnected(Exception):
@@ -26,7 +25,7 @@ class LongPoll(ABC):
     def __init__(self) -> None:
         self._closed = False
         self.waiting = 0
-        """Number of clients that this process keeps waiting; can be read from any thread."""
+        """Number of clients of this process that wait now; may be read from any thread."""
 
     @abstractmethod
     async def wait(
@@ -47,7 +46,7 @@ class LongPoll(ABC):
         """Wait for `duration`; raise `ClientDisconnected` as `wait` does."""
 
     def close(self) -> None:
-        """From now on no wait lasts, or not longer than until its next look."""
+        """End all waits, at once or at their next check; later waits end at once."""
         self._closed = True
 
     @contextmanager
@@ -76,7 +75,7 @@ class InProcessLongPoll(LongPoll):
                 sleeper.set_result(None)
 
     def close(self) -> None:
-        """Wake everybody for good."""
+        """Wake all requests; later ones do not wait."""
         super().close()
         for signal in list(self._sleepers):
             self.notify(signal)
@@ -106,6 +105,9 @@ class InProcessLongPoll(LongPoll):
         deadline = loop.time() + remaining_wait().total_seconds()
         hung_up = asyncio.ensure_future(disconnected())
         try:
+            # The future is registered before `over()` could miss a change: there is no `await`
+            # between the check and the registration, so no notification comes in between. Each
+            # round needs a new future, because a future can be done only once.
             while not over() and loop.time() < deadline:
                 with self._sleeper(topic) as sleeper:
                     await asyncio.wait(
@@ -132,8 +134,8 @@ class InProcessLongPoll(LongPoll):
                 self._sleepers.pop(signal, None)
 
 
-POLL_INTERVAL = timedelta(seconds=1)  # between two reads, whose number a wait costs
-READS_PER_CHANGE = 2  # how often a change is followed up: an index may forget what it has shown
+POLL_INTERVAL = timedelta(seconds=1)  # between two reads; each read costs money
+READS_PER_CHANGE = 2  # checks after a change, because an index may return an older state again
 
 
 class TableLongPoll(LongPoll):
@@ -176,7 +178,7 @@ class TableLongPoll(LongPoll):
                 await asyncio.sleep(rest.total_seconds())
 
     async def sleep(self, duration: timedelta, disconnected: WaitForDisconnect) -> None:
-        """Let time pass."""
+        """Wait for `duration`; a disconnected client is not noticed."""
         del disconnected
         with self._counted():
             await asyncio.sleep(duration.total_seconds())

@@ -137,7 +137,7 @@ def _tags(field: str, value: object) -> tuple[str, ...]:
         raise UnreadableField(field, value)
     tags = tuple(map(js_string, value))
     if sum(map(len, tags)) + len(tags) > MAX_TAGS_LENGTH:
-        raise InvalidInput(f"The tags have more than {MAX_TAGS_LENGTH} characters together.")
+        raise InvalidInput(f"All tags together may have at most {MAX_TAGS_LENGTH} characters.")
     return tags
 
 
@@ -186,7 +186,7 @@ def _timeout(field: str, value: object) -> float:
 
 
 def _refuse_duplicates(params: CreationParams) -> None:
-    """Refuse a card that lies in two places; the play area is not looked at."""
+    """Raise `InvalidInput` for a card in two places; the play area is not checked."""
     if params.draw_pile is None and params.discard_pile is None and params.banks is None:
         return
     placed_cards: set[Card] = set()

@@ -50,7 +50,9 @@ def parse_tags(query: QueryParams) -> frozenset[str] | None:
     """
     values = query.getlist("tags")
     if len(values) > 1:
-        raise InvalidInput("The parameter 'tags' is given twice; put a comma between tags.")
+        raise InvalidInput(
+            "The parameter 'tags' is given twice. Give it once, with commas between the tags."
+        )
     return frozenset(values[0].split(",")) if values else None
 
 

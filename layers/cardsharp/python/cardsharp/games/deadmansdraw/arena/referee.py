@@ -41,11 +41,9 @@ from cardsharp.server.routing import HttpError
 NOT_VISIBLE = "Match is visible only to participating players."
 NOT_YOUR_TURN = "Authenticated user is not the current player."
 NO_SUCH_MATCH = "Match does not exist."
-MATCH_HIDDEN = "The organiser holds this match back, and shows it later."
+MATCH_HIDDEN = "The scoreboard is frozen. The organiser will reveal this match later."
 
-HiddenMatches = Callable[
-    [], Callable[[ArenaMatch], bool]
-]  # which matches only organiser and players see now
+HiddenMatches = Callable[[], Callable[[ArenaMatch], bool]]  # filter of matches hidden from others
 
 
 class MatchEndedError(CardsharpError):
@@ -60,11 +58,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 SEAT_COUNT = 2
-MAX_RETRIES = 5  # how often a request is decided whose match somebody else has changed meanwhile
-BEGINNING_OF_TIME = datetime.min.replace(
-    tzinfo=UTC
-)  # since when an arena looks at the clock that never stops
-MAX_COMMENT_LENGTH = 1000  # characters of what is said of a match's end
+MAX_RETRIES = 5  # attempts of a request while other requests change the same match
+BEGINNING_OF_TIME = datetime.min.replace(tzinfo=UTC)  # no turn's time was restarted yet
+MAX_COMMENT_LENGTH = 1000  # characters of the comment on a match's end
 _NONE = timedelta()
 _log = logging.getLogger(__name__)
 
@@ -83,7 +79,7 @@ def _undisputed(decide: Callable[P, T]) -> Callable[P, T]:
 
 
 class Referee:
-    """Admits requests to the lobby's matches."""
+    """Decides which requests on matches are allowed, and applies them."""
 
     def __init__(
         self,
@@ -150,14 +146,14 @@ class Referee:
         return first, second
 
     def get_match(self, match_id: str) -> ArenaMatch:
-        """The match with this id, or a 404."""
+        """Return the match with this id; raise a 404 if there is none."""
         match = self.lobby.get(parse_id(match_id))
         if match is None:
             raise HttpError(404, NO_SUCH_MATCH)
         return match
 
     def get_visible_match(self, user: User, match_id: str) -> ArenaMatch:
-        """The match with this id if this user may look at it."""
+        """Return the match with this id; raise a 401 or 404 if this user may not see it."""
         match = self.get_match(match_id)
         if user.is_player and user.id not in match.pairing.players:
             raise HttpError(401, NOT_VISIBLE)
@@ -191,9 +187,9 @@ class Referee:
         )
 
     def matches_for(self, user: User, *, active: bool = False) -> Iterable[ArenaMatch]:
-        """The matches that this user's list has: a player's own, else every one that is shown.
+        """Return the matches of this user's list: a player's own, or else all visible ones.
 
-        Those that are `active` wait for the player; the original ignores that for the admin.
+        With `active` only matches that wait for the player; the original ignores it for the admin.
         """
         if not user.is_player:
             return self.public_matches(user)
@@ -218,6 +214,9 @@ class Referee:
 
     def apply_action(self, match: ArenaMatch, action: Action, ip: str | None) -> ArenaMove:
         """Apply a permitted action; raise `WriteConflict` if another move came meanwhile."""
+        # The time at which the request arrived decides, not the time at which the watchdog would
+        # look. So a late action ends the turn by force even if the watchdog has not done it yet.
+        # The version check of `save_move` lets only one of the two write.
         origin = RequestOrigin(self.current_time(), ip)
         if self.is_overdue(match, origin.received_at):
             next_match, move = force_end_turn(match, origin)
@@ -230,7 +229,7 @@ class Referee:
     def terminate(
         self, user: User, match_id: str, body: dict[str, Any], ip: str | None
     ) -> ArenaMatch:
-        """The match after it was ended by decision of the admin or, in practice, its creator."""
+        """End a match by decision of the admin or, in practice, its creator; return it."""
         winner_id, comment = _text(body, "winnerId"), _text(body, "comment") or None
         if comment is not None and len(comment) > MAX_COMMENT_LENGTH:
             raise InvalidInput(f"The comment is longer than {MAX_COMMENT_LENGTH} characters.")
@@ -261,9 +260,9 @@ class Referee:
                 try:
                     self.lobby.save_move(next_match, move)
                 except WriteConflict:
-                    _log.info("Match %s has gone on meanwhile", match.id)
+                    _log.info("The overdue turn of match %s has ended by itself", match.id)
                 except StoreError:
-                    _log.exception("The late turn of match %s could not be ended", match.id)
+                    _log.exception("The overdue turn of match %s could not be ended", match.id)
                 else:
                     overdue_matches.append(next_match)
         return overdue_matches
@@ -292,6 +291,6 @@ def _seat_of(match: ArenaMatch, player_id: str) -> int | None:
 
 
 def _text(body: dict[str, Any], field: str) -> str | None:
-    """The text of a field; anything else is as good as nothing."""
+    """Return a field of the body if it is a text, else None."""
     value = body.get(field)
     return value if isinstance(value, str) else None

@@ -113,7 +113,7 @@ class TickHandler:
         try:
             goes_on = self._courses[name].step()
         except CardsharpError:
-            _log.exception("The contest %s could not take a step", name)
+            _log.exception("A step of the contest %s failed", name)
             del self._courses[name]
             return True
         return goes_on and not records.is_paused

@@ -11,8 +11,8 @@ from starlette.routing import Route
 
 from cardsharp.contest.match_host import LiveMatch
 from cardsharp.core.clock import TimeSource, utc_now
+from cardsharp.games.deadmansdraw.arena.access.path_matching import CaseInsensitiveRoute
 from cardsharp.games.deadmansdraw.arena.access.request_guard import (
-    CaseInsensitiveRoute,
     Endpoint,
     RequestGuard,
     not_found,

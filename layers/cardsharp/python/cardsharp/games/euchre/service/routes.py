@@ -21,10 +21,10 @@ Q = TypeVar("Q", bound=wire.ProtocolMessage)
 _VERSION = "0.5"  # of the API that the tournament framework publishes, to which nothing is added
 _INTRODUCTION = """\
 Plays hands of Euchre for a tournament's coordinator, which deals, enforces the rules and keeps \
-the score. POST and PATCH tell what happens, GET asks for a decision; the same question is given \
-the same answer again. Cards are numbered 4 x rank + suit: ranks 0 to 5 are 9, 10, J, Q, K, A, \
-suits 0 to 3 clubs, diamonds, hearts, spades. What is only echoed may have any value of its type, \
-and unknown fields are ignored."""
+the score. POST and PATCH report what happens, and GET asks for a decision. A repeated question \
+gets the same answer. Cards are numbered 4 x rank + suit: ranks 0 to 5 are 9, 10, J, Q, K, A, and \
+suits 0 to 3 are clubs, diamonds, hearts, spades. A field that is only echoed may have any value \
+of its type. Unknown fields are ignored."""
 
 
 def _route(
@@ -72,7 +72,7 @@ ROUTES: tuple[Route[EuchreService], ...] = (
     _route("GET /bid", "Ask for a bid", wire.BidRequest, wire.BidAnswer, EuchreService.answer),
     _route(
         "POST /bid",
-        "Tell of a bid",
+        "Report a bid",
         wire.BidNotification,
         wire.BidNoted,
         EuchreService.record_event,
@@ -80,7 +80,7 @@ ROUTES: tuple[Route[EuchreService], ...] = (
     _route(
         "GET /swap", "Ask for the discard", wire.SwapRequest, wire.SwapAnswer, EuchreService.answer
     ),
-    _route("POST /swap", "Tell of a discard", wire.SwapNotification, wire.SwapNoted),
+    _route("POST /swap", "Report a discard", wire.SwapNotification, wire.SwapNoted),
     _route(
         "GET /defense",
         "Ask whether to defend alone",
@@ -90,7 +90,7 @@ ROUTES: tuple[Route[EuchreService], ...] = (
     ),
     _route(
         "POST /defense",
-        "Tell whether somebody defends alone",
+        "Report whether a player defends alone",
         wire.DefenseNotification,
         wire.DefenseNoted,
         EuchreService.record_event,
@@ -100,7 +100,7 @@ ROUTES: tuple[Route[EuchreService], ...] = (
     _route("GET /play", "Ask for a card", wire.PlayRequest, wire.PlayAnswer, EuchreService.answer),
     _route(
         "POST /play",
-        "Tell of a card",
+        "Report a card",
         wire.PlayNotification,
         wire.PlayNoted,
         EuchreService.record_event,

@@ -172,7 +172,7 @@ class EuchreService:
         if position is not None:
             # Without a limit: a strategy of Euchre keeps its own time.
             return DECISION_RUNNER.decide(self.strategy, position, None, self.clock.monotonic)
-        fault = "no stored deal leads to this question"
+        fault = "no stored deal matches this question"
         return DecisionResult(
             EuchreDecision(fallback_action(ask), f"Safe answer: {fault}."), error=fault
         )

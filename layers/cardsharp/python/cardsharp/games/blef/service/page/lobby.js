@@ -1,8 +1,8 @@
-// The lobby and the table, by the documented API alone: what a page of anybody else could do.
+// The lobby and the game, by the documented API alone, so anybody could write another page.
 
 const BETS = {{ bets }}, AGENTS = {{ agents }}, CHECK = BETS.length, LOST = CHECK + 1;
 const VALUES = ["9", "10", "J", "Q", "K", "A"], COLOURS = ["♣", "♦", "♥", "♠"];
-const PAUSE = 1000; // milliseconds between two looks, while somebody looks at the page
+const PAUSE = 1000; // milliseconds between two requests while the page is visible
 const by = (id) => document.getElementById(id);
 const seats = { // our secret uuids by game; this browser alone has them
   of: (game) => JSON.parse(localStorage.getItem(`blef ${game}`) ?? "null"),
@@ -14,7 +14,7 @@ async function ask(path, body) {
   const sent = body && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   const answer = await fetch(path, { cache: "no-store", ...sent });
   const said = await answer.json();
-  if (!answer.ok) throw new Error(said.error ?? said.message ?? `The service answered ${answer.status}.`);
+  if (!answer.ok) throw new Error(said.error ?? said.message ?? `The service failed with status ${answer.status}. Try again.`);
   return said;
 }
 
@@ -40,7 +40,7 @@ async function join(uuid, nickname) {
   const { player_uuid: secret } = await ask(`games/${uuid}/join`, { nickname });
   localStorage.setItem("blef nickname", nickname);
   seats.keep(uuid, { nickname, secret });
-  seen = null; // what was drawn was seen without a seat
+  seen = null; // the page was drawn for a spectator, so it must be drawn again
   location.hash = uuid;
 }
 
@@ -74,7 +74,7 @@ async function showGame() {
   const uuid = game, seat = seats.of(game), secret = seat?.secret;
   const query = secret ? `?player_uuid=${secret}` : "";
   const now = await ask(`games/${game}${query}`);
-  if (uuid !== game || secret !== seats.of(game)?.secret) return; // we have sat down meanwhile
+  if (uuid !== game || secret !== seats.of(game)?.secret) return; // we have joined since the request was sent
   if (seen && now.last_modified === seen.last_modified) return;
   if (now.round_number > 1 && now.round_number !== told.number) {
     const before = await ask(`games/${game}?round=${now.round_number - 1}${secret ? `&player_uuid=${secret}` : ""}`);
@@ -88,9 +88,9 @@ function draw(now, seat) {
   const open = now.status === "Not started", mine = now.cp_nickname === seat?.nickname;
   const admin = open && seat && now.admin_nickname === seat.nickname;
   by("title").textContent = `Room ${now.room}`;
-  by("state").textContent = open ? `${now.players.length} of 2 to 8 players; ${now.admin_nickname ?? "whoever joins first"} starts.`
+  by("state").textContent = open ? `${now.players.length} of 2 to 8 players. ${now.admin_nickname ?? "The first player"} can start the game.`
     : now.status === "Finished" ? `${now.players.find((one) => one.n_cards)?.nickname} has won.`
-    : `Round ${now.round_number}. ${mine ? "It is your turn." : `${now.cp_nickname} is to move.`}`;
+    : `Round ${now.round_number}. ${mine ? "It is your turn." : `It is ${now.cp_nickname}'s turn.`}`;
   by("admin").hidden = !admin;
   by("link").value = location.href;
   document.querySelector("[name=public]").textContent = now.public === "true" ? "Make it private" : "Make it public";
@@ -151,7 +151,7 @@ async function carefully(work) {
 
 const submitted = (form, work) => by(form).addEventListener("submit", (event) => {
   event.preventDefault();
-  busy = true; // nothing is drawn meanwhile of what was before
+  busy = true; // no update is drawn until the action is done
   carefully(async () => { await work(event.submitter); await look(); }).finally(() => { busy = false; });
 });
 submitted("begin", (button) => begin(button?.name === "quick"));

@@ -59,8 +59,9 @@ class Authenticator:
         self._clock = clock
         self._key = nonce_key
         self._counts: dict[str, int] = {}
-        """The highest count that each nonce was answered with, the oldest nonce first."""
-        # A stranger's proof is compared with this one, which nobody knows, and takes as long.
+        """The highest request count used with each nonce, the oldest nonce first."""
+        # The credentials of an unknown user are compared with this random proof. The comparison
+        # takes as long as for a known user, so response times do not reveal which users exist.
         self._decoy_proof = secrets.token_hex(16)
 
     def authenticate(self, request: AuthRequest) -> User | None:

@@ -20,22 +20,20 @@ from cardsharp.store.dynamodb_match_items import timestamp_attribute
 if TYPE_CHECKING:
     from cardsharp.aws.dynamodb_table import DynamoTable
 
-WRITE_INTERVAL = timedelta(
-    seconds=10
-)  # in the cloud a player is written of so often, as that costs
+WRITE_INTERVAL = timedelta(seconds=10)  # minimum time between two writes of a player; each costs
 _LIFE = timedelta(days=1)
 _HEARD = "heard"
 _log = logging.getLogger(__name__)
 
 
 class Presence:
-    """Of an arena in one process."""
+    """Last activity of the players of an arena in one process."""
 
     def __init__(self) -> None:
         self._heard: dict[str, datetime] = {}
 
     def record_seen(self, player: str, seen_at: datetime) -> None:
-        """Note that a player was heard of."""
+        """Record an activity of a player."""
         self._heard[player] = seen_at
 
     def idle_seconds(self, current_time: datetime) -> Mapping[str, float]:
@@ -47,14 +45,14 @@ class Presence:
 
 
 class DynamoPresence(Presence):
-    """Of an arena of many processes, which share a table."""
+    """Last activity of the players of an arena whose processes share a table."""
 
     def __init__(self, table: "DynamoTable") -> None:
         super().__init__()
         self._table = table
 
     def record_seen(self, player: str, seen_at: datetime) -> None:
-        """Note that a player was heard of; a failure harms no request."""
+        """Record an activity of a player; a failure is only logged, so that no request fails."""
         if player in self._heard and seen_at - self._heard[player] < WRITE_INTERVAL:
             return
         super().record_seen(player, seen_at)
@@ -68,7 +66,7 @@ class DynamoPresence(Presence):
                 }
             )
         except StoreError as error:
-            _log.warning("It could not be noted that %s is there: %s", player, error)
+            _log.warning("The presence of player %s could not be stored: %s", player, error)
 
     def _last(self) -> Mapping[str, datetime]:
         items = self._table.query_prefix(_HEARD)

@@ -21,18 +21,17 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PlayerQuotas:
-    """Of each player: matches that it creates in a day, and requests that wait at a time."""
+    """Quotas of each player: matches created a day, and requests in progress at a time."""
 
     max_matches_per_day: int
     max_concurrent_requests: int
 
 
 CLOUD_QUOTAS = PlayerQuotas(max_matches_per_day=2_000, max_concurrent_requests=64)
-"""In a contest and in the cloud: 30 times what a team played in the week of 2023."""
+"""Quotas in a contest and in the cloud: 30 times what a team used in the competition of 2023."""
 
-LOCAL_QUOTAS = PlayerQuotas(
-    max_matches_per_day=100_000, max_concurrent_requests=2_000
-)  # of who has the machine for itself
+# Quotas on a machine that a user has alone.
+LOCAL_QUOTAS = PlayerQuotas(max_matches_per_day=100_000, max_concurrent_requests=2_000)
 
 
 class QuotaEnforcer:
@@ -49,7 +48,7 @@ class QuotaEnforcer:
         max_requests = self._quotas.max_concurrent_requests
         if self._answering[user.id] >= max_requests:
             raise self._quota_error(
-                user, f"Only {max_requests} requests of a player are answered at a time."
+                user, f"A player may have at most {max_requests} requests open at a time."
             )
         self._answering[user.id] += 1
         try:
@@ -64,11 +63,11 @@ class QuotaEnforcer:
             user.is_player
             and self._counts.count(f"matches {user.id}", QUOTA_PERIOD).request_count > max_matches
         ):
-            raise self._quota_error(user, f"A player may create {max_matches} matches in a day.")
+            raise self._quota_error(user, f"A player may create {max_matches} matches a day.")
 
     def _quota_error(self, user: User, message: str) -> HttpError:
         """Return the 429 error of a request over a quota; log the first one of each player."""
         if user.id not in self._warned_users:
             self._warned_users.add(user.id)
-            _log.warning("%s (%s) was refused: %s", user.name, user.id, message)
+            _log.warning("A request of %s (%s) was rejected: %s", user.name, user.id, message)
         return HttpError(429, message)

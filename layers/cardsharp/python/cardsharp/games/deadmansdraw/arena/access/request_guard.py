@@ -1,25 +1,22 @@
-"""The HTTP edge: answers out, and the guard that stands before every endpoint."""
+"""The HTTP layer of an arena: its responses, and the guard that every request passes."""
 
 import asyncio
 import hashlib
 import html
 import logging
-import re
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from http import HTTPStatus
-from urllib.parse import unquote
 
 from pydantic_core import to_json
 from starlette.datastructures import QueryParams
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
-from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cardsharp.errors import InvalidInput, RulesError, StoreError
 from cardsharp.games.deadmansdraw.arena.access.auth import Authenticator, AuthRequest
+from cardsharp.games.deadmansdraw.arena.access.path_matching import decode_parameters
 from cardsharp.games.deadmansdraw.arena.access.quotas import QuotaEnforcer
 from cardsharp.games.deadmansdraw.arena.access.spectator_cache import SPECTATOR_USER, SpectatorCache
 from cardsharp.games.deadmansdraw.arena.access.throttling import (
@@ -45,12 +42,12 @@ _log = logging.getLogger(__name__)
 def json_response(
     body: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """A JSON answer."""
+    """Return a JSON response."""
     return with_etag(Response(to_json(body), status, headers, "application/json; charset=utf-8"))
 
 
 def with_etag(response: Response) -> Response:
-    """The answer with the weak ETag that the original sends with every body of its own."""
+    """Add the weak ETag that the original sends with every response of its own."""
     raw = bytes(response.body)
     digest = hashlib.blake2b(raw, digest_size=12).hexdigest()
     response.headers["ETag"] = f'W/"{len(raw):x}-{digest}"'
@@ -58,12 +55,12 @@ def with_etag(response: Response) -> Response:
 
 
 def error_response(status: int, message: str) -> Response:
-    """`{"error": ...}`."""
+    """Return a JSON response `{"error": ...}`."""
     return json_response({"error": message}, status)
 
 
 def not_found(request: Request) -> Response:
-    """The HTML page of the original's framework for a path or method that it does not know."""
+    """Return the HTML page of the original's framework for an unknown path or method."""
     message = html.escape(f"Cannot {request.method} {request.url.path}")
     page = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -80,7 +77,7 @@ async def wait_for_disconnect(request: Request) -> None:
 
 
 def client_ip(request: Request) -> str | None:
-    """The address that a request came from."""
+    """Return the address from which a request came."""
     return None if request.client is None else request.client.host
 
 
@@ -134,8 +131,11 @@ class RequestGuard:
 
         async def admitted(request: Request) -> Response:
             if request.method != "GET" and request.headers.get("sec-fetch-site") == "cross-site":
-                # A browser that knows the password would carry out what a stranger's page asks.
-                return with_etag(PlainTextResponse("Another site may not ask for this.", 403))
+                # A browser adds the stored password to every request, including one that a page of
+                # another site has started. So that site could act with the user's rights.
+                return with_etag(
+                    PlainTextResponse("Requests from pages of other sites are rejected.", 403)
+                )
             request.state.body = await read_json(request) if reads else {}
             decode_parameters(request)
             auth_request = _auth_request(request)
@@ -186,7 +186,7 @@ class RequestGuard:
         return endpoint
 
     def anonymous(self, handler: Endpoint) -> Endpoint:
-        """An endpoint for everybody."""
+        """Return an endpoint that needs no authentication."""
         return self._endpoint(handler, slowed=True)
 
     def _endpoint(self, handler: Endpoint, *, slowed: bool) -> Endpoint:
@@ -220,7 +220,7 @@ class RequestGuard:
         name = self._gatekeeper.claimed_user(auth_request)
         if name is not None and not self._gatekeeper.has_stale_nonce(auth_request):
             await self._wait(self._guesses.record_failure(str(client_ip(request)), name))
-        # A client that tries again at once is to hold no connection meanwhile.
+        # Without an open connection, a client that retries at once uses up no resources here.
         response = Response(b"Unauthorized", 401, {"Connection": "close"})
         for challenge in self._gatekeeper.challenges(auth_request):
             response.headers.append("WWW-Authenticate", challenge)
@@ -250,7 +250,7 @@ class RequestGuard:
         both = [waiting for waiting in (slept, disconnect) if waiting is not None]
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:  # the server ends, and would answer 500
+        except asyncio.CancelledError:  # the server is closing; its own response would be a 500
             raise HttpError(HTTPStatus.SERVICE_UNAVAILABLE, "The arena is closing.") from None
         finally:
             for waiting in both:
@@ -287,7 +287,7 @@ async def _answered(handling: Awaitable[Response]) -> Response:
         return await handling
     except HttpError as http_error:
         answer = error_response(http_error.status, str(http_error))
-        if http_error.status in (413, 429):  # the rest is not read; who hurries is to call again
+        if http_error.status in (413, 429):  # the rest of the request is not read
             answer.headers["Connection"] = "close"
         if http_error.status == 429:  # noqa: PLR2004
             answer.headers["Retry-After"] = str(WINDOW.seconds)
@@ -295,58 +295,8 @@ async def _answered(handling: Awaitable[Response]) -> Response:
     except (InvalidInput, RulesError) as error:
         return error_response(400, str(error))
     except (ClientDisconnected, ClientDisconnect):
-        return Response(status_code=499)  # nobody reads it
+        return Response(status_code=499)  # no client reads it
     except StoreError:
-        # Its text may name tables and files, which are nobody else's business.
+        # The error's text may name tables and files, so it is logged but not sent.
         _log.exception("The arena's store failed")
-        return error_response(503, "The arena cannot read or write its matches now; try again.")
-
-
-# --- paths, as the original's framework has them: without regard to case or a last slash ----------
-#
-# A path is compared as it was sent, percent-escapes included; only its parameters are decoded.
-
-_BROKEN_ESCAPE = re.compile("%(?![0-9a-fA-F]{2})")
-
-
-class CaseInsensitiveRoute(Route):
-    """A route that a path fits in capitals, and with a slash at its end, as well."""
-
-    def __init__(self, path: str, endpoint: object, method: str) -> None:
-        super().__init__(path, endpoint, methods=[method])  # type: ignore[arg-type]
-        loose = self.path_regex.pattern.removesuffix("$") + "/?$"
-        self.path_regex = re.compile(loose, re.IGNORECASE)
-
-
-def raw_path_middleware(app: ASGIApp) -> ASGIApp:
-    """ASGI middleware: the routes see the path as it was sent, not decoded."""
-
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope.get("raw_path"):
-            scope = {**scope, "path": scope["raw_path"].decode("latin-1")}
-        await app(scope, receive, send)
-
-    return answer
-
-
-def decode_parameters(request: Request) -> None:
-    """Decode the path parameters of the request in place; raise `HttpError` if one is invalid."""
-    parameters = request.path_params
-    for name, raw_value in parameters.items():
-        error = HttpError(400, f"Failed to decode param '{raw_value}'")
-        if _BROKEN_ESCAPE.search(raw_value):
-            raise error
-        try:
-            parameters[name] = unquote(raw_value, errors="strict")
-        except ValueError:
-            raise error from None
-
-
-def allowed_methods(routes: Iterable[BaseRoute], path: str) -> list[str]:
-    """The methods that `path` has, in the order in which the original names them."""
-    by_route: dict[str, list[str]] = {}
-    for route in routes:
-        if isinstance(route, Route) and route.path_regex.match(path):
-            by_route.setdefault(route.path, []).extend((route.methods or set()) - {"HEAD"})
-    names = [[*methods, "HEAD"] if "GET" in methods else methods for methods in by_route.values()]
-    return list(dict.fromkeys(name for methods in names for name in methods))
+        return error_response(503, "The arena cannot read or write its matches now. Try again.")

@@ -13,12 +13,10 @@ from cardsharp.server.routing import HttpError
 
 SPECTATOR_USER = User("spectator", None, "spectator")
 
-CACHE_TTL = timedelta(milliseconds=300)  # an answer serves so long: a card is there in a second
-MAX_SPECTATOR_REQUESTS = (
-    1200  # requests an address may send in a minute: ten who watch a match each
-)
-MAX_CACHED_RESPONSES = 256  # answers that are kept at a time
-MAX_CACHED_BYTES = 1_000_000  # bytes of the largest answer that is kept
+CACHE_TTL = timedelta(milliseconds=300)  # short enough to show a card within a second
+MAX_SPECTATOR_REQUESTS = 1200  # requests a minute from one address: ten spectators of a match
+MAX_CACHED_RESPONSES = 256  # responses that are stored at a time
+MAX_CACHED_BYTES = 1_000_000  # bytes of the largest response that is stored
 
 
 class SpectatorCache:
@@ -33,14 +31,14 @@ class SpectatorCache:
         self._clock = clock
         self._pace = RequestThrottle(MAX_SPECTATOR_REQUESTS, clock)
         self._responses: dict[str, tuple[datetime, Response]] = {}
-        """By what was asked, until when an answer serves, and the answer."""
+        """Expiry time and response by request."""
 
     async def respond(
         self, request: Request, address: str, make_response: Callable[[], Awaitable[Response]]
     ) -> Response:
         """Return a fresh or cached response; raise `HttpError` if the address is over its limit."""
         if self._pace.count(address).delay:
-            raise HttpError(429, "Too many requests; a minute later they are answered again.")
+            raise HttpError(429, "There were too many requests. Wait a minute and try again.")
         key = f"{request.method} {request.url.path}?{request.url.query}"
         current_time = self._clock()
         until, response = self._responses.get(key, (current_time, None))
@@ -49,7 +47,7 @@ class SpectatorCache:
         response = await make_response()
         response.headers.setdefault("Cache-Control", "no-cache")
         if len(response.body) <= MAX_CACHED_BYTES:
-            if len(self._responses) >= MAX_CACHED_RESPONSES:  # none of them serves for long
+            if len(self._responses) >= MAX_CACHED_RESPONSES:  # all of them expire soon anyway
                 self._responses.clear()
             self._responses[key] = current_time + CACHE_TTL, response
         return response

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 from cardsharp.core.clock import TimeSource
 from cardsharp.server.routing import HttpError
 
-_MANY = 10_000  # entries in memory beyond which those that are over are forgotten
+_MANY = 10_000  # entries in memory above which expired ones are removed
 _log = logging.getLogger(__name__)
 
 
@@ -30,14 +30,14 @@ class WindowCount(NamedTuple):
 
 
 class WindowCounter(Protocol):
-    """Counts by key, each in stretches of a fixed length."""
+    """Counter of requests by key, in windows of a fixed length."""
 
     def count(self, key: str, window: timedelta) -> WindowCount:
-        """Count one more; a stretch begins with the first that comes after the last one's end."""
+        """Count one more; a window begins with the first request after the end of the last one."""
 
 
 class MemoryWindowCounter:
-    """Counts of this process alone."""
+    """Counter whose counts are in this process alone."""
 
     def __init__(self, clock: TimeSource) -> None:
         self._clock = clock
@@ -49,13 +49,14 @@ class MemoryWindowCounter:
         current_time = self._clock()
         previous = self._counted.get(key)
         if previous is None or previous.ends_at <= current_time:
-            if len(self._counted) >= self._enough:  # it has been asked for by many
+            if len(self._counted) >= self._enough:
                 self._counted = {
                     key: window_count
                     for key, window_count in self._counted.items()
                     if window_count.ends_at > current_time
                 }
-                # Where all of them still count, the next look is only worth it twice as late.
+                # If most of them are still valid, another scan is useful only once the number has
+                # doubled. Otherwise each request of an attack would scan all entries.
                 self._enough = max(_MANY, 2 * len(self._counted))
             previous = WindowCount(0, current_time + window)
         updated = self._counted[key] = WindowCount(previous.request_count + 1, previous.ends_at)
@@ -71,7 +72,7 @@ MAX_PER_USER = 100
 
 @dataclass(frozen=True, slots=True)
 class ThrottleResult:
-    """Delay of a request, and the headers that tell how near the limit is."""
+    """Delay of a request, and the response headers with the limit and what is left of it."""
 
     delay: timedelta
     headers: dict[str, str]
@@ -85,7 +86,7 @@ class RequestThrottle:
         self._counts = MemoryWindowCounter(clock)
 
     def count(self, client_key: str) -> ThrottleResult:
-        """Count one request of `key`; how long it has to wait."""
+        """Count one request of `client_key` and return its delay."""
         number, ends = self._counts.count(client_key, WINDOW)
         return ThrottleResult(
             throttle_delay(number - self._limit),
@@ -102,18 +103,21 @@ def throttle_delay(excess: int) -> timedelta:
     return min(max(0, excess) * DELAY_STEP, MAX_DELAY)
 
 
-FREE_GUESSES = (
-    10  # wrong passwords a minute, of an address or for a user, that are answered at once
-)
+# All three are numbers of wrong passwords a minute, from one address or for one user.
+FREE_GUESSES = 10  # up to this number the response is not delayed
 MAX_GUESSES_PER_ADDRESS, MAX_GUESSES_UNDELAYED = 1000, 100
-"""Wrong passwords a minute, of an address or for a user, beyond which no new one is looked at.
+"""Numbers above which no further password is checked.
 
-The second is for where each is answered at once, as who waits would cost something.
+The second one is for arenas that delay no response, because a waiting request costs money there.
 """
 
 
 class LoginThrottle:
-    """Counter of wrong passwords, in `counts`, that remembers where right ones came from."""
+    """Limit on wrong passwords, by address and by user.
+
+    An attacker could lock a user out by sending wrong passwords for it. So an address from which
+    the user has signed in before is never locked out for that user.
+    """
 
     def __init__(
         self, counts: WindowCounter, clock: TimeSource, *, delays_response: bool = True
@@ -132,11 +136,11 @@ class LoginThrottle:
         shut = [self._shut[key] for key in _keys(address, user) if key in self._shut]
         if shut and (address, user) not in self._let_in and max(shut) > self._clock():
             raise HttpError(
-                429, "Too many wrong passwords; a minute later they are looked at again."
+                429, "There were too many wrong passwords. Wait a minute and try again."
             )
 
     def record_success(self, address: str, user: str) -> None:
-        """A password was right."""
+        """Record that a user has signed in from an address."""
         if len(self._let_in) >= _MANY:
             self._let_in.clear()
         self._let_in.add((address, user))

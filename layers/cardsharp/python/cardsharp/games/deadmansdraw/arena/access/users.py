@@ -27,11 +27,11 @@ _log = logging.getLogger(__name__)
 DEFAULT_FILE = Path(__file__).with_name("players.json")  # the dummy player and two teams
 DUMMY_ID = "0" * 24  # the player whose password everybody knows (docs/spec/arena.md section 4)
 ADMIN = "admin"  # the organiser's user name
-PLAYER = "player"  # the role of whoever may sit at a table
+PLAYER = "player"  # role of users that may play matches
 
 
 class PlayerAccount(BaseModel):
-    """One entry of the players' file, with a password or in its place with that hashed."""
+    """One entry of the players' file, with a password or else its hash (`ha1`)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -45,7 +45,7 @@ class PlayerAccount(BaseModel):
     @model_validator(mode="after")
     def _check_secret(self) -> Self:
         if bool(self.password.get_secret_value()) == bool(self.ha1.get_secret_value()):
-            raise ValueError("either a password or its ha1 must be given")
+            raise ValueError("give either a password or its ha1, and not both")
         return self
 
     @property
@@ -136,10 +136,12 @@ def load_players(path: Path) -> dict[str, PlayerAccount]:
             'It must be a JSON list of {"_id", "name", "password"}.'
         ) from None
     except ValidationError as error:
-        raise ConfigError(f"The players' file {path} is wrong: {_faults(error)}.") from None
+        raise ConfigError(f"The players' file {path} is not valid: {_faults(error)}.") from None
     players_by_id = {player.id: player for player in players}
     if len(players_by_id) < len(players):
-        raise ConfigError(f"The players' file {path} names an _id twice; ids must differ.")
+        raise ConfigError(
+            f"The players' file {path} contains the same _id twice. Give each player its own."
+        )
     return players_by_id
 
 
@@ -152,14 +154,14 @@ class PlayersFile:
         self._players = load_players(path)
 
     def __call__(self) -> Mapping[str, PlayerAccount]:
-        """The players as of now."""
+        """Return the current players."""
         written = self._stamp()
         if written != self._written:
             self._written = written
             try:
                 self._players = load_players(self._path)
             except ConfigError as error:
-                _log.warning("%s The players stay as they were.", error)
+                _log.warning("%s The arena continues with the previous players.", error)
         return self._players
 
     def _stamp(self) -> int | None:
@@ -170,7 +172,7 @@ class PlayersFile:
 
 
 def _faults(error: ValidationError) -> str:
-    """All faults in one sentence, without the values, which may be passwords."""
+    """Return all errors in one sentence, without the values, which may be passwords."""
     return "; ".join(
         f"{'.'.join(str(part) for part in fault['loc']) or 'the file'}: {fault['msg']}"
         for fault in error.errors(include_input=False, include_url=False, include_context=False)

@@ -174,7 +174,7 @@ class DynamoMatchRepository:
             # Unless it is our own write, of which the answer was lost.
             stored = self._table.get(moved_key)
             if stored is None or stored["receipt"]["S"] != receipt:
-                raise WriteConflict("Somebody else has moved in this match.") from None
+                raise WriteConflict("Another request has changed this match.") from None
         self._moved(match)
 
     def _head(self, match: ArenaMatch, expires: Item) -> "TransactWriteItemTypeDef":
