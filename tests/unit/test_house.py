@@ -7,6 +7,7 @@ import ast
 import re
 from copy import deepcopy
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import grimp
@@ -17,6 +18,7 @@ from importlinter.contracts.forbidden import ForbiddenContract
 from importlinter.contracts.layers import LayersContract
 from support.recordings import sample_rows
 
+from cardsharp.core.lazy_exports import lazy_exports
 from tests.support.import_allow_list import AllowList
 
 ROOT = Path(__file__).parents[2]
@@ -201,6 +203,40 @@ def test_blind_modules_reach_nothing_beyond_their_imports(module: str) -> None:
 )
 def test_an_escape_is_detected(planted: str) -> None:
     assert reached(ast.parse(planted))
+
+
+PACKAGES = sorted(
+    str(file.parent.relative_to(LIBRARY)).replace("/", ".")
+    for file in LIBRARY.rglob("__init__.py")
+    if "lazy_exports(" in file.read_text()
+)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_exports_each_public_name_from_the_module_that_defines_it(package: str) -> None:
+    module = source(package)
+    assert module is not None
+    imports = {
+        name.name: node.module
+        for node in ast.walk(module)
+        if isinstance(node, ast.ImportFrom)
+        and (node.module or "").startswith(f"{package}.")
+        and node.module != lazy_exports.__module__
+        for name in node.names
+    }
+    exports = import_module(package).__all__
+    assert set(exports) == set(imports)
+    folder = LIBRARY.joinpath(*package.split("."))
+    submodules = {path.stem for path in folder.iterdir()}
+    assert not submodules & set(exports)  # an imported module would hide the name
+    for name in exports:
+        public = getattr(import_module(package), name)
+        assert public is getattr(import_module(str(imports[name])), name)
+
+
+def test_every_room_of_the_library_exports_its_public_names() -> None:
+    rooms = {f"cardsharp.{path.parent.name}" for path in LIBRARY.glob("cardsharp/*/__init__.py")}
+    assert rooms - {"cardsharp.games"} <= set(PACKAGES)
 
 
 def test_modules_are_loaded_by_name_of_games_and_strategies_alone() -> None:

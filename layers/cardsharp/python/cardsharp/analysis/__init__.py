@@ -1,1 +1,81 @@
-"""Analysis of stored matches: replay, judged decisions, luck and ratings."""
+"""Analysis of stored matches: replay, judged decisions, luck and ratings.
+
+Look first at `ReplayStep`, one step of a stored match of any game, and at `analyse`, which judges
+every decision of a match with the game's `Judge`. `ratings_of` rates players by their results.
+"""
+
+from typing import TYPE_CHECKING
+
+from cardsharp.core.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from cardsharp.analysis.judge import AnalysisSources, Judge, analysis_sources
+    from cardsharp.analysis.match_analysis import JudgedDecision, MatchAnalysis, Severity, analyse
+    from cardsharp.analysis.match_listing import is_match_of, newest_matches
+    from cardsharp.analysis.ratings import PairScore, Rating, expected_score, rating_of, ratings_of
+    from cardsharp.analysis.replay import (
+        DecisionPoint,
+        Header,
+        Outcome,
+        ReplayStep,
+        RestoredState,
+        StoredDecision,
+        StoredOption,
+        header_of,
+        outcome_of,
+    )
+
+__all__ = (
+    "AnalysisSources",
+    "DecisionPoint",
+    "Header",
+    "Judge",
+    "JudgedDecision",
+    "MatchAnalysis",
+    "Outcome",
+    "PairScore",
+    "Rating",
+    "ReplayStep",
+    "RestoredState",
+    "Severity",
+    "StoredDecision",
+    "StoredOption",
+    "analyse",
+    "analysis_sources",
+    "expected_score",
+    "header_of",
+    "is_match_of",
+    "newest_matches",
+    "outcome_of",
+    "rating_of",
+    "ratings_of",
+)
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "AnalysisSources": "judge",
+        "DecisionPoint": "replay",
+        "Header": "replay",
+        "Judge": "judge",
+        "JudgedDecision": "match_analysis",
+        "MatchAnalysis": "match_analysis",
+        "Outcome": "replay",
+        "PairScore": "ratings",
+        "Rating": "ratings",
+        "ReplayStep": "replay",
+        "RestoredState": "replay",
+        "Severity": "match_analysis",
+        "StoredDecision": "replay",
+        "StoredOption": "replay",
+        "analyse": "match_analysis",
+        "analysis_sources": "judge",
+        "expected_score": "ratings",
+        "header_of": "replay",
+        "is_match_of": "match_listing",
+        "newest_matches": "match_listing",
+        "outcome_of": "replay",
+        "rating_of": "ratings",
+        "ratings_of": "ratings",
+    },
+)

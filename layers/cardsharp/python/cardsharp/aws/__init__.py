@@ -1,1 +1,76 @@
-"""Adapters to AWS: clients, DynamoDB tables, SQS queues, SSM secrets and telemetry."""
+"""Adapters to AWS: DynamoDB, SQS and Parameter Store, with short timeouts and clear errors.
+
+Look first at `DynamoTable`, which makes every request to a table, and `SqsQueue`, the queue port
+over SQS. `start_invocation` and `metrics_recorder` are the telemetry of a function. boto3 is
+slow to import, so only what needs AWS imports a module of this package.
+"""
+
+from typing import TYPE_CHECKING
+
+from cardsharp.core.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from cardsharp.aws.client import ConditionFailed, call, create_client, warm_up
+    from cardsharp.aws.dynamodb_attributes import (
+        Item,
+        Value,
+        item_key,
+        number_attribute,
+        string_attribute,
+    )
+    from cardsharp.aws.dynamodb_table import DynamoTable
+    from cardsharp.aws.sqs_queue import SqsQueue
+    from cardsharp.aws.ssm_credentials import (
+        SecretNotSet,
+        fetch_credentials,
+        redacted_credentials,
+        ssm_provider,
+    )
+    from cardsharp.aws.telemetry import count_retries, logger, metrics_recorder, start_invocation
+
+__all__ = (
+    "ConditionFailed",
+    "DynamoTable",
+    "Item",
+    "SecretNotSet",
+    "SqsQueue",
+    "Value",
+    "call",
+    "count_retries",
+    "create_client",
+    "fetch_credentials",
+    "item_key",
+    "logger",
+    "metrics_recorder",
+    "number_attribute",
+    "redacted_credentials",
+    "ssm_provider",
+    "start_invocation",
+    "string_attribute",
+    "warm_up",
+)
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "ConditionFailed": "client",
+        "DynamoTable": "dynamodb_table",
+        "Item": "dynamodb_attributes",
+        "SecretNotSet": "ssm_credentials",
+        "SqsQueue": "sqs_queue",
+        "Value": "dynamodb_attributes",
+        "call": "client",
+        "count_retries": "telemetry",
+        "create_client": "client",
+        "fetch_credentials": "ssm_credentials",
+        "item_key": "dynamodb_attributes",
+        "logger": "telemetry",
+        "metrics_recorder": "telemetry",
+        "number_attribute": "dynamodb_attributes",
+        "redacted_credentials": "ssm_credentials",
+        "ssm_provider": "ssm_credentials",
+        "start_invocation": "telemetry",
+        "string_attribute": "dynamodb_attributes",
+        "warm_up": "client",
+    },
+)

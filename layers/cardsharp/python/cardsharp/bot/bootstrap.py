@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cardsharp.aws.ssm_credentials import ssm_provider
-from cardsharp.bot.control.poller_shift import PollerGenerations
 from cardsharp.bot.control.runtime_settings import CachedRuntimeSettings, RuntimeSettingsStore
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.queueing.memory_queue import get_queue
@@ -17,6 +17,9 @@ from cardsharp.core.queue import Queue
 from cardsharp.errors import ConfigError
 from cardsharp.store.match_log import MatchLog
 from cardsharp.store.secret_vault import VAULT_FACTORY, SecretVault
+
+if TYPE_CHECKING:
+    from cardsharp.bot.control.poller_shift import PollerGenerations
 
 _FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # every function of Lambda has it, and nobody else
 _TABLE = "dynamodb:"  # before the name of a table
@@ -94,8 +97,10 @@ def build_queue(location: str, clock: Clock) -> Queue:
     raise ConfigError(f"CARDSHARP_QUEUE must be memory:NAME or a queue's URL, not {location!r}.")
 
 
-def build_poller_generations(store: str) -> PollerGenerations:
+def build_poller_generations(store: str) -> "PollerGenerations":
     """Return the poller generations of the pollers that share a match log."""
+    from cardsharp.bot.control.poller_shift import PollerGenerations  # noqa: PLC0415 - for a poller
+
     if not store.startswith(_TABLE):
         return PollerGenerations()
     from cardsharp.aws import dynamodb_table  # noqa: PLC0415 - boto3 is slow

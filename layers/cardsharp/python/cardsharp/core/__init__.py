@@ -1,1 +1,88 @@
-"""Building blocks without dependencies: clock, queue, credentials, metrics and redaction."""
+"""Parts that every other package uses and that import none of them.
+
+Look first at `Clock`, by which tests control the time, `Queue`, the port of the message queue, and
+`Metric`, the list of everything that is counted. `register_secrets` keeps passwords out of logs.
+"""
+
+from typing import TYPE_CHECKING
+
+from cardsharp.core.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from cardsharp.core.clock import (
+        Clock,
+        RemainingTime,
+        SystemClock,
+        TimeSource,
+        Waitable,
+        run_periodically,
+        utc_now,
+    )
+    from cardsharp.core.credentials import DIGEST_REALM, Credentials, digest_ha1
+    from cardsharp.core.metrics import ALARM_METRICS, Metric, Metrics
+    from cardsharp.core.private_files import create_private_file, restrict_permissions
+    from cardsharp.core.queue import NO_DELAY, Message, Queue
+    from cardsharp.core.redaction import redact, register_secrets
+    from cardsharp.core.text_files import DecodedText, decode_text, read_json_text, read_text
+    from cardsharp.core.time_zones import to_local, zone_named
+
+__all__ = (
+    "ALARM_METRICS",
+    "DIGEST_REALM",
+    "NO_DELAY",
+    "Clock",
+    "Credentials",
+    "DecodedText",
+    "Message",
+    "Metric",
+    "Metrics",
+    "Queue",
+    "RemainingTime",
+    "SystemClock",
+    "TimeSource",
+    "Waitable",
+    "create_private_file",
+    "decode_text",
+    "digest_ha1",
+    "read_json_text",
+    "read_text",
+    "redact",
+    "register_secrets",
+    "restrict_permissions",
+    "run_periodically",
+    "to_local",
+    "utc_now",
+    "zone_named",
+)
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "ALARM_METRICS": "metrics",
+        "DIGEST_REALM": "credentials",
+        "NO_DELAY": "queue",
+        "Clock": "clock",
+        "Credentials": "credentials",
+        "DecodedText": "text_files",
+        "Message": "queue",
+        "Metric": "metrics",
+        "Metrics": "metrics",
+        "Queue": "queue",
+        "RemainingTime": "clock",
+        "SystemClock": "clock",
+        "TimeSource": "clock",
+        "Waitable": "clock",
+        "create_private_file": "private_files",
+        "decode_text": "text_files",
+        "digest_ha1": "credentials",
+        "read_json_text": "text_files",
+        "read_text": "text_files",
+        "redact": "redaction",
+        "register_secrets": "redaction",
+        "restrict_permissions": "private_files",
+        "run_periodically": "clock",
+        "to_local": "time_zones",
+        "utc_now": "clock",
+        "zone_named": "time_zones",
+    },
+)

@@ -1,4 +1,55 @@
-"""The page of a match: any game's stored match as steps to go through, made on the server.
+"""Web pages of the matches of any game; the server renders them.
 
-A game brings its replay and how its table is drawn (`board` in its game.py); all else is here.
+Look first at `match_page`, the page of a match as steps to go through, and at `BoardRenderer`, by
+which a game draws its table on that page (`board_renderer` in its game.py). `render_match` makes
+the page's steps from a stored match.
 """
+
+from typing import TYPE_CHECKING
+
+from cardsharp.core.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from cardsharp.pages.analysis_view import AnalysisView, build_analysis_view
+    from cardsharp.pages.assets import ASSETS, HEADERS, read_asset
+    from cardsharp.pages.board_renderer import BoardRenderer
+    from cardsharp.pages.match_pages import list_page, match_page, standalone_match_page
+    from cardsharp.pages.rendered_match import RenderedMatch, render_match
+    from cardsharp.pages.templates import SiteInfo, standalone_page, template_environment
+
+__all__ = (
+    "ASSETS",
+    "HEADERS",
+    "AnalysisView",
+    "BoardRenderer",
+    "RenderedMatch",
+    "SiteInfo",
+    "build_analysis_view",
+    "list_page",
+    "match_page",
+    "read_asset",
+    "render_match",
+    "standalone_match_page",
+    "standalone_page",
+    "template_environment",
+)
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "ASSETS": "assets",
+        "HEADERS": "assets",
+        "AnalysisView": "analysis_view",
+        "BoardRenderer": "board_renderer",
+        "RenderedMatch": "rendered_match",
+        "SiteInfo": "templates",
+        "build_analysis_view": "analysis_view",
+        "list_page": "match_pages",
+        "match_page": "match_pages",
+        "read_asset": "assets",
+        "render_match": "rendered_match",
+        "standalone_match_page": "match_pages",
+        "standalone_page": "templates",
+        "template_environment": "templates",
+    },
+)

@@ -1,1 +1,75 @@
-"""The HTTP edge that every game's service shares; it knows no game."""
+"""HTTP edge that the services of all games share: routing, validation, limits and documents.
+
+Look first at `Route`, an endpoint with its models, and at `Api`, the routes of a service.
+`HttpService` serves an `Api` from a function or at home, and `AsgiService` does so for an ASGI
+application. `MatchSite` is the web site of a match log, and `Feed` its WebSocket feed.
+"""
+
+from typing import TYPE_CHECKING
+
+from cardsharp.core.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from cardsharp.server.access_gate import AccessGate, build_pages, sign_access_token
+    from cardsharp.server.api import Api
+    from cardsharp.server.asgi_service import AsgiService, asgi_handler
+    from cardsharp.server.gateway_events import (
+        GatewayEvent,
+        GatewayResponse,
+        LambdaContext,
+        LambdaHandler,
+    )
+    from cardsharp.server.http_service import HttpService
+    from cardsharp.server.match_site import MatchSite, PagesConfig
+    from cardsharp.server.openapi import openapi_document
+    from cardsharp.server.routing import ApiRequest, ApiResponse, HttpError, Route
+    from cardsharp.server.websocket_feed import Feed, Subscriber
+
+__all__ = (
+    "AccessGate",
+    "Api",
+    "ApiRequest",
+    "ApiResponse",
+    "AsgiService",
+    "Feed",
+    "GatewayEvent",
+    "GatewayResponse",
+    "HttpError",
+    "HttpService",
+    "LambdaContext",
+    "LambdaHandler",
+    "MatchSite",
+    "PagesConfig",
+    "Route",
+    "Subscriber",
+    "asgi_handler",
+    "build_pages",
+    "openapi_document",
+    "sign_access_token",
+)
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "AccessGate": "access_gate",
+        "Api": "api",
+        "ApiRequest": "routing",
+        "ApiResponse": "routing",
+        "AsgiService": "asgi_service",
+        "Feed": "websocket_feed",
+        "GatewayEvent": "gateway_events",
+        "GatewayResponse": "gateway_events",
+        "HttpError": "routing",
+        "HttpService": "http_service",
+        "LambdaContext": "gateway_events",
+        "LambdaHandler": "gateway_events",
+        "MatchSite": "match_site",
+        "PagesConfig": "match_site",
+        "Route": "routing",
+        "Subscriber": "websocket_feed",
+        "asgi_handler": "asgi_service",
+        "build_pages": "access_gate",
+        "openapi_document": "openapi",
+        "sign_access_token": "access_gate",
+    },
+)

@@ -1,1 +1,47 @@
-"""Messages of the match queue, and a queue in memory."""
+"""Messages of the match queue, orders of an operator, and a queue in memory.
+
+Look first at `MatchMessage`, which names a match that may need a worker, and at `PollMessage`,
+which orders one poll of the arena. `Order` is the base of what an operator can ask a game for.
+"""
+
+from typing import TYPE_CHECKING
+
+from cardsharp.core.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from cardsharp.bot.queueing.memory_queue import MemoryQueue, get_queue, register_queue
+    from cardsharp.bot.queueing.messages import (
+        MatchMessage,
+        PollMessage,
+        parse_match_message,
+        parse_poll_message,
+        queue_records,
+    )
+    from cardsharp.bot.queueing.orders import Order
+
+__all__ = (
+    "MatchMessage",
+    "MemoryQueue",
+    "Order",
+    "PollMessage",
+    "get_queue",
+    "parse_match_message",
+    "parse_poll_message",
+    "queue_records",
+    "register_queue",
+)
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "MatchMessage": "messages",
+        "MemoryQueue": "memory_queue",
+        "Order": "orders",
+        "PollMessage": "messages",
+        "get_queue": "memory_queue",
+        "parse_match_message": "messages",
+        "parse_poll_message": "messages",
+        "queue_records": "messages",
+        "register_queue": "memory_queue",
+    },
+)
