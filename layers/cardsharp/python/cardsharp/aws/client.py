@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 Params = ParamSpec("Params")
 
 _SERVER_FAULT = 500
-_PASSING = frozenset(
+_TRANSIENT_CODES = frozenset(
     {
         "InternalServerError",
         "InternalFailure",
@@ -49,7 +49,7 @@ _PASSING = frozenset(
         "TransactionConflict",
     }
 )
-_REFUSALS = frozenset(
+_CONDITION_FAILURES = frozenset(
     {
         "ConditionalCheckFailed",
         "ConditionalCheckFailedException",
@@ -64,17 +64,15 @@ _MISSING = frozenset(
     }
 )
 
-RESPONSE_TIMEOUT_SECONDS = (
-    5  # seconds that an answer may take, but to a question that waits for something
-)
-_prepared: dict[tuple[str, float], Any] = {}  # by service and seconds, before they were needed
-_connecting = threading.Lock()  # a session is not for several threads at once, but its clients are
+RESPONSE_TIMEOUT_SECONDS = 5  # for a response; a long poll has a longer timeout
+_prepared: dict[tuple[str, float], Any] = {}  # clients made at start, by service and timeout
+_connecting = threading.Lock()  # a session is not thread-safe, but its clients are
 _BROKEN = (HTTPClientError, ConnectTimeoutError, EndpointConnectionError)
-"""Connections that broke off or did not come about; not those whose certificate is wrong."""
+"""Errors of connections that broke or were not made; not those of a wrong certificate."""
 
 
 class ConditionFailed(StoreError):
-    """A condition did not hold, be it one of several in a transaction."""
+    """A condition of a write did not hold, or one of several in a transaction."""
 
 
 def client_config(read_timeout: float) -> "Config":
@@ -90,7 +88,7 @@ def client_config(read_timeout: float) -> "Config":
 
 
 def create_client(factory: Callable[[], Result]) -> Result:
-    """A new client; raises `ConfigError` if nothing says in which region."""
+    """Return a new client; raise `ConfigError` if no region is set."""
     try:
         return factory()
     except NoRegionError as error:
@@ -113,13 +111,13 @@ def client(service: str, read_timeout: float, endpoint_url: str | None = None) -
 
 
 def warm_up(service: str) -> None:
-    """Make the client for all short questions now; raises `ConfigError` without a region."""
+    """Make the client for short requests now; raise `ConfigError` without a region."""
     _prepared[service, RESPONSE_TIMEOUT_SECONDS] = client(service, RESPONSE_TIMEOUT_SECONDS)
 
 
 @cache
 def shared_session() -> "Session":
-    """This process's session: each keeps 10 MB of what it knows of AWS, so there is one."""
+    """Return the only session of this process; each would take 10 MB for its data about AWS."""
     from boto3.session import Session  # noqa: PLC0415 - slow to import, and not needed at home
 
     return Session()
@@ -141,7 +139,7 @@ def call(
             with attempt:
                 return method(*args, **kwargs)
     except ClientError as error:
-        raise _translated(resource, error) from error
+        raise _store_error(resource, error) from error
     except NoCredentialsError as error:
         raise ConfigError(
             f"There are no AWS credentials for the {resource}; sign in (`aws configure`) or run "
@@ -155,36 +153,38 @@ def call(
 def is_transient(error: Exception) -> bool:
     """Return True if the same request may succeed a moment later."""
     if isinstance(error, ClientError):
-        # A 5xx may come from what stands before the service, and then it has no code.
+        # A 5xx may come from a load balancer before the service, and then it has no code.
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-        passing = status >= _SERVER_FAULT or any(code in _PASSING for code in _codes(error))
-        return passing and not _is_unmet(error)
+        is_passing = status >= _SERVER_FAULT or any(
+            code in _TRANSIENT_CODES for code in _error_codes(error)
+        )
+        return is_passing and not _is_condition_failure(error)
     return isinstance(error, _BROKEN)
 
 
-def _translated(thing: str, error: ClientError) -> StoreError:
-    if _is_unmet(error):
+def _store_error(resource: str, error: ClientError) -> StoreError:
+    if _is_condition_failure(error):
         return ConditionFailed("A condition did not hold.")
     code = error.response["Error"].get("Code", "")
     if code in _MISSING:
         return StoreError(
-            f"There is no {thing}; deploy the stack there, or correct CARDSHARP_STORE, "
+            f"There is no {resource}; deploy the stack there, or correct CARDSHARP_STORE, "
             "CARDSHARP_QUEUE or AWS_DEFAULT_REGION."
         )
     if "AccessDenied" in code:
         return StoreError(
-            f"We may not use the {thing}; allow {error.operation_name} in the role's policy."
+            f"We may not use the {resource}; allow {error.operation_name} in the role's policy."
         )
-    return StoreError(f"The {thing} refused {error.operation_name}: {error}")
+    return StoreError(f"The {resource} refused {error.operation_name}: {error}")
 
 
-def _codes(error: ClientError) -> Sequence[str]:
-    """The code of each reason for which a transaction was cancelled, or the error's own."""
+def _error_codes(error: ClientError) -> Sequence[str]:
+    """Return the code of each reason for a cancelled transaction, or the error's own code."""
     reasons = error.response.get("CancellationReasons")
     if reasons:
         return [reason.get("Code", "") for reason in reasons]
     return [error.response["Error"].get("Code", "")]
 
 
-def _is_unmet(error: ClientError) -> bool:
-    return not _REFUSALS.isdisjoint(_codes(error))
+def _is_condition_failure(error: ClientError) -> bool:
+    return not _CONDITION_FAILURES.isdisjoint(_error_codes(error))

@@ -1,4 +1,4 @@
-"""One DynamoDB table: the few requests that the match log makes, with pages and left-overs."""
+"""Requests to one DynamoDB table, with paging and unprocessed items handled."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
     from types_boto3_dynamodb.type_defs import PutTypeDef, TransactWriteItemTypeDef, UpdateTypeDef
 
-_BATCH = 100  # items in one batch read, by the rules of DynamoDB
+_BATCH = 100  # items in one batch read; limit of DynamoDB
 
 
 class DynamoTable:
@@ -25,7 +25,7 @@ class DynamoTable:
     def __init__(self, name: str, client: "DynamoDBClient | None" = None) -> None:
         self.name = name
         self._injected_client = client
-        self._thing = f"DynamoDB table {name}"
+        self._resource = f"DynamoDB table {name}"
 
     @cached_property
     def _client(self) -> "DynamoDBClient":
@@ -43,16 +43,18 @@ class DynamoTable:
         Without `consistent_read` the item may be a moment old, which costs half as much.
         `projection` limits the read to these attributes, as in the other methods.
         """
-        request = {"Key": key, "ConsistentRead": consistent_read, **_only(projection)}
-        return call(self._thing, self._client.get_item, TableName=self.name, **request).get("Item")
+        request = {"Key": key, "ConsistentRead": consistent_read, **_projection_params(projection)}
+        return call(self._resource, self._client.get_item, TableName=self.name, **request).get(
+            "Item"
+        )
 
     def put(self, item: Item) -> None:
         """Write an item whatever is there."""
-        call(self._thing, self._client.put_item, TableName=self.name, Item=item)
+        call(self._resource, self._client.put_item, TableName=self.name, Item=item)
 
     def delete(self, key: Mapping[str, Value]) -> None:
         """Remove an item; quiet if there is none."""
-        call(self._thing, self._client.delete_item, TableName=self.name, Key=key)
+        call(self._resource, self._client.delete_item, TableName=self.name, Key=key)
 
     def update(
         self,
@@ -63,8 +65,8 @@ class DynamoTable:
     ) -> Item:
         """Update and return an item; raise `ConditionFailed` if the condition does not hold."""
         request = self.update_write(key, update, condition, values)["Update"]
-        answer = call(self._thing, self._client.update_item, **request, ReturnValues="ALL_NEW")
-        return answer["Attributes"]
+        response = call(self._resource, self._client.update_item, **request, ReturnValues="ALL_NEW")
+        return response["Attributes"]
 
     def update_write(
         self,
@@ -99,29 +101,35 @@ class DynamoTable:
 
     def transact_write(self, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
         """Write all or nothing; raise `ConditionFailed` if a condition does not hold."""
-        call(self._thing, self._client.transact_write_items, TransactItems=writes)
+        call(self._resource, self._client.transact_write_items, TransactItems=writes)
 
     def query_prefix(
         self, partition: str, prefix: str = "", projection: Sequence[str] = ()
     ) -> Iterator[Item]:
         """Yield a partition's items whose sort keys begin so, in order and as of now."""
-        named = {**_only(projection), "Select": "SPECIFIC_ATTRIBUTES"} if projection else {}
-        keys = _keys(partition, prefix, "begins_with(sk, :sort)")
-        return self._query(**keys, **named, ConsistentRead=True)
+        select_params = (
+            {**_projection_params(projection), "Select": "SPECIFIC_ATTRIBUTES"}
+            if projection
+            else {}
+        )
+        keys = _key_condition(partition, prefix, "begins_with(sk, :sort)")
+        return self._query(**keys, **select_params, ConsistentRead=True)
 
     def query_above(self, partition: str, sort_key: str, page_size: int) -> Iterator[Item]:
         """Yield a partition's items of greater sort keys, in order and as of now, by the page."""
         return self._query(
-            **_keys(partition, sort_key, "sk > :sort"), ConsistentRead=True, Limit=page_size
+            **_key_condition(partition, sort_key, "sk > :sort"),
+            ConsistentRead=True,
+            Limit=page_size,
         )
 
     def last_key_with(self, partition: str, prefix: str, attribute: str) -> Item | None:
-        """The keys of a partition's last item whose sort key begins so and that has an attribute.
+        """Return the keys of a partition's last item with this key prefix and attribute.
 
-        As of a moment ago, read two at a time.
+        The result may be a moment old. Items are read two at a time.
         """
         results = self._query(
-            **_keys(partition, prefix, "begins_with(sk, :sort)"),
+            **_key_condition(partition, prefix, "begins_with(sk, :sort)"),
             FilterExpression=f"attribute_exists({attribute})",
             ProjectionExpression="pk, sk",
             Select="SPECIFIC_ATTRIBUTES",
@@ -131,8 +139,8 @@ class DynamoTable:
         return next(results, None)
 
     def query_last(self, partition: str, limit: int) -> list[Item]:
-        """A partition's last items, the very last first, as of a moment ago."""
-        results = self._query(**_keys(partition), ScanIndexForward=False, Limit=limit)
+        """Return a partition's last items, the very last first; they may be a moment old."""
+        results = self._query(**_key_condition(partition), ScanIndexForward=False, Limit=limit)
         return list(islice(results, limit))
 
     def query_index(
@@ -156,35 +164,35 @@ class DynamoTable:
             keys_request: Any = {
                 "Keys": remaining[:_BATCH],
                 "ConsistentRead": True,
-                **_only(projection),
+                **_projection_params(projection),
             }
             request_items = {self.name: keys_request}
-            answer = call(self._thing, self._client.batch_get_item, RequestItems=request_items)
-            yield from answer["Responses"].get(self.name, [])
-            unprocessed = answer.get("UnprocessedKeys", {}).get(self.name)
+            response = call(self._resource, self._client.batch_get_item, RequestItems=request_items)
+            yield from response["Responses"].get(self.name, [])
+            unprocessed = response.get("UnprocessedKeys", {}).get(self.name)
             remaining = [*(unprocessed["Keys"] if unprocessed else ()), *remaining[_BATCH:]]
 
     def _query(self, **params: Any) -> Iterator[Item]:  # noqa: ANN401 - arguments of boto3
         """Yield the items of all pages; a page is asked for when it is needed."""
         while True:
-            page = call(self._thing, self._client.query, TableName=self.name, **params)
+            page = call(self._resource, self._client.query, TableName=self.name, **params)
             yield from page["Items"]
             if "LastEvaluatedKey" not in page:
                 return
             params["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
 
-def _only(attributes: Sequence[str]) -> dict[str, Any]:
+def _projection_params(attributes: Sequence[str]) -> dict[str, Any]:
     """Return the parameters that limit a read to these attributes; empty for all attributes."""
     return {"ProjectionExpression": ", ".join(attributes)} if attributes else {}
 
 
-def _keys(partition: str, sort: str = "", fits: str = "") -> dict[str, Any]:
+def _key_condition(partition: str, sort: str = "", sort_condition: str = "") -> dict[str, Any]:
     """Return the parameters that query a partition.
 
-    With a sort key only the items that satisfy the condition `fits` are returned.
+    With a sort key only the items that satisfy the condition `sort_condition` are returned.
     """
     condition, values = "pk = :pk", {":pk": string_attribute(partition)}
     if sort:
-        condition, values[":sort"] = f"{condition} AND {fits}", string_attribute(sort)
+        condition, values[":sort"] = f"{condition} AND {sort_condition}", string_attribute(sort)
     return {"KeyConditionExpression": condition, "ExpressionAttributeValues": values}

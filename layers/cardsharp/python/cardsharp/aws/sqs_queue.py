@@ -14,8 +14,8 @@ from cardsharp.errors import StoreError
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
 
-_LONGEST_WAIT = 20  # seconds, by the rules of SQS
-_BATCH = 10  # messages in one request, by the rules of SQS
+_MAX_WAIT_SECONDS = 20  # limit of SQS
+_MAX_BATCH_SIZE = 10  # messages in one request; limit of SQS
 
 
 class SqsQueue:
@@ -27,7 +27,7 @@ class SqsQueue:
     def __init__(self, url: str, client: "SQSClient | None" = None) -> None:
         self._url = url
         self._injected_client = client
-        self._thing = f"SQS queue {url.rpartition('/')[2]}"
+        self._resource = f"SQS queue {url.rpartition('/')[2]}"
 
     @cached_property
     def _client(self) -> "SQSClient":
@@ -35,12 +35,12 @@ class SqsQueue:
 
     @cached_property
     def _listener(self) -> "SQSClient":
-        return self._injected_client or client("sqs", _LONGEST_WAIT + RESPONSE_TIMEOUT_SECONDS)
+        return self._injected_client or client("sqs", _MAX_WAIT_SECONDS + RESPONSE_TIMEOUT_SECONDS)
 
     def send(self, body: str, delay: timedelta = NO_DELAY) -> None:
         """Put a message at the end of the queue, to be received after whole seconds up to 900."""
         call(
-            self._thing,
+            self._resource,
             self._client.send_message,
             QueueUrl=self._url,
             MessageBody=body,
@@ -49,35 +49,37 @@ class SqsQueue:
 
     def send_batch(self, messages: Sequence[tuple[str, timedelta]]) -> None:
         """Put bodies with their delays on the queue, ten with one request; raises `StoreError`."""
-        for start in range(0, len(messages), _BATCH):
-            answer = call(
-                self._thing,
+        for start in range(0, len(messages), _MAX_BATCH_SIZE):
+            response = call(
+                self._resource,
                 self._client.send_message_batch,
                 QueueUrl=self._url,
                 Entries=[
                     {
-                        "Id": str(place),
+                        "Id": str(index),
                         "MessageBody": body,
                         "DelaySeconds": math.ceil(delay.total_seconds()),
                     }
-                    for place, (body, delay) in enumerate(messages[start : start + _BATCH])
+                    for index, (body, delay) in enumerate(messages[start : start + _MAX_BATCH_SIZE])
                 ],
             )
-            if refused := answer.get("Failed"):
-                raise StoreError(f"The {self._thing} refused a message: {refused[0].get('Code')}.")
+            if failures := response.get("Failed"):
+                raise StoreError(
+                    f"The {self._resource} rejected a message: {failures[0].get('Code')}."
+                )
 
     def receive(self, wait_time: timedelta) -> Message | None:
         """Receive a visible message, waiting at most `wait_time`, in whole seconds up to 20."""
-        seconds = min(math.ceil(wait_time.total_seconds()), _LONGEST_WAIT)
-        answer = call(
-            self._thing,
+        seconds = min(math.ceil(wait_time.total_seconds()), _MAX_WAIT_SECONDS)
+        response = call(
+            self._resource,
             self._listener.receive_message,
             QueueUrl=self._url,
             MaxNumberOfMessages=1,
             WaitTimeSeconds=seconds,
             MessageSystemAttributeNames=["ApproximateReceiveCount", "SentTimestamp"],
         )
-        for message in answer.get("Messages", []):
+        for message in response.get("Messages", []):
             attributes = message["Attributes"]
             return Message(
                 body=message["Body"],
@@ -92,7 +94,7 @@ class SqsQueue:
         """Have a received message visible again after whole seconds; quiet if it is gone."""
         with suppress(ConditionFailed):
             call(
-                self._thing,
+                self._resource,
                 self._client.change_message_visibility,
                 QueueUrl=self._url,
                 ReceiptHandle=receipt,
@@ -103,4 +105,4 @@ class SqsQueue:
         """Remove a received message for good; quiet if it is already gone."""
         request = {"QueueUrl": self._url, "ReceiptHandle": message.receipt}
         with suppress(ConditionFailed):
-            call(self._thing, self._client.delete_message, **request)
+            call(self._resource, self._client.delete_message, **request)

@@ -1,4 +1,4 @@
-"""Credentials that no log shows: as they are given, or from Parameter Store with a short cache."""
+"""Credentials that are redacted in logs, also from Parameter Store with a short cache."""
 
 import base64
 from functools import cache
@@ -13,9 +13,7 @@ from cardsharp.errors import ConfigError, StoreError
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.parameters import SSMProvider
 
-CACHE_TTL_SECONDS = (
-    900  # seconds that a secret is kept: a rotation needs no deploy, a 401 ends them
-)
+CACHE_TTL_SECONDS = 900  # a rotated secret is read after this time, or after a 401
 
 
 class SecretNotSet(StoreError):
@@ -30,17 +28,17 @@ class _Secret(BaseModel):
 
 
 def redacted_credentials(user: str, password: str) -> Credentials:
-    """Credentials whose password is redacted in logs from now on."""
+    """Return credentials whose password is redacted in logs from now on."""
     basic = base64.b64encode(f"{user}:{password}".encode()).decode()
     redaction.register_secrets(password, basic)
     return Credentials(user, password)
 
 
 def fetch_credentials(name: str, *, force_fetch: bool = False) -> Credentials:
-    """The credentials in a parameter of that name; `fresh` passes the cache by, as after a 401.
+    """Return the credentials in a parameter; `force_fetch` bypasses the cache, as after a 401.
 
-    Raises `ConfigError` if the secret is no JSON with username and password, `Unset` if there is no
-    such secret, and `StoreError` if Parameter Store did not give it.
+    Raises `ConfigError` if the secret is no JSON with username and password, `SecretNotSet` if
+    there is no such secret, and `StoreError` if Parameter Store failed.
     """
     # Powertools' parameters need boto3, which is slow to import.
     from aws_lambda_powertools.utilities.parameters.exceptions import (  # noqa: PLC0415
@@ -69,7 +67,7 @@ def fetch_credentials(name: str, *, force_fetch: bool = False) -> Credentials:
 
 @cache
 def ssm_provider() -> "SSMProvider":
-    """The one provider of parameters, which holds the cache; raises as `aws.client`."""
+    """Return the only provider of parameters, with its cache; raise as `aws.client` does."""
     from aws_lambda_powertools.utilities.parameters import (  # noqa: PLC0415 - as above
         SSMProvider,
     )

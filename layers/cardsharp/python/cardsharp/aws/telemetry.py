@@ -23,19 +23,19 @@ from cardsharp.core.metrics import ALARM_METRICS, Metric
 from cardsharp.core.redaction import redact
 
 LOGGER = "cardsharp"  # the name of the root of all our loggers
-BUILD = os.environ.get("BUILD")  # the commit that a deployed function was built from; None at home
-SERVICE = os.environ.get("POWERTOOLS_SERVICE_NAME", LOGGER)  # template.yaml names each stack's
+BUILD = os.environ.get("BUILD")  # the commit of a deployed function; None on a local machine
+SERVICE = os.environ.get("POWERTOOLS_SERVICE_NAME", LOGGER)  # template.yaml sets it per stack
 NAMESPACE = "Cardsharp"
 
 EMITTED_METRICS = ALARM_METRICS if os.environ.get("METRICS") == "alarmed" else frozenset(Metric)
-"""What becomes a metric of CloudWatch, which has a price; the rest is only logged."""
+"""Metrics that are sent to CloudWatch, which charges for each; the others are only logged."""
 
 
 class RedactingFormatter(LambdaPowertoolsFormatter):
     """Redacts registered secrets in the finished line; the record stays as it is."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as a JSON line without secrets."""
+        """Return the record as a JSON line without secrets."""
         return redact(super().format(record))
 
 
@@ -101,17 +101,19 @@ class CloudWatchMetrics(metrics.Metrics):
         stream.flush()
 
 
-_begun = threading.Lock()  # taken by the first invocation of this process, and never given back
+_cold_start_lock = (
+    threading.Lock()
+)  # taken by the first invocation of this process, and never given back
 logger = Logger(service=LOGGER, logger_formatter=RedactingFormatter(utc=True))
 metrics_recorder = CloudWatchMetrics()
 
 
 def start_invocation(request_id: str) -> None:
-    """Have each line of an invocation, in its thread, say which it is and of which build."""
-    cold = _begun.acquire(blocking=False)
-    about = {"request_id": request_id, "cold_start": cold, "build": BUILD}
+    """Add the request id and the build to every log line of this thread's invocation."""
+    is_cold_start = _cold_start_lock.acquire(blocking=False)
+    keys = {"request_id": request_id, "cold_start": is_cold_start, "build": BUILD}
     logger.thread_safe_append_keys(
-        **{key: value for key, value in about.items() if value is not None}
+        **{key: value for key, value in keys.items() if value is not None}
     )
 
 

@@ -1,4 +1,4 @@
-"""The real clock, and work that goes on by it."""
+"""Time as a dependency: the port, the real clock, and periodic work in a thread."""
 
 import threading
 import time
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-RemainingTime = Callable[[], timedelta]  # how much time an invocation has left
+RemainingTime = Callable[[], timedelta]  # returns the time until an invocation must end
 
 
 class Waitable(Protocol):
@@ -21,10 +21,10 @@ class Clock(Protocol):
     """The time as a dependency, so that tests can control it."""
 
     def now(self) -> datetime:
-        """The current time, aware and in UTC."""
+        """Return the current time, aware and in UTC."""
 
     def monotonic(self) -> float:
-        """Seconds that never go back, for measuring durations."""
+        """Return seconds that never go back, for measuring durations."""
 
     def sleep(self, duration: timedelta) -> None:
         """Wait for `duration`."""
@@ -33,11 +33,11 @@ class Clock(Protocol):
         """Wait for `event`; return True as soon as it comes, False after `timeout`."""
 
 
-TimeSource = Callable[[], datetime]  # what tells the time
+TimeSource = Callable[[], datetime]  # returns the current time, aware and in UTC
 
 
 def utc_now() -> datetime:
-    """The machine's time."""
+    """Return the machine's time."""
     return datetime.now(UTC)
 
 
@@ -45,11 +45,11 @@ class SystemClock:
     """The machine's time as a `Clock`."""
 
     def now(self) -> datetime:
-        """The current time, aware and in UTC."""
+        """Return the current time, aware and in UTC."""
         return utc_now()
 
     def monotonic(self) -> float:
-        """Seconds that never go back."""
+        """Return seconds that never go back."""
         return time.monotonic()
 
     def sleep(self, duration: timedelta) -> None:
@@ -71,11 +71,11 @@ def run_periodically(
     """
     stop = threading.Event()
 
-    def keep_on() -> None:
+    def repeat() -> None:
         while not clock.wait(stop, interval):
             func()
 
-    thread = threading.Thread(target=keep_on, name="beside", daemon=True)
+    thread = threading.Thread(target=repeat, name="beside", daemon=True)
     thread.start()
     try:
         yield

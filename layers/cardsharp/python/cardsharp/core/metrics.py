@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Metric(StrEnum):
-    """Everything that is counted or timed."""
+    """Name of a metric, as CloudWatch shows it."""
 
     MATCHES_WON = "MatchesWon"
     MATCHES_LOST = "MatchesLost"
@@ -29,7 +29,7 @@ class Metric(StrEnum):
 ALARM_METRICS = frozenset(
     {Metric.POLLS, Metric.UNANSWERED_DISPATCHES, Metric.PICKUP_DELAY, Metric.TIMEOUTS}
 )
-"""What an alarm watches that every stack has; each other metric is paid for where it is wanted."""
+"""Metrics with an alarm in every stack; the others cost money only where they are enabled."""
 
 
 class Metrics:
@@ -45,4 +45,4 @@ class Metrics:
         """Add a duration to a metric."""
 
     def flush(self) -> None:
-        """Write what was collected, as at the end of a turn and of an invocation."""
+        """Write the collected values; called at the end of a turn and of an invocation."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-NO_DELAY = timedelta()  # no delay
+NO_DELAY = timedelta()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Queue(Protocol):
         """Put a message at the end of the queue, to be received after `delay`: whole seconds."""
 
     def send_batch(self, messages: Sequence[tuple[str, timedelta]]) -> None:
-        """Put bodies with their delays on the queue, in as few requests as can be."""
+        """Put bodies with their delays on the queue, in as few requests as possible."""
 
     def receive(self, wait_time: timedelta) -> Message | None:
         """Receive a visible message, waiting at most `wait_time` for one."""

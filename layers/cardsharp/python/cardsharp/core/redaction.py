@@ -22,7 +22,7 @@ def register_secrets(*secrets: str) -> None:
 
 
 def redact(text: str) -> str:
-    """A copy of the text without registered secrets; what was passed in stays as it is."""
+    """Return the text with each registered secret replaced by `REDACTED`."""
     with _lock:
         # The longest first, or a secret within another would leave the rest of that one behind.
         secrets = sorted(_secrets, key=len, reverse=True)

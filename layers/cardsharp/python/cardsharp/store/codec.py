@@ -25,14 +25,14 @@ NOTE_TTL = timedelta(days=14)  # how long a debugging note is kept
 WITHDRAWN = "withdrawn"  # the kind of the note that keeps a move which the arena has lost
 _HALF = re.compile("[\ud800-\udfff]")  # half a UTF-16 pair, which only JSON may name
 _HEAD = b"\x78"  # everything begins so that zlib writes with its header, and nothing else
-_HAS_WORDS = 0x20  # bit of the second byte: four more tell which text was used
-_UNNAMED = 0x79509473  # the checksum of the text of bodies that do not name theirs
+_HAS_DICTIONARY = 0x20  # bit of the second byte: four more tell which text was used
+_DEFAULT_CHECKSUM = 0x79509473  # the checksum of the text of bodies that do not name theirs
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
 def encode(body: Body) -> str:
-    """A body as JSON text; raises `StoreError` if it is no JSON or too large."""
+    """Return a body as JSON text; raise `StoreError` if it is no JSON or too large."""
     try:
         text = json.dumps(body, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
         if not text.isascii() and _HALF.search(text):
@@ -46,7 +46,7 @@ def encode(body: Body) -> str:
 
 
 def decode(stored: str | bytes) -> dict[str, object]:
-    """The body that `encode` made this text from, packed or not; raises `StoreError` if none."""
+    """Return the body of a stored text, compressed or not; raise `StoreError` if it is none."""
     try:
         body = json.loads(stored if isinstance(stored, str) else decompress(stored))
     except (ValueError, RecursionError) as error:
@@ -82,50 +82,52 @@ def retracted_move(move: MoveRecord, timestamp: datetime) -> DebugNote:
 
 
 def to_micros(moment: datetime) -> int:
-    """A moment as whole microseconds since 1970, which order and round-trip exactly."""
+    """Return a moment as whole microseconds since 1970, which sort and round-trip exactly."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def from_micros(micros: int) -> datetime:
-    """The moment that `to_micros` made this number from."""
+    """Return the moment of a number from `to_micros`."""
     return _EPOCH + micros * _MICROSECOND
 
 
 def compress(text: str) -> bytes:
     """Return the compressed text, with the game dictionary that makes it shortest."""
-    dictionaries = _words(catalog.GAME_MODULES).values()
-    packers = [zlib.compressobj(zdict=words) for words in dictionaries] or [zlib.compressobj()]
-    return min((packer.compress(text.encode()) + packer.flush() for packer in packers), key=len)
+    dictionaries = _dictionaries(catalog.GAME_MODULES).values()
+    compressors = [zlib.compressobj(zdict=dictionary) for dictionary in dictionaries] or [
+        zlib.compressobj()
+    ]
+    return min((packer.compress(text.encode()) + packer.flush() for packer in compressors), key=len)
 
 
-def decompress(packed: bytes) -> str:
+def decompress(data: bytes) -> str:
     """Return the text that `compress` was given; raise ValueError for any other bytes."""
-    unpacker = _unpacker(packed)
+    decompressor = _decompressor(data)
     try:
-        text = unpacker.decompress(packed) + unpacker.flush()
+        text = decompressor.decompress(data) + decompressor.flush()
     except zlib.error as error:
         raise ValueError(str(error)) from None
-    if not unpacker.eof:
-        raise ValueError("cut short")
+    if not decompressor.eof:
+        raise ValueError("truncated")
     return text.decode()
 
 
-def _unpacker(packed: bytes) -> "_Decompress":
+def _decompressor(data: bytes) -> "_Decompress":
     """Return the decompressor of these bytes; raise ValueError if no game has the dictionary."""
-    words = _words(catalog.GAME_MODULES)
-    named = packed.startswith(_HEAD)
-    if named and not (len(packed) > 1 and packed[1] & _HAS_WORDS):
+    dictionary = _dictionaries(catalog.GAME_MODULES)
+    has_zlib_header = data.startswith(_HEAD)
+    if has_zlib_header and not (len(data) > 1 and data[1] & _HAS_DICTIONARY):
         return zlib.decompressobj()
-    checksum = int.from_bytes(packed[2:6], "big") if named else _UNNAMED
-    if checksum not in words:
-        raise ValueError(f"packed with words that no game here brings: {checksum:08x}")
-    bits = zlib.MAX_WBITS if named else -zlib.MAX_WBITS
-    return zlib.decompressobj(bits, zdict=words[checksum])
+    checksum = int.from_bytes(data[2:6], "big") if has_zlib_header else _DEFAULT_CHECKSUM
+    if checksum not in dictionary:
+        raise ValueError(f"compressed with a dictionary that no game here has: {checksum:08x}")
+    bits = zlib.MAX_WBITS if has_zlib_header else -zlib.MAX_WBITS
+    return zlib.decompressobj(bits, zdict=dictionary[checksum])
 
 
 @cache
-def _words(mounted: tuple[str, ...]) -> dict[int, bytes]:
+def _dictionaries(mounted: tuple[str, ...]) -> dict[int, bytes]:
     """Return the dictionaries of these games by their zlib checksum."""
     parts = (catalog.load_game(place).compression_dictionary for place in mounted)
     texts = (part.load().encode() for part in parts if part is not None)
-    return {zlib.adler32(words): words for words in texts}
+    return {zlib.adler32(dictionary): dictionary for dictionary in texts}

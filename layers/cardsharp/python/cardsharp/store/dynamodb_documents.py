@@ -1,16 +1,16 @@
-"""Documents in one DynamoDB table: an item each.
+"""Documents in one DynamoDB table, one item for each.
 
-| attribute | what it is |
+| attribute | meaning |
 |---|---|
 | pk, sk | the key |
-| doc_version, doc_body | the version, and the body as JSON; a store may call the body otherwise |
-| expires_at | the second from which it is as if it were not there: the table's time to live |
-| doc_count | in their place, of a document that is a count |
-| r0 to r11 | receipts of the last writes, by which a writer whose answer was lost knows its own |
-| listed_as, changed_at, and what a list shows | by the index by-change of those names |
+| doc_version, doc_body | the version, and the body as JSON; a store may name the body differently |
+| expires_at | the second from which the document counts as missing: the table's time to live |
+| doc_count | instead of version and body, in a document that is a counter |
+| r0 to r11 | receipts of the last writes, by which a writer without a response finds its own |
+| listed_as, changed_at, and the attributes of an index entry | the keys of the index by-change |
 
-A table from before there was this port may call version, body and count otherwise. Where it had no
-version, an item is of the first; a body that stood in other attributes is read by its store.
+A table that is older than this store may name version, body and count differently. An item without
+a version has version 1. A body in other attributes is read by `decode_legacy`.
 Actions used: GetItem, Query, UpdateItem, DeleteItem.
 """
 
@@ -41,9 +41,7 @@ if TYPE_CHECKING:
 
 _Update = tuple[str, str, dict[str, Value]]  # what is to be done, under what condition, values
 
-RECEIPT_SLOTS = (
-    12  # writes that an item remembers: more than can follow one while its answer is awaited
-)
+RECEIPT_SLOTS = 12  # writes that an item remembers; more than can happen during one request
 
 _ABSENT = "(attribute_not_exists(pk) OR expires_at <= :now)"
 _ANY = "(attribute_not_exists(pk) OR attribute_exists(pk))"
@@ -72,7 +70,7 @@ class DynamoDocumentStore:
         self._table = DynamoTable(table, client)
         self._clock = clock
         self._body, self._version, self._count = body, version, count
-        self._earlier = decode_legacy
+        self._decode_legacy = decode_legacy
 
     def get(self, key: Key) -> Document | None:
         """See `DocumentStore`."""
@@ -93,9 +91,9 @@ class DynamoDocumentStore:
         receipt = secrets.token_hex(4)
         try:
             self._write(writes, receipt)
-        except ConditionFailed as unmet:
+        except ConditionFailed as failure:
             if not self._is_written(writes, receipt):
-                raise WriteConflict("The document was changed by somebody else.") from unmet
+                raise WriteConflict("The document was changed by somebody else.") from failure
 
     def close(self) -> None:
         """See `DocumentStore`."""
@@ -110,13 +108,13 @@ class DynamoDocumentStore:
 
     def _write(self, changes: Sequence[Write], receipt: str) -> None:
         """Write the changes; a single one without a transaction, which costs twice as much."""
-        first, *remaining = changes
-        if isinstance(first, Delete) and first.expected_version is None:
-            self._table.delete(item_key(*first.key))
-        elif remaining or isinstance(first, Delete):
+        first_write, *remaining = changes
+        if isinstance(first_write, Delete) and first_write.expected_version is None:
+            self._table.delete(item_key(*first_write.key))
+        elif remaining or isinstance(first_write, Delete):
             self._table.transact_write([self._entry(change, receipt) for change in changes])
         else:
-            self._table.update(item_key(*first.key), *self._update(first, receipt))
+            self._table.update(item_key(*first_write.key), *self._update(first_write, receipt))
 
     def _entry(self, change: Write, receipt: str) -> "TransactWriteItemTypeDef":
         key = item_key(*change.key)
@@ -128,12 +126,12 @@ class DynamoDocumentStore:
 
     def _update(self, change: Put | Increment, receipt: str) -> _Update:
         return (
-            self._adding(change)
+            self._increment_update(change)
             if isinstance(change, Increment)
-            else self._putting(change, receipt)
+            else self._put_update(change, receipt)
         )
 
-    def _adding(self, add: Increment) -> _Update:
+    def _increment_update(self, add: Increment) -> _Update:
         condition, values = (
             _ANY,
             {":by": number_attribute(add.amount), ":end": _second(add.expires_at)},
@@ -143,7 +141,7 @@ class DynamoDocumentStore:
             values[":room"] = number_attribute(add.max_value - add.amount)
         return f"SET expires_at = :end ADD {self._count} :by", condition, values
 
-    def _putting(self, put: Put, receipt: str) -> _Update:
+    def _put_update(self, put: Put, receipt: str) -> _Update:
         written = {
             self._version: number_attribute((put.expected_version or 0) + 1),
             self._body: string_attribute(encode(put.body)),
@@ -216,8 +214,8 @@ class DynamoDocumentStore:
     def _read(self, item: Item) -> Mapping[str, object]:
         if self._count in item:
             return {"count": int(item[self._count]["N"])}
-        if self._earlier is not None and self._body not in item:
-            return self._earlier(item)
+        if self._decode_legacy is not None and self._body not in item:
+            return self._decode_legacy(item)
         return decode(item[self._body]["S"])
 
 
@@ -234,7 +232,7 @@ def _second(end: datetime) -> Value:
 
 
 def _entry(item: Item) -> tuple[Key, IndexEntry]:
-    """An entry of a list: what the index has of it."""
+    """Return the key and the index entry of an index item."""
     attributes = {name: next(iter(value.values())) for name, value in item.items()}
     key = Key(str(attributes.pop("pk")), str(attributes.pop("sk")))
     name, at = str(attributes.pop("listed_as")), from_micros(int(str(attributes.pop("changed_at"))))

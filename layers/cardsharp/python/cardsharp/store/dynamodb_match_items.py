@@ -21,7 +21,7 @@ HEADER_SORT_KEY = "header"
 
 
 def timestamp_attribute(value: datetime) -> Value:
-    """A moment as an attribute."""
+    """Return a moment as an attribute, in microseconds."""
     return number_attribute(to_micros(value))
 
 
@@ -44,27 +44,27 @@ def to_attribute(value: AttributeInput) -> Value:
 
 
 def expression_values(**fields: AttributeInput) -> dict[str, Value]:
-    """Attributes as an expression refers to them, by their names after a colon."""
+    """Return the values of an expression, each under its name after a colon."""
     return {f":{name}": to_attribute(value) for name, value in fields.items()}
 
 
 def match_partition(match_id: str) -> str:
-    """The partition key of all that belongs to a match."""
+    """Return the partition key of all items of a match."""
     return f"match#{match_id}"
 
 
 def header_key(match_id: str) -> dict[str, Value]:
-    """The key of a match's header."""
+    """Return the key of a match's header."""
     return item_key(match_partition(match_id), HEADER_SORT_KEY)
 
 
 def move_key(match_id: str, sequence: int) -> dict[str, Value]:
-    """The key of one move; the padding makes the order of keys that of sequences."""
+    """Return the key of one move, padded so that keys sort as sequences do."""
     return item_key(match_partition(match_id), f"{MOVE_PREFIX}{sequence:06}")
 
 
 def note_item(match_id: str, note: DebugNote) -> dict[str, Value]:
-    """A debugging note with the second at which the table may drop it."""
+    """Return the item of a debugging note, with its expiry."""
     return {
         **item_key(
             match_partition(match_id),
@@ -114,14 +114,14 @@ def _match_of(match_id: str, item: Item) -> MatchRecord:
 
 
 def move_from_item(item: Item) -> MoveRecord:
-    """A move item as its record."""
+    """Return the record of a move item."""
     sequence = int(item["sk"]["S"].removeprefix(MOVE_PREFIX))
     bodies, fault = decode_all(intent=_body(item, "intent_json"), facts=_body(item, "facts_json"))
     return MoveRecord(sequence, **bodies, read_error=fault)
 
 
 def note_from_item(item: Item) -> DebugNote:
-    """A note item as its record; a body that cannot be read is empty."""
+    """Return the note of a note item; a body that cannot be read is empty."""
     micros = int(item["sk"]["S"].removeprefix(NOTE_PREFIX).partition("#")[0])
     bodies, _ = decode_all(body=_stored(item["body_json"]))
     return DebugNote(item["kind"]["S"], from_micros(micros), bodies["body"] or {})
@@ -136,7 +136,7 @@ def _body(item: Item, name: str) -> str | bytes | None:
 
 
 def _stored(value: Value) -> str | bytes:
-    """A stored body: packed, or a text as version 0.2 wrote it."""
+    """Return a stored body: compressed, or a text as version 0.2 wrote it."""
     return value["B"] if "B" in value else value["S"]
 
 

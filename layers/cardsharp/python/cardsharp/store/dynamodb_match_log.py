@@ -45,11 +45,13 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 _LEASE_CONDITION = "lease_fence = :fence AND lease_owner = :owner"
-_BEAT = "claim_beat = if_not_exists(claim_beat, :zero) + :one"
+_VERSION_CLAUSE = "claim_beat = if_not_exists(claim_beat, :zero) + :one"
 _RELEASE_CLAUSE = " REMOVE lease_owner, lease_idle, announced_by, announced_idle"
-_BORN = "started_at = if_not_exists(started_at, :now), match_day = if_not_exists(match_day, :day), "
+_CREATION_CLAUSE = (
+    "started_at = if_not_exists(started_at, :now), match_day = if_not_exists(match_day, :day), "
+)
 _COUNTER_VALUES: Mapping[str, AttributeInput] = {"zero": 0, "one": 1}
-_CHUNK = 50  # writes in one transaction, below the 100 actions and the 4 MB
+_CHUNK = 50  # writes in one transaction, whose limits are 100 writes and 4 MB
 
 
 class DynamoMatchLog(DynamoMatchReader):
@@ -67,9 +69,9 @@ class DynamoMatchLog(DynamoMatchReader):
     ) -> None:
         super().__init__(table, client)
         self._clock = clock
-        self._keep = retention
-        # What an update sets besides, so that the table drops the item in time.
-        self._expires = "" if retention is None else ", expires_at = :expires"
+        self._retention = retention
+        # Sets the time at which the table deletes the item, in each update.
+        self._expiry_clause = "" if retention is None else ", expires_at = :expires"
 
     def close(self) -> None:
         """Leave the connections open: they are for the whole process."""
@@ -78,20 +80,22 @@ class DynamoMatchLog(DynamoMatchReader):
         self, match_id: str, ttl: timedelta, expired_lease: ExpiredLease | None = None
     ) -> bool:
         """Mark a running match as queued if it is free or unchanged; True for one caller only."""
-        is_open, idle = "attribute_not_exists(claim_ttl)", timedelta(0)
+        is_free, idle = "attribute_not_exists(claim_ttl)", timedelta(0)
         states = {"announced": MatchStatus.ANNOUNCED, "finished": MatchStatus.FINISHED}
-        values = {**self._birth(), **states, "ttl": ttl, "us": str(uuid.uuid4())}
+        values = {**self._creation_values(), **states, "ttl": ttl, "us": str(uuid.uuid4())}
         if expired_lease is not None:
-            is_open, idle = f"({is_open} OR claim_beat = :seen)", expired_lease.idle_for
+            is_free, idle = f"({is_free} OR claim_beat = :seen)", expired_lease.idle_for
             values["seen"] = expired_lease.lease_version
         try:
             self._table.update(
                 items.header_key(match_id),
-                f"SET {_BORN}{_BEAT}, match_status = if_not_exists(match_status, :announced), "
-                f"claim_ttl = :ttl, announced_by = :us, announced_idle = :idle{self._expires}",
-                # A repeat after a lost answer meets its own announcement.
+                f"SET {_CREATION_CLAUSE}{_VERSION_CLAUSE}, "
+                "match_status = if_not_exists(match_status, :announced), "
+                "claim_ttl = :ttl, announced_by = :us, "
+                f"announced_idle = :idle{self._expiry_clause}",
+                # A retry whose first response was lost finds our own mark and succeeds again.
                 f"attribute_not_exists(pk) OR announced_by = :us OR "
-                f"(match_status <> :finished AND {is_open})",
+                f"(match_status <> :finished AND {is_free})",
                 items.expression_values(**values, idle=idle),
             )
         except ConditionFailed:
@@ -103,14 +107,21 @@ class DynamoMatchLog(DynamoMatchReader):
     ) -> Lease | None:
         """Acquire the lease of a match that is free, queued or this owner's; else None."""
         states = {"running": MatchStatus.RUNNING, "finished": MatchStatus.FINISHED}
-        values = {**self._birth(), **states, "owner": owner, "ttl": ttl, "header": header or {}}
+        values = {
+            **self._creation_values(),
+            **states,
+            "owner": owner,
+            "ttl": ttl,
+            "header": header or {},
+        }
         try:
             item = self._table.update(
                 items.header_key(match_id),
-                f"SET {_BORN}{_BEAT}, match_status = :running, lease_owner = :owner, "
+                f"SET {_CREATION_CLAUSE}{_VERSION_CLAUSE}, "
+                "match_status = :running, lease_owner = :owner, "
                 "lease_fence = if_not_exists(lease_fence, :zero) + :one, claim_ttl = :ttl, "
                 "lease_idle = if_not_exists(announced_idle, :zero), "
-                f"header_json = if_not_exists(header_json, :header){self._expires} "
+                f"header_json = if_not_exists(header_json, :header){self._expiry_clause} "
                 "REMOVE announced_by, announced_idle",
                 "attribute_not_exists(pk) OR (match_status <> :finished AND "
                 "(attribute_not_exists(lease_owner) OR attribute_exists(announced_idle) "
@@ -151,15 +162,15 @@ class DynamoMatchLog(DynamoMatchReader):
         try:
             self._table.update(
                 items.move_key(lease.match_id, sequence),
-                f"SET intent_json = :intent, fence = :fence{self._expires}",
+                f"SET intent_json = :intent, fence = :fence{self._expiry_clause}",
                 "attribute_not_exists(facts_json) "
                 "AND (attribute_not_exists(fence) OR fence <= :fence)",
                 values,
             )
-        except ConditionFailed as unmet:
+        except ConditionFailed as failure:
             raise WriteConflict(
                 f"Move {sequence} of match {lease.match_id} was already played, or is another's."
-            ) from unmet
+            ) from failure
 
     def write_facts(self, lease: Lease, facts: Mapping[int, Body]) -> None:
         """Write the facts of moves by sequence; a move that already has facts keeps them."""
@@ -167,14 +178,15 @@ class DynamoMatchLog(DynamoMatchReader):
             sequence: items.expression_values(facts=body, fence=lease.fence_token, **self._expiry())
             for sequence, body in sorted(facts.items())
         }
-        # Without facts the lease is still checked.
+        # The lease is checked even if there are no facts to write. As in `write_intent`, checking
+        # it in a write of its own costs one write unit, a transaction would double every unit.
         self._update_leased(lease, "")
         for sequence, values in updates.items():
-            # Those of an older lease give way.
+            # Facts that an earlier lease wrote are replaced; those of this lease are kept.
             with suppress(ConditionFailed):
                 self._table.update(
                     items.move_key(lease.match_id, sequence),
-                    f"SET facts_json = :facts, fence = :fence{self._expires}",
+                    f"SET facts_json = :facts, fence = :fence{self._expiry_clause}",
                     "fence < :fence OR (attribute_not_exists(facts_json) "
                     "AND (attribute_not_exists(fence) OR fence = :fence))",
                     values,
@@ -182,16 +194,23 @@ class DynamoMatchLog(DynamoMatchReader):
 
     def retract_moves(self, lease: Lease, sequence: int) -> None:
         """Remove the moves from `sequence` on; each is preserved as a note."""
-        lost = [move for move in self.moves(lease.match_id) if move.sequence >= sequence]
-        writes = [write for move in reversed(lost) for write in self._withdrawing(lease, move)]
+        missing_moves = [move for move in self.moves(lease.match_id) if move.sequence >= sequence]
+        writes = [
+            write
+            for move in reversed(missing_moves)
+            for write in self._retraction_writes(lease, move)
+        ]
         key = items.header_key(lease.match_id)
-        beat = self._table.update_write(key, f"SET {_BEAT}", _LEASE_CONDITION, _lease_values(lease))
-        # The last first and each with its note, so that what is left is a history at any moment.
+        version_write = self._table.update_write(
+            key, f"SET {_VERSION_CLAUSE}", _LEASE_CONDITION, _lease_values(lease)
+        )
+        # The last moves first, and each with its note in one transaction: if we die in between,
+        # the moves that remain are still a complete history up to some move.
         for start in range(0, max(1, len(writes)), _CHUNK):
             try:
-                self._table.transact_write([beat, *writes[start : start + _CHUNK]])
-            except ConditionFailed as unmet:  # of the beat, for the others have no condition
-                raise _lost(lease) from unmet
+                self._table.transact_write([version_write, *writes[start : start + _CHUNK]])
+            except ConditionFailed as failure:  # only the write of the version has a condition
+                raise _lease_conflict(lease) from failure
 
     def finish(self, lease: Lease, outcome: Body) -> None:
         """Close the match with its outcome and clear the lease; quiet if it is finished."""
@@ -211,39 +230,39 @@ class DynamoMatchLog(DynamoMatchReader):
         """Make a match run again that is finished as in this record; True for one caller only."""
         if match.finished_at is None:
             return False
-        note = self._noting(match.match_id, reopened_outcome(match, self._clock.now()))
-        opened = self._table.update_write(
+        note = self._note_write(match.match_id, reopened_outcome(match, self._clock.now()))
+        reopen_write = self._table.update_write(
             items.header_key(match.match_id),
-            f"SET {_BEAT}, match_status = :running REMOVE outcome_json, finished_at",
+            f"SET {_VERSION_CLAUSE}, match_status = :running REMOVE outcome_json, finished_at",
             "finished_at = :finished",
             items.expression_values(
                 **_COUNTER_VALUES, running=MatchStatus.RUNNING, finished=match.finished_at
             ),
         )
         try:
-            self._table.transact_write([opened, note])
+            self._table.transact_write([reopen_write, note])
         except ConditionFailed:
             return False
         return True
 
     def add_note(self, match_id: str, kind: str, body: Body) -> None:
-        """Keep a debugging note for two weeks; the table drops it by itself."""
+        """Write a debugging note for two weeks; the table then deletes it."""
         self._table.put(items.note_item(match_id, DebugNote(kind, self._clock.now(), body)))
 
     def notes(self, match_id: str) -> list[DebugNote]:
-        """The unexpired debugging notes of a match, oldest first."""
+        """Return the unexpired debugging notes of a match, oldest first."""
         notes = map(
             items.note_from_item,
             self._table.query_prefix(items.match_partition(match_id), items.NOTE_PREFIX),
         )
-        # The table drops them hours or days too late.
+        # DynamoDB deletes expired items hours or days late.
         return [note for note in notes if note.created_at + NOTE_TTL > self._clock.now()]
 
     def running_matches(self) -> list[MatchRecord]:
-        """The running matches with their present leases; a new one may show late."""
+        """Return the running matches with their current leases; a new one may be missing."""
         return self.matches(status=MatchStatus.RUNNING, limit=-1)
 
-    def _birth(self) -> dict[str, AttributeInput]:
+    def _creation_values(self) -> dict[str, AttributeInput]:
         timestamp = self._clock.now()
         return {
             **_COUNTER_VALUES,
@@ -253,10 +272,10 @@ class DynamoMatchLog(DynamoMatchReader):
         }
 
     def _expiry(self) -> dict[str, AttributeInput]:
-        """The second from which the table may drop what is written now."""
-        if self._keep is None:
+        """Return the second from which the table may delete what is written now."""
+        if self._retention is None:
             return {}
-        return {"expires": int((self._clock.now() + self._keep).timestamp())}
+        return {"expires": int((self._clock.now() + self._retention).timestamp())}
 
     def _update_leased(self, lease: Lease, update: str, **attributes: AttributeInput) -> None:
         key, values = (
@@ -264,24 +283,29 @@ class DynamoMatchLog(DynamoMatchReader):
             {**items.expression_values(**attributes), **_lease_values(lease)},
         )
         try:
-            self._table.update(key, f"SET {_BEAT}{update}", _LEASE_CONDITION, values)
-        except ConditionFailed as unmet:
-            raise _lost(lease) from unmet
+            self._table.update(key, f"SET {_VERSION_CLAUSE}{update}", _LEASE_CONDITION, values)
+        except ConditionFailed as failure:
+            raise _lease_conflict(lease) from failure
 
-    def _withdrawing(self, lease: Lease, move: MoveRecord) -> "list[TransactWriteItemTypeDef]":
+    def _retraction_writes(
+        self, lease: Lease, move: MoveRecord
+    ) -> "list[TransactWriteItemTypeDef]":
         """Return the writes that empty a move and preserve it as a note.
 
         The role has no permission to delete items.
         """
-        emptied = self._table.update_write(
+        empty_write = self._table.update_write(
             items.move_key(lease.match_id, move.sequence),
             "SET fence = :fence REMOVE intent_json, facts_json",
             "",
             items.expression_values(fence=lease.fence_token),
         )
-        return [emptied, self._noting(lease.match_id, retracted_move(move, self._clock.now()))]
+        return [
+            empty_write,
+            self._note_write(lease.match_id, retracted_move(move, self._clock.now())),
+        ]
 
-    def _noting(self, match_id: str, note: DebugNote) -> "TransactWriteItemTypeDef":
+    def _note_write(self, match_id: str, note: DebugNote) -> "TransactWriteItemTypeDef":
         """Return the write of a note as an update: the poller's role may not put items."""
         item = items.note_item(match_id, note)
         key = {name: item.pop(name) for name in ("pk", "sk")}
@@ -293,5 +317,5 @@ def _lease_values(lease: Lease) -> dict[str, Value]:
     return items.expression_values(**_COUNTER_VALUES, fence=lease.fence_token, owner=lease.owner)
 
 
-def _lost(lease: Lease) -> WriteConflict:
+def _lease_conflict(lease: Lease) -> WriteConflict:
     return WriteConflict(f"Match {lease.match_id} is no longer held by {lease.owner}.")

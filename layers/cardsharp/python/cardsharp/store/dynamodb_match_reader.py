@@ -29,12 +29,12 @@ class DynamoMatchReader:
         self._projection = projection
 
     def match(self, match_id: str) -> MatchRecord | None:
-        """The header of a match, or None if the log does not know it."""
+        """Return the header of a match, None if the log does not have it."""
         item = self._table.get(items.header_key(match_id), projection=self._projection)
         return None if item is None else items.match_from_item(item)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
-        """All moves of a match in the order of their sequence."""
+        """Return all moves of a match in the order of their sequence."""
         stored = self._table.query_prefix(
             items.match_partition(match_id), items.MOVE_PREFIX, self._projection
         )
@@ -44,7 +44,7 @@ class DynamoMatchReader:
         ]
 
     def last_move(self, match_id: str) -> int:
-        """The sequence of the last move that has facts, -1 where none has."""
+        """Return the sequence of the last move that has facts, -1 if none has."""
         stored = self._table.last_key_with(
             items.match_partition(match_id), items.MOVE_PREFIX, "facts_json"
         )
@@ -53,7 +53,7 @@ class DynamoMatchReader:
     def matches(
         self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
     ) -> list[MatchRecord]:
-        """Headers, the last started first; a new match or status may show late."""
+        """Return headers, the last started first; a recent change may be missing."""
         if day is not None and status is None:
             keys = self._table.query_index(
                 "by-day", "match_day = :key", items.expression_values(key=str(day))
@@ -66,7 +66,7 @@ class DynamoMatchReader:
         return [record for record in records if status is None or record.status is status]
 
     def _by_status(self, status: MatchStatus, day: date | None) -> Iterator[Item]:
-        """The keys of the matches of a status, and of a UTC day, newest first."""
+        """Yield the keys of the matches of a status and UTC day, newest first."""
         condition, values = "match_status = :key", items.expression_values(key=status)
         if day is not None:
             condition += " AND started_at BETWEEN :first AND :last"
@@ -92,6 +92,6 @@ class DynamoMatchReader:
 
 
 def _order_of_play(record: MatchRecord) -> tuple[datetime, list[str | int]]:
-    """A sort key: the moment of the beginning, then the numbers in the id, such as a deal's."""
+    """Return a sort key: the start, then the numbers in the id, such as that of a deal."""
     parts = re.split(r"(\d+)", record.match_id)
     return record.started_at, [int(part) if at % 2 else part for at, part in enumerate(parts)]

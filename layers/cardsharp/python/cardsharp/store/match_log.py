@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
 
-Body = Mapping[str, object]  # a JSON object: string keys, and values that `json.dumps` takes
+Body = Mapping[str, object]  # a JSON object
 
 
 class MatchStatus(StrEnum):
@@ -58,7 +58,7 @@ class MatchRecord:
     is_queued: bool = False
     outcome: Body | None = None
     finished_at: datetime | None = None
-    read_error: str | None = None  # what of it cannot be read, and is empty here
+    read_error: str | None = None  # describes the parts that cannot be read and are empty here
 
     @property
     def is_parked(self) -> bool:
@@ -84,7 +84,7 @@ class MoveRecord:
     sequence: int
     intent: Body | None
     facts: Body | None
-    read_error: str | None = None  # what of it cannot be read, and is None here
+    read_error: str | None = None  # describes the parts that cannot be read and are None here
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,22 +100,22 @@ class MatchReader(Protocol):
     """Read access to a match log; always consistent unless a method says otherwise."""
 
     def match(self, match_id: str) -> MatchRecord | None:
-        """The header of a match, or None if the log does not know it."""
+        """Return the header of a match, None if the log does not have it."""
 
     def moves(self, match_id: str) -> list[MoveRecord]:
-        """All moves of a match in the order of their sequence."""
+        """Return all moves of a match in the order of their sequence."""
 
     def matches(
         self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
     ) -> list[MatchRecord]:
-        """Return headers, the last started first; a change may show late, leases too.
+        """Return headers, the last started first; a recent change may be missing, also of a lease.
 
         Among matches with the same start, such as the deals of a table, the last played is
         first. `day` is the UTC day on which a match was first queued or acquired.
         """
 
     def notes(self, match_id: str) -> list[DebugNote]:
-        """The unexpired debugging notes of a match, oldest first."""
+        """Return the unexpired debugging notes of a match, oldest first."""
 
 
 class MatchLog(MatchReader, Protocol):
@@ -159,7 +159,7 @@ class MatchLog(MatchReader, Protocol):
         """
 
     def running_matches(self) -> list[MatchRecord]:
-        """The running matches with their present leases; a new one may show late."""
+        """Return the running matches with their current leases; a new one may be missing."""
 
     def update_header(self, lease: Lease, header: Body) -> None:
         """Replace the match's header facts (players, tags, strategy)."""

@@ -8,9 +8,7 @@ from cardsharp.store.match_log import DebugNote, MatchReader, MatchRecord, Match
 MatchSnapshot = tuple[MatchRecord, list[MoveRecord]]  # a match with its moves
 
 
-MatchIndex = Mapping[
-    str, tuple[datetime, MatchStatus]
-]  # when each began, and how far it is, by its id
+MatchIndex = Mapping[str, tuple[datetime, MatchStatus]]  # start and status of each match by id
 
 
 class SnapshotMatchReader(MatchReader):
@@ -20,12 +18,12 @@ class SnapshotMatchReader(MatchReader):
         self._load, self._listed = load, index
 
     def match(self, match_id: str) -> MatchRecord | None:
-        """A match."""
+        """Return the header of a match."""
         snapshot = self._load(match_id)
         return None if snapshot is None else snapshot[0]
 
     def moves(self, match_id: str) -> list[MoveRecord]:
-        """The moves of a match."""
+        """Return the moves of a match."""
         snapshot = self._load(match_id)
         return [] if snapshot is None else snapshot[1]
 

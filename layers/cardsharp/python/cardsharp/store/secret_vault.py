@@ -1,8 +1,8 @@
 """Secrets that belong to a match, such as the id by which a service knows its player.
 
-They are kept apart from the match log, so that nothing that shows a match can show them: at home
-in a file of their own beside the log's, for its owner's eyes; in its table in partitions of their
-own, which no index lists.
+They are stored apart from the match log, so that nothing that shows a match can show them. On a
+local machine they are in a file of their own beside that of the log, which only its owner can
+read. In a table they are in partitions of their own, which no index lists.
 
 | partition | sort | body |
 |---|---|---|
@@ -18,7 +18,7 @@ from cardsharp.store.documents import DocumentStore, Key, Put, try_commit
 from cardsharp.store.factories import StoreFactory
 from cardsharp.store.match_log import Body
 
-SECRET_TTL = timedelta(days=90)  # how long a secret is kept after it was last written
+SECRET_TTL = timedelta(days=90)  # a secret expires so long after its last write
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class SecretVault:
         self.documents.commit(self._put(match_id, secret, None))
 
     def find(self, match_id: str) -> Body | None:
-        """The secret as of now, or None."""
+        """Return the current secret, None if there is none."""
         document = self.documents.get(_key(match_id))
         return None if document is None else document.body
 

@@ -15,12 +15,12 @@ from cardsharp.store.sqlite_file import FileSchema, SqliteFile, migrations_in
 
 _log = logging.getLogger(__name__)
 
-_CONTENTS = FileSchema(
+_SCHEMA = FileSchema(
     "file of documents",
     "CARDSHARP_STORE",
     migrations_in(Path(__file__).with_name("documents.sql")),
 )
-_FIND = (
+_SELECT = (
     "SELECT * FROM documents WHERE partition = :partition_key AND sort = :sort_key "
     "AND (expires IS NULL OR expires > :now)"
 )
@@ -33,32 +33,32 @@ _SET = (
     "SET version = version + 1, body = :body, expires = :end, "
     "listed = :listed, at = :at, shown = :shown"
 )
-_NEW = f"{_INSERT} NOTHING"
-_UNREAD = f"{_INSERT} UPDATE {_SET}"
-_CHANGED = (
+_INSERT_IF_ABSENT = f"{_INSERT} NOTHING"
+_UPSERT = f"{_INSERT} UPDATE {_SET}"
+_UPDATE_VERSION = (
     f"UPDATE documents {_SET} WHERE partition = :partition_key AND sort = :sort_key "
     "AND version = :expected AND (expires IS NULL OR expires > :now)"
 )
-_GONE = (
+_DELETE = (
     "DELETE FROM documents WHERE partition = :partition_key AND sort = :sort_key "
     "AND (:expected IS NULL OR version = :expected)"
 )
-_ADD = (
+_INCREMENT = (
     "INSERT INTO documents (partition, sort, version, body, expires) "
     "VALUES (:partition_key, :sort_key, 1, json_object('count', :by), :end) "
     "ON CONFLICT (partition, sort) DO UPDATE SET expires = :end, "
     "body = json_object('count', json_extract(body, '$.count') + :by) "
     "WHERE :most IS NULL OR json_extract(body, '$.count') + :by <= :most"
 )
-_ENTRIES = (
+_SELECT_INDEX = (
     "SELECT * FROM documents WHERE listed = :name AND at > :since "
     "AND (expires IS NULL OR expires > :now) ORDER BY at DESC LIMIT :most"
 )
-_RANGE = (
+_SELECT_RANGE = (
     "SELECT * FROM documents WHERE partition = :partition_key AND sort > :after "
     "AND (expires IS NULL OR expires > :now) ORDER BY sort LIMIT :most"
 )
-_DROP = "DELETE FROM documents WHERE expires <= ?"
+_DELETE_EXPIRED = "DELETE FROM documents WHERE expires <= ?"
 
 
 class SqliteDocumentStore:
@@ -73,17 +73,17 @@ class SqliteDocumentStore:
         self,
         path: str | Path,
         clock: Clock,
-        schema: FileSchema = _CONTENTS,
+        schema: FileSchema = _SCHEMA,
         *,
         read_only: bool = False,
     ) -> None:
         self._file = SqliteFile(path, schema, read_only=read_only)
-        self._clock, self._to_read = clock, read_only
+        self._clock, self._read_only = clock, read_only
 
     def get(self, key: Key) -> Document | None:
         """See `DocumentStore`."""
         with self._file.reading() as db:
-            row = db.execute(_FIND, {**key._asdict(), "now": self._current_micros()}).fetchone()
+            row = db.execute(_SELECT, {**key._asdict(), "now": self._current_micros()}).fetchone()
         return None if row is None else _document(row)
 
     def query(
@@ -97,17 +97,18 @@ class SqliteDocumentStore:
             "now": self._current_micros(),
         }
         with self._file.reading() as db:
-            return [_document(row) for row in db.execute(_RANGE, params)]
+            return [_document(row) for row in db.execute(_SELECT_RANGE, params)]
 
     def commit(self, *writes: Write) -> None:
         """See `DocumentStore`."""
         current_micros = self._current_micros()
         with self._file.transaction() as db:
-            # What begins makes room; a document that goes on is not to pay for that.
+            # A new document removes expired ones, so that the file does not grow. A mere update
+            # does not pay for that.
             if not all(isinstance(write, Put) and write.expected_version for write in writes):
-                db.execute(_DROP, (current_micros,))
+                db.execute(_DELETE_EXPIRED, (current_micros,))
             for change in writes:
-                _carry_out(db, change, current_micros)
+                _apply_write(db, change, current_micros)
 
     def query_index(
         self, index_name: str, since: datetime, limit: int
@@ -120,14 +121,14 @@ class SqliteDocumentStore:
             "now": self._current_micros(),
         }
         with self._file.reading() as db:
-            rows = db.execute(_ENTRIES, params).fetchall()
+            rows = db.execute(_SELECT_INDEX, params).fetchall()
         entries = []
         for row in rows:
             try:
                 attributes = cast("Mapping[str, str | bool]", decode(row["shown"]))
             except StoreError as error:  # it hides no other
                 log_context = {"sort": row["sort"]}
-                _log.warning("an entry of a list cannot be read: %s", error, extra=log_context)
+                _log.warning("an index entry cannot be read: %s", error, extra=log_context)
                 continue
             listed = IndexEntry(row["listed"], from_micros(row["at"]), attributes)
             entries.append((Key(row["partition"], row["sort"]), listed))
@@ -144,10 +145,10 @@ class SqliteDocumentStore:
         self._file.close()
 
     def _current_micros(self) -> int:
-        return 0 if self._to_read else to_micros(self._clock.now())
+        return 0 if self._read_only else to_micros(self._clock.now())
 
 
-def _carry_out(db: sqlite3.Connection, change: Write, current_micros: int) -> None:
+def _apply_write(db: sqlite3.Connection, change: Write, current_micros: int) -> None:
     """Make one of several writes; raise `WriteConflict` if its condition does not hold."""
     params = {
         "partition_key": change.key.partition_key,
@@ -156,13 +157,19 @@ def _carry_out(db: sqlite3.Connection, change: Write, current_micros: int) -> No
     }
     match change:
         case Increment(_, by, expires, max_value):
-            statement = _ADD
+            statement = _INCREMENT
             params |= {"by": by, "end": to_micros(expires), "most": max_value}
         case Delete(_, expected):
-            statement = _GONE
+            statement = _DELETE
             params |= {"expected": expected}
         case Put(_, body, expected, expires, listed):
-            statement = _UNREAD if expected is None else _NEW if not expected else _CHANGED
+            statement = (
+                _UPSERT
+                if expected is None
+                else _INSERT_IF_ABSENT
+                if not expected
+                else _UPDATE_VERSION
+            )
             params |= {"expected": expected, "body": encode(body)}
             params |= {"end": None if expires is None else to_micros(expires)}
             params |= {
@@ -170,10 +177,10 @@ def _carry_out(db: sqlite3.Connection, change: Write, current_micros: int) -> No
                 "shown": listed and encode(listed.attributes),
             }
             params |= {"at": listed and to_micros(listed.sort_time)}
-    written = db.execute(statement, params).rowcount
-    if not written and not (isinstance(change, Delete) and change.expected_version is None):
+    row_count = db.execute(statement, params).rowcount
+    if not row_count and not (isinstance(change, Delete) and change.expected_version is None):
         raise WriteConflict(
-            "The document was changed by somebody else, or the count is at its most."
+            "The document was changed by somebody else, or the counter is at its maximum."
         )
 
 

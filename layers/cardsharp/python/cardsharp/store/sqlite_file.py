@@ -65,17 +65,17 @@ class SqliteFile:
 
     def __init__(self, path: str | Path, schema: FileSchema, *, read_only: bool = False) -> None:
         self._path = Path(path)
-        self._contents = schema
+        self._schema = schema
         self._lock = threading.RLock()  # a file that is replaced is prepared in the midst of it
-        self._to_read = read_only
-        with self._translated():
+        self._read_only = read_only
+        with self._translate_errors():
             self._open()
 
     def close(self) -> None:
         """Close the file; it cannot be used afterwards."""
-        # Under a thread that is in the middle of a statement it would crash the process.
+        # Closing it while another thread executes a statement would crash the process.
         with self._lock:
-            self._end()
+            self._finalizer()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -93,15 +93,15 @@ class SqliteFile:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Yield the database to one thread at a time."""
-        with self._lock, self._translated():
-            if self._is_gone():
+        with self._lock, self._translate_errors():
+            if self._is_replaced():
                 self._replace()
             yield self._db
 
     def _open(self) -> None:
         """Connect; a file to write is created first if missing, for its owner alone."""
-        place, exclusive = str(self._path), self._contents.is_exclusive
-        if self._to_read:
+        place, exclusive = str(self._path), self._schema.is_exclusive
+        if self._read_only:
             place = f"{self._path.absolute().as_uri()}?mode=rw"
         elif place != MEMORY_PATH and not self._path.exists():
             create_private_file(self._path)
@@ -111,24 +111,24 @@ class SqliteFile:
             timeout=wait.total_seconds(),
             isolation_level=None,
             check_same_thread=False,
-            uri=self._to_read,
+            uri=self._read_only,
         )
-        self._is = _identity(self._path)
-        # What is kept in memory goes when nobody has it any more, without a call of `close`.
-        self._end = weakref.finalize(self, self._db.close)
+        self._file_identity = _identity(self._path)
+        # Closes a database in memory when nobody refers to it any more.
+        self._finalizer = weakref.finalize(self, self._db.close)
         self._db.row_factory = sqlite3.Row
-        # One damaged letter must not hide the other rows of an answer.
+        # One damaged character must not hide the other rows of a result.
         self._db.text_factory = partial(str, encoding="utf-8", errors="replace")
         try:
             self._prepare()
         except BaseException:
-            self._end()
+            self._finalizer()
             raise
 
-    def _is_gone(self) -> bool:
+    def _is_replaced(self) -> bool:
         """Return True if our file was deleted or replaced, so that writes to it would be lost."""
-        writes = self._end.alive and not self._to_read and str(self._path) != MEMORY_PATH
-        return writes and _identity(self._path) != self._is
+        writes = self._finalizer.alive and not self._read_only and str(self._path) != MEMORY_PATH
+        return writes and _identity(self._path) != self._file_identity
 
     def _replace(self) -> None:
         """Continue with the file that replaced ours, or with a new one.
@@ -136,56 +136,56 @@ class SqliteFile:
         An exclusive file is not replaced: its owner has data in memory that a new one would
         lack.
         """
-        name, path = self._contents.description, self._path
+        name, path = self._schema.description, self._path
         message = f"The {name} {path} was deleted or replaced while it was in use"
-        if self._contents.is_exclusive:
+        if self._schema.is_exclusive:
             raise StoreError(f"{message}. Put it back, or start again with a new file.")
-        _log.error("%s; what it held is lost, and a file that is there now goes on.", message)
-        self._end()
+        _log.error("%s. Its data is lost, and the file that is there now is used instead.", message)
+        self._finalizer()
         for end in _SIDECARS:  # of the deleted file; in a new one they would be taken for its own
             if not path.exists():
                 Path(f"{path}{end}").unlink(missing_ok=True)
         self._open()
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """Raise a failure of the file as a `StoreError` that names the file."""
         try:
             yield
         except (sqlite3.Error, OSError) as error:
             raise StoreError(
-                f"The {self._contents.description} {self._path} cannot be used: {error}. "
+                f"The {self._schema.description} {self._path} cannot be used: {error}. "
                 "Check the file "
-                f"and its folder, or set {self._contents.setting_name} to another file."
+                f"and its folder, or set {self._schema.setting_name} to another file."
             ) from error
 
     def _prepare(self) -> None:
         """Bring the schema up to date; for one that writes, switch to a write-ahead log."""
         # Two first openers can collide in the switch, which ignores the busy timeout.
-        attempts = 1 if self._contents.is_exclusive else 5
+        attempts = 1 if self._schema.is_exclusive else 5
         for attempt in stamina.retry_context(
             on=_is_busy, attempts=attempts, timeout=5, wait_initial=0.02
         ):
             with attempt:
-                version = self._version(may_be_empty=not self._to_read)
-                if not self._to_read:
-                    self._switch()
-        if version < len(self._contents.migrations):
+                version = self._version(may_be_empty=not self._read_only)
+                if not self._read_only:
+                    self._enable_wal()
+        if version < len(self._schema.migrations):
             with self.transaction():
-                # Somebody else may have been here first.
-                for step in self._contents.migrations[self._version(may_be_empty=True) :]:
+                # Another process may have migrated the file since we read its version.
+                for step in self._schema.migrations[self._version(may_be_empty=True) :]:
                     for statement in filter(str.strip, step.split(";")):
                         self._db.execute(statement)
-                self._db.execute(f"PRAGMA user_version = {len(self._contents.migrations)}")
-        if self._to_read:
+                self._db.execute(f"PRAGMA user_version = {len(self._schema.migrations)}")
+        if self._read_only:
             self._db.execute("PRAGMA query_only = ON")
 
-    def _switch(self) -> None:
+    def _enable_wal(self) -> None:
         """Restrict the file and its sidecars to its owner, and switch to a write-ahead log."""
         if str(self._path) != MEMORY_PATH:
             for end in ("", *_SIDECARS):
                 restrict_permissions(Path(f"{self._path}{end}"))
-        if self._contents.is_exclusive:
+        if self._schema.is_exclusive:
             self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
         self._db.execute("PRAGMA journal_mode = WAL")
         # Enough for a killed process. A power cut may cost the last commits, never the file.
@@ -193,7 +193,7 @@ class SqliteFile:
 
     def _version(self, *, may_be_empty: bool) -> int:
         """Return how many migrations the file has; raise `StoreError` unless it is ours."""
-        contents, (version, tables) = self._contents, _schema_of(self._db)
+        contents, (version, tables) = self._schema, _schema_of(self._db)
         if version > len(contents.migrations) and tables & contents.tables(
             len(contents.migrations)
         ):

@@ -124,11 +124,11 @@ class SqliteMatchLog:
 
     def retract_moves(self, lease: Lease, sequence: int) -> None:
         """Remove the moves from `sequence` on; each is preserved as a note."""
-        timestamp, lost = self._clock.now(), (lease.match_id, sequence)
+        timestamp, first_key = self._clock.now(), (lease.match_id, sequence)
         with self._owned(lease) as db:
-            for move in _moves(db, *lost):
+            for move in _moves(db, *first_key):
                 _keep_note(db, lease.match_id, retracted_move(move, timestamp))
-            db.execute("DELETE FROM moves WHERE match_id = ? AND sequence >= ?", lost)
+            db.execute("DELETE FROM moves WHERE match_id = ? AND sequence >= ?", first_key)
 
     def finish(self, lease: Lease, outcome: Body) -> None:
         """Close the match with its outcome and clear the lease; quiet if it is finished."""
@@ -170,12 +170,12 @@ class SqliteMatchLog:
             _keep_note(db, match_id, DebugNote(kind, timestamp, body))
 
     def match(self, match_id: str) -> MatchRecord | None:
-        """The header of a match, or None if the log does not know it."""
+        """Return the header of a match, None if the log does not have it."""
         with self._file.reading() as db:
             return _match(db, match_id)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
-        """All moves of a match in the order of their sequence."""
+        """Return all moves of a match in the order of their sequence."""
         with self._file.reading() as db:
             return _moves(db, match_id)
 
@@ -197,11 +197,11 @@ class SqliteMatchLog:
             return [_match_of(row) for row in db.execute(" ".join(query), params)]
 
     def running_matches(self) -> list[MatchRecord]:
-        """The running matches with their present leases."""
+        """Return the running matches with their current leases."""
         return self.matches(status=MatchStatus.RUNNING, limit=-1)
 
     def notes(self, match_id: str) -> list[DebugNote]:
-        """The unexpired debugging notes of a match, oldest first."""
+        """Return the unexpired debugging notes of a match, oldest first."""
         with self._file.reading() as db:
             rows = db.execute(
                 "SELECT * FROM notes WHERE match_id = ? AND expires_at > ? ORDER BY at, rowid",
@@ -210,7 +210,7 @@ class SqliteMatchLog:
         return list(map(_note_of, rows))
 
     def ids_finished_earlier_than(self, moment: datetime) -> list[str]:
-        """The ids of the matches that finished before a moment, the oldest first."""
+        """Return the ids of the matches that finished before a moment, the oldest first."""
         query = "SELECT id FROM matches WHERE status = ? AND finished < ? ORDER BY finished"
         with self._file.reading() as db:
             return [
@@ -252,7 +252,7 @@ def _set(db: sqlite3.Connection, match_id: str, **columns: str | int | None) -> 
 
 
 def _moves(db: sqlite3.Connection, match_id: str, first: int = 0) -> list[MoveRecord]:
-    """The moves of a match from that sequence on, in order."""
+    """Return the moves of a match from a sequence on, in order."""
     rows = db.execute(
         "SELECT * FROM moves WHERE match_id = ? AND sequence >= ? ORDER BY sequence",
         (match_id, first),
@@ -325,6 +325,6 @@ def _move_of(row: sqlite3.Row) -> MoveRecord:
 
 
 def _note_of(row: sqlite3.Row) -> DebugNote:
-    """A row of the notes table as its record; a body that cannot be read is empty."""
+    """Return the note of a row; a body that cannot be read is empty."""
     bodies, _ = decode_all(body=row["body"])
     return DebugNote(row["kind"], from_micros(row["at"]), bodies["body"] or {})
