@@ -114,7 +114,7 @@ def play(url: str, match_id: str, *words: str) -> None:
     limits = RequestLimits(action_timeout=ACT, connect_timeout=ACT / 2)
     with ArenaClient(url, Credentials(ALICE, PASSWORDS[ALICE]), limits) as client:
         if PLAIN in words:
-            client._exchange._session.mount("http://", HTTPAdapter(max_retries=0))
+            client._transport._session.mount("http://", HTTPAdapter(max_retries=0))
         client.get_match(match_id)
         print("ready", flush=True)  # noqa: T201 - what is waited for
         sys.stdin.readline()

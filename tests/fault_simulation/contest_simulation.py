@@ -177,7 +177,7 @@ class ContestScenario(FaultSimulation):
 
     def _client(self, player: Credentials) -> ArenaClient:
         client = ArenaClient(URL, player, LIMITS, session_state=ClientSessionState(self.scheduler))
-        client._exchange._session.mount(
+        client._transport._session.mount(
             "http://", self.network.plain_transport(self.contest_process)
         )
         return client

@@ -153,7 +153,7 @@ def test_r40_matches_beyond_the_rate_limit_are_skipped_and_logged(
 ) -> None:
     """Half of that limit feeds three."""
     assert at_limit(6, 6, limit=MAX_PER_USER // 2).max_concurrency == 3
-    assert "the limit of requests feeds 3 at once" in caplog.text
+    assert "the request limit allows 3 at once" in caplog.text
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ class WorkerEnvironment:
 
         The options of its own sockets still tell whether a closed connection drops its bytes.
         """
-        session = client._exchange._session
+        session = client._transport._session
         pool = cast("HTTPAdapter", session.get_adapter("https://")).poolmanager
         self.transport.drops_unsent_bytes = LINGER_RESET in pool.connection_pool_kw.get(
             "socket_options", ()

@@ -190,7 +190,7 @@ def test_waiting_for_a_turn_has_three_ends() -> None:
         assert len(arena.requests) == 3
         with pytest.raises(MatchOver) as caught:
             client.act(bodies.MATCH, DRAW)
-        assert not caught.value.doubtful
+        assert not caught.value.outcome_unknown
     assert last is not None
     assert last.state.winner_idx == 1
 
@@ -266,7 +266,7 @@ def test_a_read_is_repeated_until_the_fault_has_passed_or_the_last_attempt(
     with asking(fault) as (arena, client):
         with pytest.raises(kind, match=sentence) as caught:
             client.get_match(bodies.MATCH)
-        assert not caught.value.doubtful, "a read is never doubtful"
+        assert not caught.value.outcome_unknown, "a read is never doubtful"
         assert len(arena.requests) == LIMITS.max_attempts
 
 
@@ -295,11 +295,11 @@ CLEAR_NO = [
 def test_no_write_is_ever_repeated_and_only_a_clear_no_leaves_no_doubt(
     write: Ask, fault: Fault, kind: type[ArenaError], sentence: str
 ) -> None:
-    """The arena reads the request once, whatever it answers, and the error says "doubtful"."""
+    """The arena reads the request once, whatever it answers, and the error has that flag."""
     with asking(fault) as (arena, client):
         with pytest.raises(kind, match=sentence) as caught:
             write(client)
-        assert caught.value.doubtful is ((fault, kind, sentence) in IN_DOUBT)
+        assert caught.value.outcome_unknown is ((fault, kind, sentence) in IN_DOUBT)
         assert len(arena.requests) == 1
 
 
@@ -310,7 +310,7 @@ def test_a_refused_connection_is_reported_and_leaves_no_doubt(write: Ask) -> Non
         pytest.raises(Unreachable, match="no connection; is the server running") as caught,
     ):
         write(client)
-    assert not caught.value.doubtful
+    assert not caught.value.outcome_unknown
 
 
 # --- time ----------------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ def test_no_silence_and_no_drip_holds_a_request_beyond_its_limits() -> None:
         with asking(SLOW[slowness], limits=limits) as (arena, client):
             with pytest.raises(Unreachable, match=r"no answer within|too slowly") as caught:
                 {**READS, **WRITES}[name](client)
-            assert caught.value.doubtful is (name in WRITES)
+            assert caught.value.outcome_unknown is (name in WRITES)
             if name in WRITES:
                 assert client.session_state.request_counts.total() == 1
                 # A slow server finds the connection reset before it has read.
@@ -365,7 +365,7 @@ def test_the_last_attempt_gets_only_the_remaining_total_time(
     """After 1.5 s of waiting the second attempt hangs: it has the rest of 2 s, not 2 s more."""
     limits = replace(LIMITS, read_timeout=SOON * 20, total_timeout=SOON * 20)
     timeouts: list[timedelta] = []
-    send_once = ArenaTransport._once
+    send_once = ArenaTransport._send_once
 
     def record_timeout(
         transport: ArenaTransport, call: ArenaRequest, limit: timedelta
@@ -373,7 +373,7 @@ def test_the_last_attempt_gets_only_the_remaining_total_time(
         timeouts.append(limit)
         return send_once(transport, call, limit)
 
-    monkeypatch.setattr(ArenaTransport, "_once", record_timeout)
+    monkeypatch.setattr(ArenaTransport, "_send_once", record_timeout)
     busy = full_response(503, b"", {"Retry-After": "1.5"})
     with asking(busy, HANG, limits=limits) as (_, client), pytest.raises(Unreachable):
         client.get_match(bodies.MATCH)
@@ -401,7 +401,7 @@ def test_r26_a_write_is_not_sent_when_it_took_too_long_to_connect(
     with asking(full_response(body=bodies.DRAW_RESPONSE)) as (arena, client):
         with pytest.raises(Unreachable, match="not sent") as caught:
             write(client)
-        assert not caught.value.doubtful
+        assert not caught.value.outcome_unknown
         arena.wait_until_hung_up()
         assert arena.requests == []
 
@@ -410,7 +410,7 @@ def test_r31_an_action_without_time_to_arrive_is_not_sent() -> None:
     with asking(full_response(body=bodies.DRAW_RESPONSE)) as (arena, client):
         with pytest.raises(Unreachable, match="too late") as caught:
             client.act(bodies.MATCH, DRAW, timeout=timedelta(0))
-        assert not caught.value.doubtful
+        assert not caught.value.outcome_unknown
         assert client.act(bodies.MATCH, DRAW, timeout=timedelta(hours=1))
         assert len(arena.requests) == 1
 
@@ -560,7 +560,7 @@ def test_an_action_is_sent_once_whether_its_connection_idled_away_or_dies_under_
         client.get_match(bodies.MATCH)
         with pytest.raises(Unreachable) as caught:
             client.act(bodies.MATCH, DRAW)
-        assert caught.value.doubtful
+        assert caught.value.outcome_unknown
         assert [seen.method for seen in arena.requests] == ["GET", "POST"]
 
 
@@ -615,7 +615,7 @@ def test_a_digest_write_answers_only_one_challenge(
     with asking(fault, digest=True) as (arena, client):
         with pytest.raises(kind) as caught:
             client.act(bodies.MATCH, DRAW)
-        assert caught.value.doubtful is (kind is not Unauthorized)
+        assert caught.value.outcome_unknown is (kind is not Unauthorized)
         assert len(arena.requests) == request_count
 
 

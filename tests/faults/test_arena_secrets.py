@@ -92,5 +92,5 @@ def test_the_password_is_in_no_repr_no_error_and_no_log(caplog: pytest.LogCaptur
             with pytest.raises(RequestRejected, match="withheld"):
                 asking.whoami()
         assert CANARY not in repr(asking) + repr(CREDENTIALS) + repr(vars(asking))
-        assert CANARY not in repr(asking._exchange) + caplog.text
+        assert CANARY not in repr(asking._transport) + caplog.text
         assert echo not in caplog.text

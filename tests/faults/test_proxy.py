@@ -76,7 +76,7 @@ def test_a_proxy_that_wants_another_login_says_so_without_the_password(
         client = remote(proxy.url_as(f"us:{ENCODED}"), certificate[0])
         with client, pytest.raises(Unreachable, match="refuses the user and password") as caught:
             client.act("1" * 24, DRAW)
-        assert not caught.value.doubtful, "nothing can have been sent"
+        assert not caught.value.outcome_unknown, "nothing can have been sent"
     output = f"{caught.value} {client!r} {proxy.requests and caplog.text}"
     assert CANARY not in output
     assert ENCODED not in output
@@ -87,7 +87,7 @@ def test_a_connection_that_the_proxy_blocks_is_reported(certificate: tuple[Path,
     with ForwardProxy() as proxy, remote(proxy.url, certificate[0]) as client:
         with pytest.raises(Unreachable, match=r"makes no connection .* 403") as caught:
             client.act("1" * 24, DRAW)
-        assert not caught.value.doubtful
+        assert not caught.value.outcome_unknown
 
 
 def test_a_missing_proxy_is_named(certificate: tuple[Path, Path]) -> None:
@@ -97,7 +97,7 @@ def test_a_missing_proxy_is_named(certificate: tuple[Path, Path]) -> None:
         pytest.raises(Unreachable, match=f"no connection to the proxy {url}") as caught,
     ):
         client.act("1" * 24, DRAW)
-    assert not caught.value.doubtful
+    assert not caught.value.outcome_unknown
 
 
 def test_the_certificate_of_a_proxy_is_checked(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_write_that_was_sent_through_a_proxy_stays_in_doubt(
         ):
             client.act("1" * 24, DRAW)
         assert [seen.method for seen in arena.requests] == ["POST"]
-    assert caught.value.doubtful
+    assert caught.value.outcome_unknown
 
 
 def test_a_proxy_that_answers_for_ever_is_cut_off(certificate: tuple[Path, Path]) -> None:

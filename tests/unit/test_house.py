@@ -18,6 +18,7 @@ from importlinter.contracts.forbidden import ForbiddenContract
 from importlinter.contracts.layers import LayersContract
 from support.recordings import sample_rows
 
+from cardsharp import errors
 from cardsharp.core.lazy_exports import lazy_exports
 from tests.support.import_allow_list import AllowList
 
@@ -237,6 +238,22 @@ def test_a_package_exports_each_public_name_from_the_module_that_defines_it(pack
 def test_every_room_of_the_library_exports_its_public_names() -> None:
     rooms = {f"cardsharp.{path.parent.name}" for path in LIBRARY.glob("cardsharp/*/__init__.py")}
     assert rooms - {"cardsharp.games"} <= set(PACKAGES)
+
+
+def test_the_error_tree_in_the_docstring_is_that_of_the_classes() -> None:
+    """As drawn with a branch of four characters for each level."""
+    parents: dict[int, str] = {}
+    drawn = {}
+    for line in (errors.__doc__ or "").splitlines():
+        match = re.match(r"    ([│├└─ ]*)([A-Z]\w+)", line)
+        if match is None:
+            continue
+        level, name = len(match[1]) // 4, match[2]
+        parents[level] = name
+        drawn[name] = parents.get(level - 1, "Exception")
+    classes = [one for one in vars(errors).values() if isinstance(one, type)]
+    defined = {one for one in classes if one.__module__ == errors.__name__}
+    assert drawn == {one.__name__: one.__base__ and one.__base__.__name__ for one in defined}
 
 
 def test_modules_are_loaded_by_name_of_games_and_strategies_alone() -> None:

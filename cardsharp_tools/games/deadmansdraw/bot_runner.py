@@ -114,7 +114,7 @@ class _News:
         self._log, self._clock, self._taken_match_ids = (
             offering.match_log,
             offering.clock,
-            offering.taken,
+            offering.leased_ids,
         )
         self._watch = LiveMatchPrinter(
             offering.match_log, show_match_tag=True, as_json=options.as_json

@@ -167,7 +167,11 @@ class Fingerprinter:
         if isinstance(value, threading.Event):
             return ("set", value.is_set())
         if isinstance(value, BaseException):
-            return (type(value), self.fingerprint(value.args), getattr(value, "doubtful", None))
+            return (
+                type(value),
+                self.fingerprint(value.args),
+                getattr(value, "outcome_unknown", None),
+            )
         return self._object(value)
 
     def _object(self, value: Any) -> Any:  # noqa: ANN401, C901, PLR0911 - one case a type

@@ -31,7 +31,7 @@ from fault_simulation.model_checking.fingerprints import (
     shift_times,
 )
 
-IGNORED_VARIABLES = {"offered", "ports"}
+IGNORED_VARIABLES = {"queued_count", "ports"}
 """Variables that count for a report and decide nothing; they would never be the same again."""
 
 
@@ -215,7 +215,7 @@ class _Run(OpaqueObject):
 
         None means that there is no lease keeper, or that it waits for its guard.
         """
-        if self.loop is None or self.loop.__self__._guard.locked():  # type: ignore[attr-defined]
+        if self.loop is None or self.loop.__self__._lock.locked():  # type: ignore[attr-defined]
             return None
         try:
             self._wake()

@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import Any
 from unittest import mock
 
-from cardsharp.bot import lease_keeper, match_dispatcher, match_session
+from cardsharp.bot import lease_keeper, lease_observer, match_session
 from cardsharp.bot.error_policy import DenialTracker, is_definitive
 from cardsharp.errors import ArenaError
 from cardsharp.store import sqlite_match_log
@@ -163,7 +163,7 @@ def _resend_action(self: card_match.CardTurnPort, action: str) -> Any:  # noqa: 
     try:
         return _act(self, action)
     except ArenaError as error:
-        if not error.doubtful:
+        if not error.outcome_unknown:
             raise
         return _act(self, action)
 
@@ -174,7 +174,7 @@ class _Believed(DenialTracker):
 
 
 def _for_ever(
-    _self: match_dispatcher.LeaseObserver, match: MatchRecord, _current_time: float
+    _self: lease_observer.LeaseObserver, match: MatchRecord, _current_time: float
 ) -> ExpiredLease | None:
     return ExpiredLease(match.lease_version, timedelta(0)) if match.ttl is None else None
 
@@ -184,7 +184,7 @@ def _anybody(db: sqlite3.Connection, lease: Lease) -> None:
 
 
 MUTATION_SEARCHES = (
-    SearchJob("no fence", TWO_CARDS, mutation=(sqlite_match_log, "_own", _anybody)),
+    SearchJob("no fence", TWO_CARDS, mutation=(sqlite_match_log, "_require_lease", _anybody)),
     SearchJob(
         "an action without an answer is sent again",
         mutation=(card_match.CardTurnPort, "send", _resend_action),
@@ -211,13 +211,13 @@ MUTATION_SEARCHES = (
     ),
     SearchJob(
         "another's word is taken for how long nobody was there",
-        mutation=(match_dispatcher.LeaseObserver, "idle_for", lambda *_: HOUR),
+        mutation=(lease_observer.LeaseObserver, "idle_for", lambda *_: HOUR),
     ),
     SearchJob("one denial closes a match", mutation=(lease_keeper, "DenialTracker", _Believed)),
     SearchJob(
         "a lease never runs out",
         WITH_OBSERVER,
-        mutation=(match_dispatcher.LeaseObserver, "expired_lease", _for_ever),
+        mutation=(lease_observer.LeaseObserver, "expired_lease", _for_ever),
     ),
 )
 

@@ -1,6 +1,29 @@
 """All errors that Cardsharp raises on purpose.
 
-The flag `doubtful` of an `ArenaError` is True if the arena may have carried out the request.
+    CardsharpError
+    ├── RulesError (also a ValueError)  an action that the rules refuse
+    │   ├── InvalidInput                 no action or card at all
+    │   └── IllegalAction                an action that is not allowed in this position
+    ├── ArenaError                      a request to an arena or service failed
+    │   ├── Unreachable                  no response, or an incomplete one
+    │   │   └── UntrustedCertificate     a retry changes nothing
+    │   ├── MalformedResponse            a response that violates the protocol
+    │   │   ├── ResponseTooLarge          above the size limit
+    │   │   └── UpstreamError             4xx of a gateway: may be temporary
+    │   ├── RequestRejected              an HTTP status that says no
+    │   │   ├── Unauthorized              401
+    │   │   ├── NotFound                  404
+    │   │   ├── NotYourTurn               409
+    │   │   └── MatchOver                 410
+    │   └── RateLimited                  429, or 503 with Retry-After
+    ├── StrategyError                   a strategy's own code failed
+    ├── ConfigError                     a setting, flag or file that cannot be used
+    └── StoreError                      the match log or the queue failed
+        └── WriteConflict                a condition of a write did not hold
+
+A module may derive further errors from these, such as `HttpError` of `server/routing.py`.
+The flag `outcome_unknown` of an `ArenaError` is True if the arena may have carried out the
+request although no valid response came.
 """
 
 from datetime import timedelta
@@ -10,7 +33,8 @@ class CardsharpError(Exception):
     """Base of all errors that Cardsharp raises on purpose."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        # To another process it goes as it is, whatever its kind is made of.
+        # An error crosses process boundaries by pickle. Its `__init__` may have other parameters
+        # than `args`, so it is rebuilt without calling `__init__`.
         return type(self).__new__, (type(self), *self.args), vars(self)
 
 
@@ -29,18 +53,18 @@ class IllegalAction(RulesError):
 class ArenaError(CardsharpError):
     """The arena did not carry out a request, or it is unclear whether it did.
 
-    `doubtful` is True if a request that changes something (an action, a new match) may have
-    been carried out although no valid response came. Such a request must not be sent again: the
-    same action is legal twice, and a second Draw can bust. Read the state and compare.
+    `outcome_unknown` is True if a request that changes something (an action, a new match) may have
+    been carried out although no valid response came. Do not send such a request again: the same
+    action can be legal twice, and a second Draw can bust. Read the state of the match instead.
     """
 
     def __init__(self, message: str, *, outcome_unknown: bool = False) -> None:
         super().__init__(message)
-        self.doubtful = outcome_unknown
+        self.outcome_unknown = outcome_unknown
 
 
 class Unreachable(ArenaError):
-    """No answer came, or it broke off: refused, reset, timed out."""
+    """No complete response: the connection was refused, reset or timed out."""
 
 
 class UntrustedCertificate(Unreachable):
@@ -48,7 +72,7 @@ class UntrustedCertificate(Unreachable):
 
 
 class MalformedResponse(ArenaError):
-    """A response that violates the protocol: HTML, cut JSON, wrong types, too long."""
+    """A response that violates the protocol: HTML, truncated JSON, wrong types, or too long."""
 
 
 class ResponseTooLarge(MalformedResponse):
@@ -56,7 +80,7 @@ class ResponseTooLarge(MalformedResponse):
 
 
 class UpstreamError(MalformedResponse):
-    """A 4xx without the arena's error text: a gateway's page, so the failure may be temporary."""
+    """A 4xx that a proxy or gateway sent instead of the arena, so it may be temporary."""
 
     def __init__(self, status: int, message: str, *, outcome_unknown: bool = False) -> None:
         super().__init__(
@@ -79,7 +103,7 @@ class RequestRejected(ArenaError):
 
 
 class Unauthorized(RequestRejected):
-    """401: the user, the password, or that the match is somebody else's."""
+    """401: wrong user or password, or the match belongs to somebody else."""
 
 
 class NotFound(RequestRejected):
@@ -121,4 +145,4 @@ class StoreError(CardsharpError):
 
 
 class WriteConflict(StoreError):
-    """A conditional write found that somebody else was first."""
+    """A condition of a write did not hold, because somebody else wrote first."""

@@ -1,4 +1,4 @@
-"""Adapters chosen by settings, such as a store by `sqlite:FILE` or `dynamodb:TABLE`."""
+"""Adapters that settings choose, such as the store `sqlite:FILE` or `dynamodb:TABLE`."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,8 +21,8 @@ from cardsharp.store.secret_vault import VAULT_FACTORY, SecretVault
 if TYPE_CHECKING:
     from cardsharp.bot.control.poller_shift import PollerGenerations
 
-_FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # every function of Lambda has it, and nobody else
-_TABLE = "dynamodb:"  # before the name of a table
+_FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # set in every Lambda function, and nowhere else
+_TABLE = "dynamodb:"  # prefix of the name of a table
 
 
 def in_lambda(environment: Mapping[str, str]) -> bool:
@@ -53,12 +53,12 @@ def warm_up_aws(environment: Mapping[str, str]) -> None:
 
 
 def build_dispatcher(settings: WorkerSettings, metrics: Metrics) -> MatchDispatcher:
-    """Match log, queue and clock as the settings name them, and what offers matches."""
+    """Return the match dispatcher with the match log and queue that the settings name."""
     clock = SystemClock()
     log = build_match_log(settings.store, clock, settings.retention)
     queue = build_queue(settings.queue, clock)
-    switchboard = build_runtime_settings(settings.store, clock)
-    return MatchDispatcher(log, queue, clock, settings.queue_ttl, metrics, switchboard)
+    runtime_settings = build_runtime_settings(settings.store, clock)
+    return MatchDispatcher(log, queue, clock, settings.queue_ttl, metrics, runtime_settings)
 
 
 def build_match_log(location: str, clock: Clock, retention: timedelta | None = None) -> MatchLog:
@@ -66,27 +66,27 @@ def build_match_log(location: str, clock: Clock, retention: timedelta | None = N
 
     A table deletes the items of a match when `retention` has passed; a file keeps everything.
     """
-    kind, _, place = location.partition(":")
-    if kind == "sqlite" and place:
+    kind, _, name = location.partition(":")
+    if kind == "sqlite" and name:
         from cardsharp.store.sqlite_match_log import SqliteMatchLog  # noqa: PLC0415 - not in the cloud
 
-        return SqliteMatchLog(Path(place).expanduser(), clock)
-    if kind == "dynamodb" and place:
+        return SqliteMatchLog(Path(name).expanduser(), clock)
+    if kind == "dynamodb" and name:
         from cardsharp.store.dynamodb_match_log import DynamoMatchLog  # noqa: PLC0415 - boto3 is slow to import
 
-        return DynamoMatchLog(place, clock, retention=retention)
+        return DynamoMatchLog(name, clock, retention=retention)
     raise ConfigError(f"CARDSHARP_STORE must be sqlite:FILE or dynamodb:TABLE, not {location!r}.")
 
 
 def build_vault(location: str, clock: Clock) -> SecretVault:
-    """The vault that belongs to a match log."""
+    """Return the vault that belongs to a match log."""
     return VAULT_FACTORY.open(
         f"{location}.vault" if location.startswith("sqlite:") else location, clock
     )
 
 
 def build_queue(location: str, clock: Clock) -> Queue:
-    """The queue of `memory:NAME`, one a process, or of an SQS queue's URL."""
+    """Return the queue of `memory:NAME`, one per process, or of an SQS queue's URL."""
     kind, _, name = location.partition(":")
     if kind == "memory" and name:
         return get_queue(name, clock)

@@ -36,58 +36,66 @@ class Bot:
     worker_id: str
     timing: SessionTiming = field(default_factory=SessionTiming)
     cpu_semaphore: FairSemaphore = CPU_SEMAPHORE
-    strategy_version: str | None = None  # the state of what plays, as the log is to say it
+    strategy_version: str | None = None  # for the header of the match in the log
 
     def run_session(self, match_id: str, remaining_time: RemainingTime) -> SessionResult:
         """Play a match until it ends, the time is up, or another worker has its lease.
 
-        If the time is up first, the match is offered to other workers. A match in which nothing
+        If the time is up first, the match is queued for another worker. A match in which nothing
         has happened during a long poll is left to the poller, if the arena reports changes to
         it. Raises `Unauthorized` if the arena does not accept our credentials. Raises
         `StoreError` if a store failed; the lease then expires. Raises `ConfigError` if the
         match is to be played by a strategy that does not exist.
         """
         with self.open_match(match_id) as match:
-            attended = self._attend(match, match_id, remaining_time)
-        if attended is SessionResult.HANDED_OVER:
+            result = self._play(match, match_id, remaining_time)
+        # Only now that the lease is released: while it is held, the match cannot be marked as
+        # queued, and it would wait until the poller sees the lease expired.
+        if result is SessionResult.HANDED_OVER:
             self.dispatcher.hand_over(match_id, self.game_name)
-        return attended
+        return result
 
-    def _attend(
-        self, match: BotMatch[Any], match_id: str, remaining: RemainingTime
+    def _play(
+        self, match: BotMatch[Any], match_id: str, remaining_time: RemainingTime
     ) -> SessionResult:
-        log, meter = self.dispatcher.match_log, self.dispatcher.metrics
+        log, metrics = self.dispatcher.match_log, self.dispatcher.metrics
         clock, record = self.dispatcher.clock, log.match(match_id)
+        # Our validity counts from before the request, as in `LeaseKeeper._renew`.
         requested_at = clock.monotonic()
         header = match.header and with_strategy_version(match.header, self.strategy_version)
         lease = log.acquire_lease(match_id, self.worker_id, self.timing.lease_ttl, header)
         if lease is None:
             return SessionResult.LEASED_BY_OTHER
-        self.dispatcher.taken.setdefault(match_id)
+        self.dispatcher.leased_ids.setdefault(match_id)
         if record is not None and record.lease is not None:
-            meter.count(Metric.LEASE_STEALS)
-        described = record is not None and bool(record.header)
+            metrics.count(Metric.LEASE_STEALS)
+        has_header = record is not None and bool(record.header)
         try:
-            hold = LeaseKeeper(log, lease, clock, meter, self.timing, remaining, requested_at)
-            with hold.renew_in_background():
-                about = None if described else self.strategy_version or ""
-                attended = MatchSession(hold, match, self.cpu_semaphore, about).run()
+            lease_keeper = LeaseKeeper(
+                log, lease, clock, metrics, self.timing, remaining_time, requested_at
+            )
+            with lease_keeper.renew_in_background():
+                strategy_version = None if has_header else self.strategy_version or ""
+                result = MatchSession(
+                    lease_keeper, match, self.cpu_semaphore, strategy_version
+                ).run()
         except WriteConflict as conflict:
             _log.warning("%s", conflict, extra={"match_id": match_id})
             return SessionResult.LEASED_BY_OTHER
         except DuplicateBot:
+            # A longer lease without renewal keeps the match away from our own workers for a while.
             with suppress(StoreError):
                 log.renew_lease(lease, self.timing.retry_delay)
             return SessionResult.LEASED_BY_OTHER
-        except RequestRejected as denied:
-            self._set_aside(lease, match.outcome_if_missing(denied))
-            if isinstance(denied, Unauthorized):
+        except RequestRejected as rejection:
+            self._close_or_postpone(lease, match.outcome_if_missing(rejection))
+            if isinstance(rejection, Unauthorized):
                 raise
-            _log.warning("%s", denied, extra={"match_id": match_id})
+            _log.warning("%s", rejection, extra={"match_id": match_id})
             return SessionResult.UNKNOWN_MATCH
-        return attended
+        return result
 
-    def _set_aside(self, lease: Lease, outcome: Body | None) -> None:
+    def _close_or_postpone(self, lease: Lease, outcome: Body | None) -> None:
         """Prevent that a match which the arena denies is tried again and again.
 
         It is closed only if the arena itself says that there is no such match. Otherwise a

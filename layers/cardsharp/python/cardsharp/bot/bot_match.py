@@ -13,15 +13,15 @@ from cardsharp.play.strategy import Decision
 from cardsharp.store.match_log import Body
 
 A = TypeVar("A")  # an action
-IN_FLIGHT_SECONDS = "underWay"  # in an intent, for how many seconds its action may be under way
-MoveFacts = Mapping[int, Body]  # moves by their sequence, as the arena's history has them
+IN_FLIGHT_SECONDS = "underWay"  # key in an intent: seconds for which its action may be in flight
+MoveFacts = Mapping[int, Body]  # moves of the arena's history by their sequence
 
 
 class NextRead(Enum):
-    """What to read next after an action was sent."""
+    """Next read of the match after an action was sent."""
 
-    READ_IMMEDIATELY = auto()  # see what is so
-    WAIT_FOR_CHANGE = auto()  # the turn has ended and the match has not: wait for the next one
+    READ_IMMEDIATELY = auto()  # read the current state
+    WAIT_FOR_CHANGE = auto()  # the turn has ended, the match has not: long-poll for a change
 
 
 class BotTurn(Protocol[A]):
@@ -103,4 +103,4 @@ class BotMatch(Protocol[A]):
         """
 
 
-OpenMatch = Callable[[str], AbstractContextManager[BotMatch[Any]]]  # for as long as the block runs
+OpenMatch = Callable[[str], AbstractContextManager[BotMatch[Any]]]  # opens a match by its id

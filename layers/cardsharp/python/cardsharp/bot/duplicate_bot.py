@@ -19,14 +19,12 @@ from cardsharp.store.match_log import MoveRecord
 
 _log = logging.getLogger("cardsharp.bot")
 
-NOTE_KIND = (
-    "namesake"  # the kind of the notes by which a later worker knows of another that plays as us
-)
+NOTE_KIND = "namesake"  # kind of the notes that tell a later worker of the other player
 _DUPLICATE_WARNING = (
-    "somebody else plays as this user in the match, a bot or a person; stop one of the two: %s"
+    "another bot or a person plays as this user in the match; stop one of the two: %s"
 )
-_GOES_ON = "this bot made the first move and goes on"
-_STEPS_BACK = "the other made the first move, so this bot leaves the match to it"
+_GOES_ON = "this bot moved first and continues"
+_STEPS_BACK = "the other moved first, so this bot leaves the match to it"
 
 
 class DuplicateBot(CardsharpError):
@@ -38,15 +36,15 @@ class DuplicateBotDetector:
     """Detector of another bot or person who plays our seat, for one session.
 
     `intended_moves` are the moves that our workers decided. If the other player has been silent
-    for a long time, the match is continued: see `_begin`.
+    for a long time, the match is continued: see `_check_first_observation`.
     """
 
     lease_keeper: LeaseKeeper
     intended_moves: set[int] = field(default_factory=set)
     _foreign_moves: frozenset[int] | None = None
-    _is_wary: bool = False
+    _must_recheck: bool = False
     _is_reported: bool = False
-    _is_blind: bool = False
+    _is_disabled: bool = False
 
     def load_log(self, moves: list[MoveRecord]) -> None:
         """Read the intents that earlier workers logged in this match."""
@@ -58,7 +56,7 @@ class DuplicateBotDetector:
         It may restore them later. The log then has such a move only as a note, so that it would
         look as if somebody else had made it.
         """
-        self._is_blind = True
+        self._is_disabled = True
 
     def may_act(self, observation: Observation[Any], backoff: timedelta) -> bool:
         """Return True if this observation may be acted on, False to observe again.
@@ -67,20 +65,22 @@ class DuplicateBotDetector:
         player moved first and is still playing, and `StoreError` if the log could not be read.
         """
         foreign_moves = observation.foreign_moves | (observation.our_moves - self.intended_moves)
-        if self._is_blind:
+        if self._is_disabled:
             return True
         if self._foreign_moves is None:
-            self._begin(observation, foreign_moves)
+            self._check_first_observation(observation, foreign_moves)
         elif foreign_moves - self._foreign_moves:
             self._foreign_moves |= foreign_moves
-            self._notice(observation)
-        if not (self._is_wary and observation.turn is not None):
+            self._report_duplicate(observation)
+        if not (self._must_recheck and observation.turn is not None):
             return True
-        self._is_wary = False
+        self._must_recheck = False
         self.lease_keeper.sleep(backoff)
         return False
 
-    def _begin(self, sight: Observation[Any], foreign_moves: frozenset[int]) -> None:
+    def _check_first_observation(
+        self, observation: Observation[Any], foreign_moves: frozenset[int]
+    ) -> None:
         """Process the first observation.
 
         Moves without an intent here may come from a lost log, or from another player.
@@ -94,18 +94,21 @@ class DuplicateBotDetector:
             if n.kind == NOTE_KIND
         ]
         if not notes:
-            self._is_wary = True
+            self._must_recheck = True
             return
-        self._is_reported, last = True, notes[-1]
-        # Whether the other has let a turn of ours pass since we left the match, a while ago.
-        stands = sight.turn is not None and sight.next_sequence == last.body.get("sequence")
-        if last.body.get("left") and not (stands or sight.timeout_count):
-            self._step_back(sight)
+        self._is_reported, last_note = True, notes[-1]
+        # True if the other player has let a turn of ours pass since we left the match.
+        has_missed_turn = (
+            observation.turn is not None
+            and observation.next_sequence == last_note.body.get("sequence")
+        )
+        if last_note.body.get("left") and not (has_missed_turn or observation.timeout_count):
+            self._leave_match(observation)
 
-    def _notice(self, sight: Observation[Any]) -> None:
+    def _report_duplicate(self, observation: Observation[Any]) -> None:
         """Report once that another player has acted on our seat; leave the match if younger."""
         foreign_moves = self._foreign_moves or frozenset()
-        our_moves = sight.our_moves - foreign_moves
+        our_moves = observation.our_moves - foreign_moves
         is_younger = not our_moves or min(foreign_moves) < min(our_moves)
         if not self._is_reported:
             self._is_reported = True
@@ -115,14 +118,14 @@ class DuplicateBotDetector:
                 _DUPLICATE_WARNING, reaction, extra={"match_id": self.lease_keeper.match_id}
             )
         if is_younger:
-            self._step_back(sight)
+            self._leave_match(observation)
         self.lease_keeper.add_debug_note(
-            NOTE_KIND, {"left": False, "sequence": sight.next_sequence}
+            NOTE_KIND, {"left": False, "sequence": observation.next_sequence}
         )
 
-    def _step_back(self, sight: Observation[Any]) -> None:
-        sequence = sight.next_sequence if sight.turn is not None else None
+    def _leave_match(self, observation: Observation[Any]) -> None:
+        sequence = observation.next_sequence if observation.turn is not None else None
         self.lease_keeper.add_debug_note(
             NOTE_KIND, {"left": True, "sequence": sequence}
-        )  # else it is said again
+        )  # so that no later worker reports it again
         raise DuplicateBot

@@ -29,48 +29,51 @@ class FairSemaphore:
         self, clock: Clock, permits: int = 8, max_wait: timedelta = timedelta(seconds=4)
     ) -> None:
         self._clock = clock
-        self._bearable = max_wait
-        self._free = permits
-        self._guard = threading.Lock()
+        self._max_wait = max_wait
+        self._free_permits = permits
+        self._lock = threading.Lock()
         self._waiting: deque[threading.Event] = deque()
-        self._pace = _GUESS.total_seconds()
+        self._seconds_per_turn = _GUESS.total_seconds()
         self._last_release_at: float | None = None
 
     @property
     def expected_wait(self) -> timedelta:
-        """Expected wait of a new arrival at the recent pace of the line."""
-        with self._guard:
-            return timedelta(seconds=len(self._waiting) * self._pace)
+        """Expected wait of a new arrival at the recent pace."""
+        with self._lock:
+            return timedelta(seconds=len(self._waiting) * self._seconds_per_turn)
 
     def can_sustain(self, matches: int) -> bool:
         """Return True if, at the recent pace, this many matches could all act at once in time."""
-        with self._guard:
-            return timedelta(seconds=matches * self._pace) <= self._bearable
+        with self._lock:
+            return timedelta(seconds=matches * self._seconds_per_turn) <= self._max_wait
 
     @contextmanager
     def acquire(self) -> Iterator[None]:
         """Wait for a permit and use it as long as the block runs."""
-        called = threading.Event()
-        with self._guard:
-            if self._free:
-                self._free -= 1
-                called.set()
+        turn = threading.Event()
+        with self._lock:
+            if self._free_permits:
+                self._free_permits -= 1
+                turn.set()
             else:
-                self._waiting.append(called)
-        called.wait()
+                self._waiting.append(turn)
+        turn.wait()
         try:
             yield
         finally:
-            with self._guard:
+            with self._lock:
                 if self._waiting:
-                    # To whoever has waited longest; the pace is that of a line that moves.
+                    # The permit goes to the longest waiter. The time between two releases counts
+                    # only while somebody waits, because an idle semaphore says nothing of its pace.
                     current_time = self._clock.monotonic()
                     if self._last_release_at is not None:
-                        self._pace += _WEIGHT * (current_time - self._last_release_at - self._pace)
+                        self._seconds_per_turn += _WEIGHT * (
+                            current_time - self._last_release_at - self._seconds_per_turn
+                        )
                     self._last_release_at = current_time
                     self._waiting.popleft().set()
                 else:
-                    self._free, self._last_release_at = self._free + 1, None
+                    self._free_permits, self._last_release_at = self._free_permits + 1, None
 
 
-CPU_SEMAPHORE = FairSemaphore(SystemClock())  # the line of this process
+CPU_SEMAPHORE = FairSemaphore(SystemClock())  # shared by all sessions of this process

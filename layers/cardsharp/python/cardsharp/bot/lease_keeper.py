@@ -45,22 +45,22 @@ class LeaseKeeper:
     remaining_time: RemainingTime
     requested_at: float
     park_for: timedelta | None = None
-    acquired_at: float = field(init=False)  # the monotonic second at which the lease was there
-    _lost: WriteConflict | None = field(default=None, init=False)
-    _guard: threading.Lock = field(init=False)
+    acquired_at: float = field(init=False)  # the monotonic second after the acquisition
+    _conflict: WriteConflict | None = field(default=None, init=False)
+    _lock: threading.Lock = field(init=False)
 
     def __post_init__(self) -> None:
         self.acquired_at = self.clock.monotonic()
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
 
     @property
     def match_id(self) -> str:
-        """The match."""
+        """Id of the match."""
         return self.lease.match_id
 
     @property
     def worker_id(self) -> str:
-        """The name under which it is held."""
+        """Owner of the lease, as the match log names it."""
         return self.lease.owner
 
     # --- the lease ---------------------------------------------------------------------------
@@ -75,11 +75,13 @@ class LeaseKeeper:
 
         It is renewed if necessary.
         """
-        with self._guard:
-            if self._lost is None and self.expires_in < min_validity:
+        # One renewal at a time: otherwise this thread and the background thread could both renew,
+        # and the slower response would overwrite `requested_at` with an earlier moment.
+        with self._lock:
+            if self._conflict is None and self.expires_in < min_validity:
                 self._renew()
-            if self._lost is not None:
-                raise WriteConflict(str(self._lost)) from self._lost
+            if self._conflict is not None:
+                raise WriteConflict(str(self._conflict)) from self._conflict
             if self.expires_in < min_validity:
                 raise WriteConflict(f"The lease of match {self.lease.match_id} cannot be kept.")
             return self.lease
@@ -91,25 +93,27 @@ class LeaseKeeper:
         If the block raises, the lease expires instead, so that a match that cannot be played is
         not taken again at once. The thread has ended in both cases.
         """
-        with run_periodically(self._keep, self.timing.renew_interval, self.clock):
+        with run_periodically(self._renew_periodically, self.timing.renew_interval, self.clock):
             yield
-        if self._lost is None:
-            with suppress(StoreError):  # without a release it runs out by itself
+        if self._conflict is None:
+            with suppress(StoreError):  # a lease that is not released expires by itself
                 self.match_log.release_lease(self.lease, self.park_for)
 
-    def _keep(self) -> None:
-        if self._lost is None:
-            with self._guard:
+    def _renew_periodically(self) -> None:
+        if self._conflict is None:
+            with self._lock:
                 self._renew()
 
     def _renew(self) -> None:
-        """Renew once; the guard is held. A failing store is tried again at the next turn."""
+        """Renew once; the lock is held. A store that fails is tried again at the next renewal."""
+        # The validity counts from before the request. An observer starts to count later, when it
+        # sees the renewal, so it never takes the lease while we still rely on it.
         requested_at = self.clock.monotonic()
         try:
             self.match_log.renew_lease(self.lease, self.timing.lease_ttl)
             self.requested_at = requested_at
         except WriteConflict as conflict:
-            self._lost = conflict
+            self._conflict = conflict
         except StoreError:
             pass
 
@@ -132,7 +136,7 @@ class LeaseKeeper:
         available = self.remaining_time() - self.timing.handover_margin / 2
         self.clock.sleep(max(timedelta(0), min(duration, available)))
 
-    # --- looking -----------------------------------------------------------------------------
+    # --- reading -----------------------------------------------------------------------------
 
     def retry_read(self, read: Callable[[], T], max_retry_after: timedelta) -> T | None:
         """Return the result of `read`, retried while the arena fails; None when the time is up.
@@ -141,12 +145,15 @@ class LeaseKeeper:
         Raises `RequestRejected` if the arena has repeated a denial for `denial_timeout`, and
         `WriteConflict` if the lease is lost.
         """
-        denied = DenialTracker()
+        denial_tracker = DenialTracker()
         while self.remaining_time() >= self.timing.read_timeout:
             try:
                 return read()
             except ArenaError as error:
-                if denied.denied_for(error, self.clock.monotonic()) >= self.timing.denial_timeout:
+                if (
+                    denial_tracker.denied_for(error, self.clock.monotonic())
+                    >= self.timing.denial_timeout
+                ):
                     raise
                 self.record_error(error)
                 if self.remaining_time() < self.timing.handover_margin:
@@ -164,22 +171,29 @@ class LeaseKeeper:
         after the monotonic second `observed_at`, so that `observation`, requested then, is out
         of date.
         """
-        meant = [m.intent for m in moves if m.sequence >= observation.next_sequence and m.intent]
+        intents = [m.intent for m in moves if m.sequence >= observation.next_sequence and m.intent]
         in_flight_seconds = (
-            () if observation.was_throttled else [intent.get(IN_FLIGHT_SECONDS) for intent in meant]
+            ()
+            if observation.was_throttled
+            else [intent.get(IN_FLIGHT_SECONDS) for intent in intents]
         )
-        # Where an intent says nothing of that, the usual limit holds.
-        slowed = (
+        # An intent that does not state its own limit has that of an action.
+        stated_limits = (
             timedelta(seconds=seconds)
             for seconds in in_flight_seconds
             if isinstance(seconds, int | float)
         )
-        limit = max((self.timing.action_timeout, *slowed))
+        max_in_flight = max((self.timing.action_timeout, *stated_limits))
+        # The predecessor could send for up to `renew_interval` after it wrote the intent, and the
+        # action could be in flight for `max_in_flight` after that. It had stopped writing by the
+        # time the lease changed hands: at least `prior_idle_time` ago, so that part is over.
         arrival = (
             self.acquired_at
-            + (self.timing.renew_interval + limit - self.lease.prior_idle_time).total_seconds()
+            + (
+                self.timing.renew_interval + max_in_flight - self.lease.prior_idle_time
+            ).total_seconds()
         )
-        if arrival <= observed_at or not meant:
+        if arrival <= observed_at or not intents:
             return False
         self.clock.sleep(timedelta(seconds=arrival - self.clock.monotonic()))
         return True
@@ -187,8 +201,8 @@ class LeaseKeeper:
     def record_error(self, error: ArenaError, action: object = None) -> None:
         """Count and log an arena error, or the rejection of `action`."""
         record_error(self.metrics, error)
-        about = {} if action is None else {"action": str(action)}
-        _log.warning("%s", error, extra={"match_id": self.match_id, **about})
+        log_context = {} if action is None else {"action": str(action)}
+        _log.warning("%s", error, extra={"match_id": self.match_id, **log_context})
 
     def add_debug_note(self, kind: str, body: Body) -> None:
         """Write a debugging note; a failure to write it is only logged."""
@@ -212,12 +226,18 @@ class LeaseKeeper:
         The lease is ours for another `renew_interval`. The action is sent in that time, or not
         at all.
         """
+        # An action cannot be taken back once it is sent. So the time in which it may be sent is
+        # fixed before the write, by our own clock: a process that was frozen in between finds the
+        # deadline passed and sends nothing.
         lease = self.ensure_valid(self.timing.renew_interval)
-        last_moment = self.clock.monotonic() + self.timing.renew_interval.total_seconds()
+        send_deadline = self.clock.monotonic() + self.timing.renew_interval.total_seconds()
         self.match_log.write_intent(lease, sequence, intent)
-        in_time = self.clock.monotonic() <= last_moment
+        in_time = self.clock.monotonic() <= send_deadline
         if not in_time:
-            _log.warning("an intent took too long", extra={"match_id": self.match_id})
+            _log.warning(
+                "nothing was sent: writing the intent took too long",
+                extra={"match_id": self.match_id},
+            )
         return in_time
 
     def wait_until_settled(
@@ -228,5 +248,5 @@ class LeaseKeeper:
         `max_retry_after` limits the pause that the arena can ask for.
         """
         arrival = self.timing.action_timeout - timedelta(seconds=self.clock.monotonic() - sent_at)
-        min_delay = max(arrival, timedelta(0)) if error.doubtful else self.timing.backoff
+        min_delay = max(arrival, timedelta(0)) if error.outcome_unknown else self.timing.backoff
         self.sleep(retry_delay_for(error, min_delay, max_retry_after))

@@ -15,16 +15,16 @@ class LeaseObserver:
     """
 
     def __init__(self) -> None:
-        self._seen: dict[str, tuple[int, float]] = {}
+        self._observations: dict[str, tuple[int, float]] = {}
 
     def idle_for(self, match: MatchRecord, current_time: float) -> timedelta:
         """Return for how long, at least, nothing was written to a match that was just read."""
-        beat, since = self._seen.get(match.match_id, (match.lease_version, current_time))
-        self._seen[match.match_id] = (
+        version, since = self._observations.get(match.match_id, (match.lease_version, current_time))
+        self._observations[match.match_id] = (
             match.lease_version,
-            since if beat == match.lease_version else current_time,
+            since if version == match.lease_version else current_time,
         )
-        return timedelta(seconds=current_time - self._seen[match.match_id][1])
+        return timedelta(seconds=current_time - self._observations[match.match_id][1])
 
     def expired_lease(self, match: MatchRecord, current_time: float) -> ExpiredLease | None:
         """Return the expired lease of a match that was just read; None if it may be attended."""
@@ -37,4 +37,6 @@ class LeaseObserver:
 
     def retain_only(self, ids: Container[str]) -> None:
         """Forget the matches that nobody looks at any more."""
-        self._seen = {name: seen for name, seen in self._seen.items() if name in ids}
+        self._observations = {
+            name: observation for name, observation in self._observations.items() if name in ids
+        }

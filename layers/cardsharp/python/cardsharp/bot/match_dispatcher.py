@@ -1,4 +1,4 @@
-"""Put matches that no worker attends on the queue, whatever their game."""
+"""Dispatch of matches of any game that no worker attends: they are put on the queue."""
 
 import logging
 from collections import Counter
@@ -16,10 +16,10 @@ from cardsharp.errors import StoreError
 from cardsharp.store.match_log import ExpiredLease, MatchLog, MatchRecord, MatchStatus
 
 MISSING_GAME = "unknown"  # the result of a match that the arena said it does not have
-EXPIRED_RESULT = (
-    "given up"  # the result of a match that was closed because it took longer than any may
-)
-REOPEN_GRACE = timedelta(seconds=10)  # who names a match so long after its end has lost the end
+EXPIRED_RESULT = "given up"  # the result of a match that was closed at its `max_age`
+REOPEN_GRACE = timedelta(seconds=10)
+"""Time after its end from which an arena that still lists a match must have lost that end."""
+
 _log = logging.getLogger("cardsharp.scout")
 
 
@@ -27,10 +27,10 @@ _log = logging.getLogger("cardsharp.scout")
 class MatchDispatcher:
     """Dispatcher of matches to workers; one per process, because it remembers its observations.
 
-    A match stays on the queue for `queue_ttl`. If no worker takes it, it is offered again with
-    a doubled time, up to `max_queue_ttl`. A match that began longer than `max_age` ago and that
-    no arena lists is closed. `taken` are the ids of the matches that workers of this process
-    have taken, in that order, because other processes use the same log.
+    A match stays on the queue for `queue_ttl`. If no worker takes it, it is queued again with a
+    doubled time, up to `max_queue_ttl`. A match that began longer than `max_age` ago and that no
+    arena lists is closed. `leased_ids` are the ids of the matches whose leases workers of this
+    process have acquired, in that order; the log also has matches of other processes.
     """
 
     match_log: MatchLog
@@ -43,7 +43,7 @@ class MatchDispatcher:
     max_age: timedelta = timedelta(days=7)
     lease_observer: LeaseObserver = field(default_factory=LeaseObserver)
     skipped_ids: set[str] = field(default_factory=set)
-    taken: dict[str, None] = field(default_factory=dict)
+    leased_ids: dict[str, None] = field(default_factory=dict)
 
     def dispatch_unattended(
         self, listed_ids: Iterable[str] = (), max_new: int | None = None
@@ -61,33 +61,37 @@ class MatchDispatcher:
         listed_ids = tuple(listed_ids)
         records = {i: running.get(i) or self.match_log.match(i) for i in listed_ids} | running
         self.lease_observer.retain_only(records)
-        waiting = {
+        unattended = {
             i: candidate
             for i, candidate in records.items()
-            if candidate is None or self._outwaited(candidate, i in listed_ids)
+            if candidate is None or self._find_expired_lease(candidate, i in listed_ids)
         }
-        offered, room = 0, len(waiting)
-        if not running.keys() >= waiting.keys():
-            active_ids = records.keys() - waiting.keys() | running.keys()
-            room = self._room(len(active_ids), room, max_new)
-        for match_id, record in waiting.items():
+        queued_count, free_slots = 0, len(unattended)
+        if not running.keys() >= unattended.keys():
+            active_ids = records.keys() - unattended.keys() | running.keys()
+            free_slots = self._free_slots(len(active_ids), free_slots, max_new)
+        for match_id, record in unattended.items():
             is_new = match_id not in running
-            if is_new and not room:
-                self._leave(match_id, max_new)
-            elif self._offer(match_id, record, named=match_id in listed_ids):
-                offered += 1
-                room -= is_new
-        return offered
+            if is_new and not free_slots:
+                self._log_skipped(match_id, max_new)
+            elif self._queue_unattended(match_id, record, is_listed=match_id in listed_ids):
+                queued_count += 1
+                free_slots -= is_new
+        return queued_count
 
-    def _leave(self, match_id: str, max_new: int | None) -> None:
+    def _log_skipped(self, match_id: str, max_new: int | None) -> None:
         """Log once that a match is skipped because of the operator or the rate limit."""
         if match_id not in self.skipped_ids:
             self.skipped_ids.add(match_id)
-            fed = "" if max_new is None else f" (the limit of requests feeds {max_new} at once)"
-            _log.warning("left alone: paused, or enough run%s", fed, extra={"match_id": match_id})
+            reason = "" if max_new is None else f" (the request limit allows {max_new} at once)"
+            _log.warning(
+                "match not started: new matches are paused, or enough matches run%s",
+                reason,
+                extra={"match_id": match_id},
+            )
 
-    def _room(self, active_count: int, room: int, max_new: int | None) -> int:
-        """Return how many further matches may be started; at most `room`.
+    def _free_slots(self, active_count: int, free_slots: int, max_new: int | None) -> int:
+        """Return how many further matches may be started; at most `free_slots`.
 
         `active_count` matches already run or are on the queue; an operator and `max_new` limit
         the total.
@@ -96,28 +100,28 @@ class MatchDispatcher:
         if switches.paused:
             return 0
         bounds = [at_once for at_once in (switches.at_once, max_new) if at_once is not None]
-        return max(0, min(bounds) - active_count) if bounds else room
+        return max(0, min(bounds) - active_count) if bounds else free_slots
 
     def dispatch_until(self, interval: timedelta, remaining_time: Callable[[], timedelta]) -> int:
         """Dispatch matches of the log until the time is nearly up; return how many.
 
         A failing store only makes one pass useless: it may have recovered by the next.
         """
-        offered = 0
+        queued_count = 0
         while remaining_time() > interval:
             try:
-                offered += self.dispatch_unattended()
+                queued_count += self.dispatch_unattended()
             except StoreError as error:
                 _log.warning("%s", error)
             self.clock.sleep(interval)
-        return offered
+        return queued_count
 
     def dispatch(self, match_id: str, game: str | None = None) -> bool:
-        """Put a match on the queue unless somebody may attend it or be on the way."""
-        return self._send(match_id, game, self.queue_ttl)
+        """Put a match on the queue unless a worker may attend it or has been asked to."""
+        return self._enqueue(match_id, game, self.queue_ttl)
 
     def hand_over(self, match_id: str, game: str) -> bool:
-        """Offer a match that its worker has no more time for, unless the match is too old.
+        """Queue a match for which its worker has no time left, unless the match is too old.
 
         The poller then closes a match that is too old, or continues it if the arena lists it.
         """
@@ -126,65 +130,93 @@ class MatchDispatcher:
     def _is_old(self, record: MatchRecord | None) -> bool:
         return record is not None and self.clock.now() - record.started_at > self.max_age
 
-    def _offer(self, match_id: str, record: MatchRecord | None, *, named: bool) -> bool:
-        """Offer a match that nobody attends, as far as this record says."""
+    def _queue_unattended(
+        self, match_id: str, record: MatchRecord | None, *, is_listed: bool
+    ) -> bool:
+        """Queue a match that nobody attends according to its record; return True if queued."""
         if record is None:
             return self.dispatch(match_id)
         if record.status is MatchStatus.FINISHED:
-            return self._reopened(record) and self.dispatch(match_id, game_of(record))
-        if not named and self._is_old(record):
+            return self._reopen_if_running(record) and self.dispatch(match_id, game_of(record))
+        if not is_listed and self._is_old(record):
             return self._close_expired(record)
-        in_vain = record.ttl if record.is_queued else None
-        ttl = self.queue_ttl if in_vain is None else min(2 * in_vain, self.max_queue_ttl)
-        if not self._send(match_id, game_of(record), ttl, self._outwaited(record, named)):
+        # The time doubles because a missing worker is usually a busy one: more messages would only
+        # add to its backlog. The mark in the log makes sure that one dispatcher sends the message.
+        unanswered_ttl = record.ttl if record.is_queued else None
+        ttl = (
+            self.queue_ttl
+            if unanswered_ttl is None
+            else min(2 * unanswered_ttl, self.max_queue_ttl)
+        )
+        if not self._enqueue(
+            match_id, game_of(record), ttl, self._find_expired_lease(record, is_listed)
+        ):
             return False
-        if in_vain is not None:
+        if unanswered_ttl is not None:
             self.metrics.count(Metric.UNANSWERED_DISPATCHES)
-            _log.warning("no worker came for %s", in_vain, extra={"match_id": match_id})
+            _log.warning(
+                "no worker came for this match within %s",
+                unanswered_ttl,
+                extra={"match_id": match_id},
+            )
         return True
 
-    def _send(
-        self, match_id: str, game: str | None, ttl: timedelta, seen: ExpiredLease | None = None
+    def _enqueue(
+        self,
+        match_id: str,
+        game: str | None,
+        ttl: timedelta,
+        expired_lease: ExpiredLease | None = None,
     ) -> bool:
-        """Announce a match for so long and put it on the queue, if it is free, or still as seen."""
-        if not self.match_log.mark_queued(match_id, ttl, seen):
+        """Mark a match as queued for `ttl` and send its message; return False if it is attended."""
+        # The mark comes before the message. If we die in between, the mark expires and another
+        # dispatcher sends one; the other way round, every dispatcher could send its own.
+        if not self.match_log.mark_queued(match_id, ttl, expired_lease):
             return False
         self.queue.send(MatchMessage(match_id=match_id, game=game).to_json)
         self.metrics.count(Metric.DISPATCHES)
-        _log.info("offered", extra={"match_id": match_id})
+        _log.info("queued for a worker", extra={"match_id": match_id})
         return True
 
-    def _outwaited(self, match: MatchRecord, named: bool = False) -> ExpiredLease | None:
+    def _find_expired_lease(
+        self, match: MatchRecord, is_listed: bool = False
+    ) -> ExpiredLease | None:
         """Return the expired lease of a match, None if somebody may attend it.
 
         A parked match counts as expired at once when the arena lists it.
         """
-        if named and match.is_parked:
+        if is_listed and match.is_parked:
             return ExpiredLease(match.lease_version, timedelta(0))
         return self.lease_observer.expired_lease(match, self.clock.monotonic())
 
-    def _reopened(self, match: MatchRecord) -> bool:
-        """Open a named match again if it was closed and yet goes on."""
-        # It was closed as missing, or its end is lost.
-        goes_on = (match.outcome or {}).get("result") == MISSING_GAME or (
+    def _reopen_if_running(self, match: MatchRecord) -> bool:
+        """Reopen a listed match that was closed although it still runs; return True if reopened."""
+        # It was closed because the arena did not have it, or the arena has lost its end.
+        is_running = (match.outcome or {}).get("result") == MISSING_GAME or (
             self.lease_observer.idle_for(match, self.clock.monotonic()) >= REOPEN_GRACE
         )
-        if not goes_on or not self.match_log.reopen(match):
+        if not is_running or not self.match_log.reopen(match):
             return False
-        _log.warning("opened again, for the arena names it", extra={"match_id": match.match_id})
+        _log.warning("reopened, because the arena lists it", extra={"match_id": match.match_id})
         return True
 
     def _close_expired(self, record: MatchRecord) -> bool:
-        """Close a match that nobody attends, so that it takes no more workers; never offered."""
-        if self.match_log.mark_queued(record.match_id, self.queue_ttl, self._outwaited(record)):
+        """Close a match that is too old, so that it takes up no more workers; return False."""
+        if self.match_log.mark_queued(
+            record.match_id, self.queue_ttl, self._find_expired_lease(record)
+        ):
             lease = self.match_log.acquire_lease(record.match_id, EXPIRED_RESULT, self.queue_ttl)
             if lease is not None:
                 self.match_log.finish(lease, {"result": EXPIRED_RESULT})
-                _log.warning("given up after %s", self.max_age, extra={"match_id": lease.match_id})
+                _log.warning(
+                    "closed, because it began more than %s ago",
+                    self.max_age,
+                    extra={"match_id": lease.match_id},
+                )
         return False
 
 
 def game_of(record: MatchRecord | None) -> str | None:
-    """The game of a match as its header has it, None where it was not written down yet."""
+    """Return the game in a match's header; None if no worker has written it yet."""
     game = None if record is None else record.header.get("game")
     return game if isinstance(game, str) else None

@@ -27,14 +27,13 @@ _RESULTS = {
 }
 
 A = TypeVar("A")  # an action
-MAX_RETRY_AFTER = timedelta(
-    seconds=3
-)  # so long at most an arena has us wait; less with short turns
+MAX_RETRY_AFTER = timedelta(seconds=3)
+"""The longest pause that an arena can ask for; a quarter of the turn limit if that is less."""
 
 
-def with_strategy_version(header: Body, version: str | None) -> Body:
-    """A match's header with the state of what plays of us, where that is known."""
-    return {**header, "version": version} if version else header
+def with_strategy_version(header: Body, strategy_version: str | None) -> Body:
+    """Return the header of a match with the version of our strategy, if it is known."""
+    return {**header, "version": strategy_version} if strategy_version else header
 
 
 class MatchSession(Generic[A]):
@@ -50,187 +49,224 @@ class MatchSession(Generic[A]):
         cpu_semaphore: FairSemaphore,
         strategy_version: str | None,
     ) -> None:
-        self.hold = lease_keeper
+        self.lease_keeper = lease_keeper
         self.match = match
-        self.line = cpu_semaphore
-        self.version = strategy_version
-        self.namesake = DuplicateBotDetector(lease_keeper)
+        self.cpu_semaphore = cpu_semaphore
+        self.strategy_version = strategy_version
+        self.duplicate_detector = DuplicateBotDetector(lease_keeper)
         self.recorded_facts: dict[int, Body] = {}
-        self.refused: dict[int, frozenset[A]] = {}
-        self.denied, self.denied_at = DenialTracker(), -1
-        self.went_back: float | None = None
-        self.obedience = MAX_RETRY_AFTER
+        self.rejected_actions: dict[int, frozenset[A]] = {}
+        self.denial_tracker, self.denied_sequence = DenialTracker(), -1
+        self.moves_missing_since: float | None = None
+        self.max_retry_after = MAX_RETRY_AFTER
 
     def run(self) -> SessionResult:
-        """Play turn by turn, until the match has ended or rests, or the time is up."""
-        sight = self._first_look()
-        if sight is not None:
-            # A new match may have waited for a tick by design: no fault that an alarm is for.
-            self._note_pick_up(
-                sight, Metric.PICKUP_DELAY if self.recorded_facts else Metric.FIRST_PICK_UP
+        """Play turn by turn until the match ends, is to be parked, or the time is up."""
+        observation = self._first_observation()
+        if observation is not None:
+            # A new match may have waited for the next poll by design. So its delay is a metric of
+            # its own, to which no alarm listens.
+            self._record_pickup_delay(
+                observation, Metric.PICKUP_DELAY if self.recorded_facts else Metric.FIRST_PICK_UP
             )
-        while sight is not None:
-            if not self._goes_on_from_log(sight):
-                sight = self._look()
+        while observation is not None:
+            if not self._has_logged_moves(observation):
+                observation = self._read_match()
                 continue
-            self._record(sight)
-            if sight.outcome is not None:
-                self.hold.match_log.finish(self.hold.lease, sight.outcome)
-                metric = _RESULTS.get(str(sight.outcome["result"]))
+            # The facts are logged before anything else is done. Should this worker die now, its
+            # successor and the pages know everything that the arena has told us so far.
+            self._log_facts(observation)
+            if observation.outcome is not None:
+                self.lease_keeper.match_log.finish(self.lease_keeper.lease, observation.outcome)
+                metric = _RESULTS.get(str(observation.outcome["result"]))
                 if metric is not None:
-                    self.hold.metrics.count(metric)
+                    self.lease_keeper.metrics.count(metric)
                 return SessionResult.FINISHED
-            if not self.hold.has_time_to_act():
+            if not self.lease_keeper.has_time_to_act():
                 break
-            if not self.namesake.may_act(sight, self.obedience):
-                sight = self._look()
+            if not self.duplicate_detector.may_act(observation, self.max_retry_after):
+                observation = self._read_match()
                 continue
-            then = (
+            next_step = (
                 NextRead.WAIT_FOR_CHANGE
-                if sight.turn is None
-                else self._play(sight.turn, sight.next_sequence)
+                if observation.turn is None
+                else self._play(observation.turn, observation.next_sequence)
             )
-            self.hold.metrics.flush()
-            sight = self._wait(sight) if then is NextRead.WAIT_FOR_CHANGE else self._look()
-        return SessionResult.HANDED_OVER if self.hold.park_for is None else SessionResult.ABANDONED
+            self.lease_keeper.metrics.flush()
+            observation = (
+                self._wait_for_change(observation)
+                if next_step is NextRead.WAIT_FOR_CHANGE
+                else self._read_match()
+            )
+        return (
+            SessionResult.HANDED_OVER
+            if self.lease_keeper.park_for is None
+            else SessionResult.ABANDONED
+        )
 
     # --- looking -----------------------------------------------------------------------------
 
-    def _look(self) -> Observation[A] | None:
-        """The match as it is; None when the time is up before the arena answers."""
-        return self.hold.retry_read(self._see, self.obedience)
+    def _read_match(self) -> Observation[A] | None:
+        """Return the current state; None if the time is up before the arena responds."""
+        return self.lease_keeper.retry_read(self._observe, self.max_retry_after)
 
-    def _see(self) -> Observation[A]:
-        with self.line.acquire():
-            sight = self.match.observe(self.recorded_facts)
-        if sight.turn_timeout is not None:
-            self.obedience = min(MAX_RETRY_AFTER, sight.turn_timeout / 4)
-        return sight
+    def _observe(self) -> Observation[A]:
+        with self.cpu_semaphore.acquire():
+            observation = self.match.observe(self.recorded_facts)
+        if observation.turn_timeout is not None:
+            self.max_retry_after = min(MAX_RETRY_AFTER, observation.turn_timeout / 4)
+        return observation
 
-    def _first_look(self) -> Observation[A] | None:
-        """The match, once no action of a predecessor can be under way any more."""
-        hold = self.hold
-        # Now that the lease is ours; before it was, somebody may still have written.
-        moves = hold.match_log.moves(hold.match_id)
-        self.namesake.load_log(moves)
+    def _first_observation(self) -> Observation[A] | None:
+        """Return the state of the match once no action of an earlier worker can be in flight."""
+        lease_keeper = self.lease_keeper
+        # The log is read only now, under the lease: before, the previous worker may still have
+        # written an intent. An intent that we miss could be an action that arrives after our read,
+        # and we would decide on a state that no longer exists.
+        moves = lease_keeper.match_log.moves(lease_keeper.match_id)
+        self.duplicate_detector.load_log(moves)
         self.recorded_facts = {
             move.sequence: move.facts for move in moves if move.facts is not None
         }
-        observed_at = hold.clock.monotonic()
-        sight = self._look()
-        if sight is None:
+        observed_at = lease_keeper.clock.monotonic()
+        observation = self._read_match()
+        if observation is None:
             return None
-        if sight.header is not None and self.version is not None:
-            hold.match_log.update_header(
-                hold.lease, with_strategy_version(sight.header, self.version)
+        if observation.header is not None and self.strategy_version is not None:
+            lease_keeper.match_log.update_header(
+                lease_keeper.lease, with_strategy_version(observation.header, self.strategy_version)
             )
-        return self._look() if hold.wait_for_in_flight(moves, sight, observed_at) else sight
+        return (
+            self._read_match()
+            if lease_keeper.wait_for_in_flight(moves, observation, observed_at)
+            else observation
+        )
 
-    def _wait(self, last: Observation[A]) -> Observation[A] | None:
-        """The match when there is something new; None when the time is up, or it is to rest."""
-        hold = self.hold
-        hold.park_for = last.park_for
-        while hold.park_for is None and hold.has_time_to_wait():
-            hold.ensure_valid(timedelta(0))
-            sight = hold.retry_read(
-                lambda: self.match.wait_for_change(self.recorded_facts), self.obedience
+    def _wait_for_change(self, last: Observation[A]) -> Observation[A] | None:
+        """Return the match when it has changed; None if the time is up or it is to be parked."""
+        lease_keeper = self.lease_keeper
+        lease_keeper.park_for = last.park_for
+        while lease_keeper.park_for is None and lease_keeper.has_time_to_wait():
+            lease_keeper.ensure_valid(timedelta(0))
+            observation = lease_keeper.retry_read(
+                lambda: self.match.wait_for_change(self.recorded_facts), self.max_retry_after
             )
-            if sight is None and last.may_park:
-                sight = self._look()
-                if sight is None:
+            if observation is None and last.may_park:
+                observation = self._read_match()
+                if observation is None:
                     return None
-                acts = sight.turn is not None or sight.outcome is not None
-                if (
-                    sight.next_sequence == last.next_sequence and not acts
-                ):  # nothing has happened since
-                    hold.park_for = hold.timing.park_ttl
+                is_active = observation.turn is not None or observation.outcome is not None
+                has_changed = observation.next_sequence != last.next_sequence
+                if not (has_changed or is_active):
+                    lease_keeper.park_for = lease_keeper.timing.park_ttl
                     return None
-            if sight is not None:
-                self._note_pick_up(sight)
-                return sight
+            if observation is not None:
+                self._record_pickup_delay(observation)
+                return observation
         return None
 
-    def _note_pick_up(self, sight: Observation[A], metric: Metric = Metric.PICKUP_DELAY) -> None:
-        if sight.turn is not None and sight.turn_began_at is not None:
-            late = max(self.hold.clock.now() - sight.turn_began_at, timedelta(0))
-            self.hold.metrics.record_duration(metric, late)
+    def _record_pickup_delay(
+        self, observation: Observation[A], metric: Metric = Metric.PICKUP_DELAY
+    ) -> None:
+        if observation.turn is not None and observation.turn_began_at is not None:
+            delay = max(self.lease_keeper.clock.now() - observation.turn_began_at, timedelta(0))
+            self.lease_keeper.metrics.record_duration(metric, delay)
 
-    def _goes_on_from_log(self, sight: Observation[A]) -> bool:
+    def _has_logged_moves(self, observation: Observation[A]) -> bool:
         """Return True if the arena still has all moves of the log.
 
         If the arena has lost moves, the log is cut back to match it. As with a denial, the
         arena is trusted only once it has said so for `denial_timeout`.
         """
-        # The arena has no such move any more, or another one in its place.
-        lost = [
+        # Moves that the arena no longer has, or has differently.
+        missing_sequences = [
             n
             for n, body in self.recorded_facts.items()
-            if n >= sight.next_sequence or sight.facts.get(n, body) != body
+            if n >= observation.next_sequence or observation.facts.get(n, body) != body
         ]
-        if not lost:
-            self.went_back = None
+        if not missing_sequences:
+            self.moves_missing_since = None
             return True
-        hold, current_time = self.hold, self.hold.clock.monotonic()
-        self.went_back = current_time if self.went_back is None else self.went_back
-        if timedelta(seconds=current_time - self.went_back) < hold.timing.denial_timeout:
-            hold.sleep(hold.timing.backoff)
-            hold.ensure_valid(timedelta(0))
+        lease_keeper, current_time = self.lease_keeper, self.lease_keeper.clock.monotonic()
+        self.moves_missing_since = (
+            current_time if self.moves_missing_since is None else self.moves_missing_since
+        )
+        if (
+            timedelta(seconds=current_time - self.moves_missing_since)
+            < lease_keeper.timing.denial_timeout
+        ):
+            lease_keeper.sleep(lease_keeper.timing.backoff)
+            lease_keeper.ensure_valid(timedelta(0))
             return False
-        first = min(lost)
-        hold.match_log.retract_moves(hold.lease, first)
-        text = "the server went back to before move %d"
-        _log.warning(text, first, extra={"match_id": hold.match_id})
-        self.recorded_facts = {n: body for n, body in self.recorded_facts.items() if n < first}
-        self.refused, self.went_back = {}, None
-        self.namesake.reset()
+        first_missing = min(missing_sequences)
+        lease_keeper.match_log.retract_moves(lease_keeper.lease, first_missing)
+        text = "the arena no longer has the moves from %d on; they were removed from the log"
+        _log.warning(text, first_missing, extra={"match_id": lease_keeper.match_id})
+        self.recorded_facts = {
+            n: body for n, body in self.recorded_facts.items() if n < first_missing
+        }
+        self.rejected_actions, self.moves_missing_since = {}, None
+        self.duplicate_detector.reset()
         return True
 
     # --- playing -----------------------------------------------------------------------------
 
     def _play(self, turn: BotTurn[A], sequence: int) -> NextRead:
-        """Play a turn action by action, as long as there is time; what to do then."""
-        while self.hold.has_time_to_decide():
-            then = self._act(turn, sequence)
-            if isinstance(then, NextRead):
-                return then
-            turn, sequence = then, sequence + 1
+        """Play a turn action by action while there is time; return what to read next."""
+        while self.lease_keeper.has_time_to_decide():
+            next_step = self._act(turn, sequence)
+            if isinstance(next_step, NextRead):
+                return next_step
+            turn, sequence = next_step, sequence + 1
         return NextRead.READ_IMMEDIATELY
 
     def _act(self, turn: BotTurn[A], sequence: int) -> BotTurn[A] | NextRead:
-        """Decide, log the intent, send the action once; after any doubt, look what is so."""
-        hold, refused = self.hold, self.refused.get(sequence, frozenset())
+        """Decide, log the intent and send the action once; return the next turn or read."""
+        lease_keeper, rejected_actions = (
+            self.lease_keeper,
+            self.rejected_actions.get(sequence, frozenset()),
+        )
         try:
-            with self.line.acquire():
-                decided = turn.decide(hold.timing.decision_timeout, hold.clock.monotonic, refused)
-                if decided is None:
+            with self.cpu_semaphore.acquire():
+                result = turn.decide(
+                    lease_keeper.timing.decision_timeout,
+                    lease_keeper.clock.monotonic,
+                    rejected_actions,
+                )
+                if result is None:
                     return NextRead.READ_IMMEDIATELY
-                hold.record_decision(decided.duration, decided.error)
-                action = decided.decision.action
-                intent = turn.intent_body(decided, hold.clock.now(), hold.worker_id)
-                if decided.error is not None:
-                    hold.add_debug_note("decision", {**intent, "sequence": sequence})
-                if not hold.log_intent(sequence, intent):
+                lease_keeper.record_decision(result.duration, result.error)
+                action = result.decision.action
+                intent = turn.intent_body(result, lease_keeper.clock.now(), lease_keeper.worker_id)
+                if result.error is not None:
+                    lease_keeper.add_debug_note("decision", {**intent, "sequence": sequence})
+                # The intent is logged before the action is sent, never after. A worker that takes
+                # over after our death finds it and waits until the action can no longer arrive.
+                # If the write took too long, our lease may be lost, so nothing is sent.
+                if not lease_keeper.log_intent(sequence, intent):
                     return NextRead.READ_IMMEDIATELY
-                self.namesake.intended_moves.add(sequence)
-                sent = hold.clock.monotonic()
-                then = turn.send(action)
+                self.duplicate_detector.intended_moves.add(sequence)
+                sent_at = lease_keeper.clock.monotonic()
+                next_step = turn.send(action)
         except MatchOver:
             return NextRead.READ_IMMEDIATELY
         except ArenaError as error:
-            hold.record_error(error, action)
+            # The action is never sent again here, whatever the error: it may have been carried out,
+            # and a second Draw is legal but another action. The next read of the match tells.
+            lease_keeper.record_error(error, action)
             if is_definitive(error):
-                self.namesake.intended_moves.discard(sequence)
+                self.duplicate_detector.intended_moves.discard(sequence)
             self._raise_if_denied(error, sequence)
-            if is_action_rejected(error) and not self._is_gone(error):
-                self.refused[sequence] = refused | {action}
-                hold.add_debug_note("refused", {**intent, "answer": str(error)})
-            hold.wait_until_settled(error, sent, self.obedience)
+            if is_action_rejected(error) and not self._is_match_missing(error):
+                self.rejected_actions[sequence] = rejected_actions | {action}
+                lease_keeper.add_debug_note("refused", {**intent, "answer": str(error)})
+            lease_keeper.wait_until_settled(error, sent_at, self.max_retry_after)
             return NextRead.READ_IMMEDIATELY
-        hold.metrics.count(Metric.ACTIONS)
-        self.denied = DenialTracker()
-        return then
+        lease_keeper.metrics.count(Metric.ACTIONS)
+        self.denial_tracker = DenialTracker()
+        return next_step
 
-    def _is_gone(self, error: ArenaError) -> bool:
+    def _is_match_missing(self, error: ArenaError) -> bool:
         """Return True if the error denies us the match, which the next read must confirm."""
         return (
             isinstance(error, RequestRejected) and self.match.outcome_if_missing(error) is not None
@@ -243,32 +279,39 @@ class MatchSession(Generic[A]):
         or the match itself at one move. The latter needs a longer time, because successful
         reads in between contradict it.
         """
-        if self.denied_at != sequence and not isinstance(error, Unauthorized):
-            self.denied, self.denied_at = DenialTracker(), sequence
-        lasts = self.denied.denied_for(error, self.hold.clock.monotonic())
-        timing = self.hold.timing
+        if self.denied_sequence != sequence and not isinstance(error, Unauthorized):
+            self.denial_tracker, self.denied_sequence = DenialTracker(), sequence
+        denial_duration = self.denial_tracker.denied_for(error, self.lease_keeper.clock.monotonic())
+        timing = self.lease_keeper.timing
         if isinstance(error, Unauthorized):
-            believed = lasts >= timing.denial_timeout
+            is_believed = denial_duration >= timing.denial_timeout
         else:
-            believed = self._is_gone(error) and lasts >= timing.contradiction_timeout
-        if believed:
+            is_believed = (
+                self._is_match_missing(error) and denial_duration >= timing.contradiction_timeout
+            )
+        if is_believed:
             raise error
 
     # --- logging -----------------------------------------------------------------------------
 
-    def _record(self, sight: Observation[A]) -> None:
-        """Copy the moves that the log has not got yet from the arena's history."""
-        new = {
-            number: body
-            for number, body in sight.facts.items()
-            if number not in self.recorded_facts
+    def _log_facts(self, observation: Observation[A]) -> None:
+        """Copy the moves that the log lacks from the arena's history."""
+        new_facts = {
+            sequence: body
+            for sequence, body in observation.facts.items()
+            if sequence not in self.recorded_facts
         }
-        if new:
-            self.hold.match_log.write_facts(self.hold.lease, new)
-            self.hold.metrics.count(
-                Metric.TIMEOUTS, sight.timeout_count
-            )  # 0, too: an alarm listens
-            if sight.timeout_count:
-                about = {"match_id": self.hold.match_id, "turns": sight.timeout_count}
-                _log.warning("the arena ended a turn of ours by force", extra=about)
-            self.recorded_facts |= new
+        if new_facts:
+            self.lease_keeper.match_log.write_facts(self.lease_keeper.lease, new_facts)
+            self.lease_keeper.metrics.count(
+                Metric.TIMEOUTS, observation.timeout_count
+            )  # also 0, because an alarm needs data points
+            if observation.timeout_count:
+                log_context = {
+                    "match_id": self.lease_keeper.match_id,
+                    "turns": observation.timeout_count,
+                }
+                _log.warning(
+                    "the arena ended a turn of ours because its time was up", extra=log_context
+                )
+            self.recorded_facts |= new_facts

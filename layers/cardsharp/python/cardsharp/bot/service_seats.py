@@ -30,10 +30,10 @@ from cardsharp.play.game import InvocationContext
 from cardsharp.store.match_log import Body
 from cardsharp.store.secret_vault import SecretVault
 
-_CLAIM = "seat order"
+_ORDER_OWNER = "seat order"
 _ID_LENGTH = 64
 
-_RESERVED = timedelta(seconds=10)  # how long a seat may be on its way to be ours: a few writes
+_RESERVATION_TTL = timedelta(seconds=10)  # time for the few writes that make a seat ours
 
 
 class JoinOrder(Order):
@@ -56,7 +56,7 @@ class JoinOrder(Order):
 
     @staticmethod
     def address(url: str) -> str:
-        """The service's address; raises `ConfigError` if it is none."""
+        """Return the normalized address of a service; raise `ConfigError` if it is none."""
         return normalize_base_url(url)
 
     @property
@@ -81,13 +81,13 @@ class ServiceSeat:
         return _match_id(self.url, self.game, f"{self.nickname} {self.secret}")
 
     def with_secret(self, player: str) -> "ServiceSeat":
-        """The same seat under the secret that the service gave to it."""
+        """Return the same seat with the secret that the service gave it."""
         register_secrets(player)
         return replace(self, player_secret=SecretStr(player))
 
     @property
     def to_json(self) -> Body:
-        """The seat as the vault keeps it."""
+        """The seat as the vault stores it."""
         return {
             "url": self.url,
             "game": self.game,
@@ -119,7 +119,7 @@ def join_and_dispatch(
 ) -> str:
     """Have the bot join a match of this game and play it; return the seat's match id.
 
-    `player` must be random and secret. The seat is registered in the log before it is offered,
+    `player` must be random and secret. The seat is registered in the log before it is queued,
     so the poller finds it even if this process dies. The same order again changes nothing,
     except that a seat which was rejected is tried again. Raises `ConfigError` if new matches
     are paused.
@@ -131,7 +131,7 @@ def join_and_dispatch(
     log = dispatcher.match_log
     record = log.match(match_id)
     if record is None:
-        lease = log.acquire_lease(match_id, _CLAIM, dispatcher.queue_ttl, seat.header(game))
+        lease = log.acquire_lease(match_id, _ORDER_OWNER, dispatcher.queue_ttl, seat.header(game))
         if lease is not None:
             log.release_lease(lease)
     elif record.outcome is not None and record.outcome.get("result") == MISSING_GAME:
@@ -155,26 +155,30 @@ def reserve_seat(
     log, match_id = dispatcher.match_log, seat.unique_id
     vault.add(match_id, seat.to_json)
     record = log.match(match_id)
-    if record is not None and record.outcome is not None:  # an attempt that came to nothing
+    if record is not None and record.outcome is not None:  # an earlier attempt failed
         log.reopen(record)
-    lease = log.acquire_lease(match_id, f"{_CLAIM} {uuid4()}", _RESERVED, seat.header(game))
+    lease = log.acquire_lease(
+        match_id, f"{_ORDER_OWNER} {uuid4()}", _RESERVATION_TTL, seat.header(game)
+    )
     if lease is None:
-        raise WriteConflict("Somebody else is at this seat.")
+        raise WriteConflict("Somebody else is reserving this seat.")
     try:
         yield
     except BaseException:
         with suppress(StoreError):
             log.finish(lease, {"result": MISSING_GAME})
         raise
-    # Where this fails, the lease runs out, and the poller offers the seat.
+    # If this fails, the lease expires and the poller queues the seat.
     with suppress(StoreError):
         log.release_lease(lease)
         dispatcher.dispatch(match_id, game)
 
 
-def _check_not_paused(offering: MatchDispatcher) -> None:
-    if offering.runtime_settings.read().paused:
-        raise ConfigError("New matches are paused; `cardsharp cloud resume` ends that.")
+def _check_not_paused(dispatcher: MatchDispatcher) -> None:
+    if dispatcher.runtime_settings.read().paused:
+        raise ConfigError(
+            "New matches are paused. To allow them again, run `cardsharp cloud resume`."
+        )
 
 
 def _match_id(url: str, game: str, nickname: str) -> str:
@@ -209,8 +213,8 @@ class SeatDependencies:
 @lru_cache(maxsize=8)
 def build_seat_dependencies(settings: WorkerSettings, metrics: Metrics) -> SeatDependencies:
     """Return the dependencies for `settings`, cached per process to reuse their connections."""
-    offering = build_dispatcher(settings, metrics)
-    return SeatDependencies(settings, offering, build_vault(settings.store, offering.clock))
+    dispatcher = build_dispatcher(settings, metrics)
+    return SeatDependencies(settings, dispatcher, build_vault(settings.store, dispatcher.clock))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,13 +227,27 @@ class SeatBot:
 
     def run_session(self, match_id: str, context: InvocationContext) -> SessionResult:
         """Play a seat of ours; see `Bot.run_session`."""
-        places = build_seat_dependencies(context.load_settings(WorkerSettings), context.metrics)
-        meet = partial(self.open_match, places)
-        bot = Bot(self.game, meet, places.dispatcher, context.worker_id, places.settings.timing)
+        dependencies = build_seat_dependencies(
+            context.load_settings(WorkerSettings), context.metrics
+        )
+        open_match = partial(self.open_match, dependencies)
+        bot = Bot(
+            self.game,
+            open_match,
+            dependencies.dispatcher,
+            context.worker_id,
+            dependencies.settings.timing,
+        )
         return bot.run_session(match_id, context.remaining_time)
 
     def place_order(self, event: Mapping[str, Any], context: InvocationContext) -> Sequence[str]:
-        """Have the bot join a game and play it; the seat's name in the match log."""
+        """Have the bot join a game and play it; return the match id of the seat."""
         order = self.order_type.parse(event)
-        places = build_seat_dependencies(context.load_settings(WorkerSettings), context.metrics)
-        return [join_and_dispatch(self.game, order, str(uuid4()), places.vault, places.dispatcher)]
+        dependencies = build_seat_dependencies(
+            context.load_settings(WorkerSettings), context.metrics
+        )
+        return [
+            join_and_dispatch(
+                self.game, order, str(uuid4()), dependencies.vault, dependencies.dispatcher
+            )
+        ]

@@ -1,10 +1,10 @@
-"""Result of a worker's session on a match."""
+"""Results of a worker's session."""
 
 from enum import StrEnum
 
 
 class SessionResult(StrEnum):
-    """How a session of a worker on a match ended."""
+    """Result of a worker's session on a match, with its text for logs."""
 
     FINISHED = "finished"
     HANDED_OVER = "handed on"

@@ -1,6 +1,6 @@
 """Settings from `CARDSHARP_…` variables, parsed once at the entry point.
 
-All faults are found at once and told in one sentence each; no sentence ever shows the password.
+All faults are reported at once, in one sentence each; no sentence contains the password.
 """
 
 import difflib
@@ -27,19 +27,19 @@ PREFIX = "CARDSHARP_"
 
 
 def _duration(value: object) -> timedelta | float:
-    """A duration, or its number of seconds; raises ValueError if it is neither."""
+    """Return a duration or its number of seconds; raise ValueError if it is neither."""
     return value if isinstance(value, timedelta) else float(str(value))
 
 
 def split_names(value: object) -> object:
-    """Return the non-empty parts of a comma list; anything but a string as it is."""
+    """Return the non-empty parts of a comma list; anything but a string unchanged."""
     if not isinstance(value, str):
         return value
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
 def _proxy(value: object) -> object:
-    """The proxy of an address; anything but a string as it is."""
+    """Return the proxy of an address; anything but a string unchanged."""
     try:
         return Proxy.parse(value) if isinstance(value, str) else value
     except ConfigError as error:
@@ -47,7 +47,7 @@ def _proxy(value: object) -> object:
 
 
 def seconds_field(default: timedelta, name: str, description: str) -> Any:  # noqa: ANN401 - as `Field` has it
-    """The field of a duration, set by `name`_seconds; its meaning ends the sentence of a fault."""
+    """Return the field of a duration, set by NAME_seconds; `description` completes its errors."""
     return Field(
         default=default,
         alias=f"{name}_seconds",
@@ -71,7 +71,7 @@ class WorkerSettings(BaseModel):
         extra="forbid",
         hide_input_in_errors=True,
         validate_by_name=True,
-        defer_build=True,  # most often it is only derived from
+        defer_build=True,  # usually only a derived class is used
     )
 
     store: str = Field(
@@ -139,12 +139,12 @@ class WorkerSettings(BaseModel):
 
     @property
     def retention(self) -> timedelta | None:
-        """For how long a match is kept; None for ever."""
+        """Time for which a match is kept; None for ever."""
         return timedelta(days=self.keep_days) if self.keep_days else None
 
     @property
     def timing(self) -> SessionTiming:
-        """The timing of a worker that these settings say."""
+        """Timing of a worker with these settings."""
         return SessionTiming(
             lease_ttl=self.lease_ttl,
             renew_interval=self.renew_interval,
@@ -163,24 +163,24 @@ class WorkerSettings(BaseModel):
         action's limit is reserved for the response: an action that is sent late may arrive too
         late.
         """
-        patience = self.timing.read_timeout
+        read_timeout = self.timing.read_timeout
         return RequestLimits(
             connect_timeout=min(self.connect_timeout, self.action_timeout / 2),
-            read_timeout=patience,
+            read_timeout=read_timeout,
             long_poll_timeout=self.long_poll_timeout,
             action_timeout=self.action_timeout,
-            total_timeout=patience,
+            total_timeout=read_timeout,
             max_backoff=timedelta(seconds=2),
             max_body_bytes=self.max_answer_bytes,
         )
 
     @classmethod
     def load(
-        cls, env: Mapping[str, str], other_settingsplit_names: Callable[[], Collection[str]] = tuple
+        cls, env: Mapping[str, str], other_setting_names: Callable[[], Collection[str]] = tuple
     ) -> Self:
         """Return the settings in `env`; an empty value counts as not set.
 
-        `other_settingsplit_names` returns the names of settings that belong to other components.
+        `other_setting_names` returns the names of settings that belong to other components.
         Raises `ConfigError` with one line per fault.
         """
         variables = {
@@ -190,15 +190,15 @@ class WorkerSettings(BaseModel):
         }
         values = {name: value for name, value in variables.items() if name in cls.descriptions()}
         faults = [
-            *_unknown(
-                variables.keys() - values.keys(), cls.descriptions(), other_settingsplit_names
+            *_unknown_faults(
+                variables.keys() - values.keys(), cls.descriptions(), other_setting_names
             ),
             *cls._missing(values),
         ]
         try:
             settings = cls.model_validate(values)
         except ValidationError as error:
-            faults += [_sentence(fault, cls.descriptions()) for fault in error.errors()]
+            faults += [_fault_sentence(fault, cls.descriptions()) for fault in error.errors()]
         if faults:
             raise ConfigError("\n".join(sorted({*faults})))
         return settings
@@ -216,20 +216,22 @@ class WorkerSettings(BaseModel):
         }
 
 
-def _unknown(
-    strange: Collection[str],
-    settingsplit_names: Collection[str],
-    othersplit_names: Callable[[], Collection[str]],
+def _unknown_faults(
+    unknown_names: Collection[str],
+    setting_names: Collection[str],
+    other_names: Callable[[], Collection[str]],
 ) -> Iterator[str]:
     """Yield a sentence for each unknown variable, with the most similar valid name."""
-    validsplit_names = {*settingsplit_names, *othersplit_names()} if strange else set()
-    for name in sorted(set(strange) - validsplit_names):
-        near = difflib.get_close_matches(name, validsplit_names, n=1, cutoff=0.5)
-        hint = f"did you mean {PREFIX}{near[0].upper()}?" if near else "remove it."
+    valid_names = {*setting_names, *other_names()} if unknown_names else set()
+    for name in sorted(set(unknown_names) - valid_names):
+        similar_names = difflib.get_close_matches(name, valid_names, n=1, cutoff=0.5)
+        hint = (
+            f"did you mean {PREFIX}{similar_names[0].upper()}?" if similar_names else "remove it."
+        )
         yield f"{PREFIX}{name.upper()} is no setting; {hint}"
 
 
-def _sentence(fault: ErrorDetails, descriptions: Mapping[str, str]) -> str:
+def _fault_sentence(fault: ErrorDetails, descriptions: Mapping[str, str]) -> str:
     name = str(fault["loc"][0])
     requirement = descriptions[name]
     if fault["type"] == "missing":

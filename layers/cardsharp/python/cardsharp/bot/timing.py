@@ -1,4 +1,4 @@
-"""The durations by which the worker of any game lives."""
+"""Durations that a worker of any game observes."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -6,15 +6,21 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTiming:
-    """The durations by which a worker lives.
+    """Durations that a worker observes in a session.
 
-    `act` is the limit of one action's answer, and so the time after which an action that was
-    sent can no longer arrive; `long_poll` that of one wait for a change. A wait or a turn begins
-    only while more than `handover` is left besides; `breath` is the pause before an arena or
-    service that failed is asked again. A denial is believed when nothing else was answered for
-    `denial`; `shelf` is how long a match is left alone then, and `rest` how long one is in which
-    nothing happens and that the arena does not name either. `contradiction` is how long actions
-    may be denied in a match that is shown as going on, before it is left.
+    `lease_ttl`: validity of a lease after its last renewal. `renew_interval`: between two
+    renewals, and the time in which an action must be sent after its lease was checked.
+    `decision_timeout`: limit of one decision.
+
+    `action_timeout`: limit of one action's response, and so the time after which an action that
+    was sent can no longer arrive. `long_poll_timeout`: limit of one wait for a change.
+    `handover_margin`: time that must remain besides when a wait or a turn begins. `backoff`: the
+    pause before a failed request is repeated.
+
+    `denial_timeout`: how long a denial must be repeated before it is trusted.
+    `contradiction_timeout`: the same for denied actions in a match that reads show as running.
+    `retry_delay`: until a denied match is tried again. `park_ttl`: how long a match is parked in
+    which nothing happens, unless the arena lists it earlier.
     """
 
     lease_ttl: timedelta = timedelta(seconds=3)
@@ -31,10 +37,8 @@ class SessionTiming:
 
     @property
     def read_timeout(self) -> timedelta:
-        """The limit of a look: whoever begins one has time left to hand on."""
+        """Limit of one read, short enough that time remains to hand the match over."""
         return self.handover_margin / 2
 
 
-DEFAULT_TIMING = (
-    SessionTiming()
-)  # the durations where no setting says others: the one place where they stand
+DEFAULT_TIMING = SessionTiming()  # the only place in which the default durations are set

@@ -26,7 +26,7 @@ class Proxy:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The proxy of that address; raises `ConfigError`, in which no password stands.
+        """Return the proxy of an address; raise `ConfigError`, which contains no password.
 
         A proxy is sent its password before anything else. So one with a password has an https
         address, unless it runs on this machine.
@@ -101,10 +101,10 @@ class RequestLimits:
 
 
 def normalize_base_url(base_url: str, *, insecure: bool = False) -> str:
-    """The arena's address without a slash, or an `/api`, at its end.
+    """Return the arena's address without a slash or `/api` at its end.
 
-    Raises `ConfigError` for what is not an address, with a password in it, or http to another
-    machine; with `insecure`, http to one that is not in a private network.
+    Raises `ConfigError` if it is not an address, contains a password, or would send the password
+    over http to another machine. With `insecure`, http is allowed within a private network.
     """
     try:
         parts = urlsplit(base_url)
@@ -118,17 +118,17 @@ def normalize_base_url(base_url: str, *, insecure: bool = False) -> str:
     if parts.scheme == "http" and not (_is_private(host) if insecure else _is_loopback(host)):
         network = "a private network" if insecure else "this machine"
         raise ConfigError(
-            f"http://{host} would send what is secret in the clear; use https "
-            f"(http is for {network} only)."
+            f"http://{host} would send the password unencrypted; use https "
+            f"(http is allowed for {network} only)."
         )
     return base_url.rstrip("/").removesuffix("/api")
 
 
 def proxy_to(url: str, proxy: Proxy | None, *, secret: bool = True) -> Proxy | None:
-    """The proxy by which this address is reached; none where it is on this machine.
+    """Return the proxy for an address; None if the address is on this machine.
 
-    Raises `ConfigError` for http through a proxy where something `secret` is sent: the proxy
-    would read it.
+    Raises `ConfigError` for http through a proxy if something `secret` is sent, because the
+    proxy would read it.
     """
     parts = urlsplit(url)
     if proxy is None or _is_loopback(parts.hostname or ""):

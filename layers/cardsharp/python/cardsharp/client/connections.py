@@ -25,7 +25,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from cardsharp.client.config import RequestLimits
 from cardsharp.errors import Unreachable
 
-_thread_state = threading.local()  # the cutter of the request that a thread is sending
+_thread_state = threading.local()  # the watchdog of the request that a thread is sending
 
 
 class DeadlineWatchdog:
@@ -36,65 +36,72 @@ class DeadlineWatchdog:
     client busy for ever.
     """
 
+    # Why a timer thread: requests reads headers inside one blocking call, in which no code of ours
+    # can look at a clock. Shutting the socket down is the only way to end that call from outside.
+    # The timeout of the transport ends almost every request first; this is the last resort.
+
     def __init__(self) -> None:
-        self.has_cut = False
+        self.has_expired = False
         self._connection: HTTPConnection | None = None
 
     @contextmanager
     def limit(self, timeout: timedelta) -> Iterator[None]:
-        """Let the request of the block take so long and no longer."""
-        self.has_cut, self._connection = False, None
-        timer = threading.Timer(timeout.total_seconds(), self._cut)
+        """Shut down the connection of the block's request when `timeout` has passed."""
+        self.has_expired, self._connection = False, None
+        timer = threading.Timer(timeout.total_seconds(), self._shut_down)
         timer.daemon = True
-        _thread_state.cutter = self
+        _thread_state.watchdog = self
         timer.start()
         try:
             yield
         finally:
             timer.cancel()
-            _thread_state.cutter = None
+            _thread_state.watchdog = None
 
     def attach(self, connection: HTTPConnection) -> None:
-        """The request goes by this connection."""
+        """Set the connection that the active request uses."""
         self._connection = connection
 
-    def _cut(self) -> None:
-        self.has_cut = True
+    def _shut_down(self) -> None:
+        self.has_expired = True
         sock = None if self._connection is None else self._connection.sock
-        sock = getattr(sock, "socket", sock)  # of TLS within the TLS to a proxy
+        # TLS to the arena inside TLS to a proxy wraps the socket once more.
+        sock = getattr(sock, "socket", sock)
         if sock is not None:
             with suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
 
 
-class _Plain(HTTPConnection):
+class _HttpConnection(HTTPConnection):
     def connect(self) -> None:
-        self._can_be_cut()  # a proxy answers before the first request, in as many lines as it likes
+        # A proxy answers before the first request is sent, and may answer for ever.
+        self._attach_watchdog()
         super().connect()
 
-    def _can_be_cut(self) -> None:
-        cutter: DeadlineWatchdog | None = getattr(_thread_state, "cutter", None)
-        if cutter is not None:
-            cutter.attach(self)
+    def _attach_watchdog(self) -> None:
+        watchdog: DeadlineWatchdog | None = getattr(_thread_state, "watchdog", None)
+        if watchdog is not None:
+            watchdog.attach(self)
 
-    def putrequest(self, *args: object, **more: object) -> None:
-        self._can_be_cut()
-        super().putrequest(*args, **more)  # type: ignore[arg-type]
+    def putrequest(self, *args: object, **kwargs: object) -> None:
+        self._attach_watchdog()
+        super().putrequest(*args, **kwargs)  # type: ignore[arg-type]
 
 
-class _Secure(_Plain, HTTPSConnection):
+class _HttpsConnection(_HttpConnection, HTTPSConnection):
     pass
 
 
-class _PlainPool(urllib3.HTTPConnectionPool):
-    ConnectionCls = _Plain
+class _HttpPool(urllib3.HTTPConnectionPool):
+    ConnectionCls = _HttpConnection
 
 
-class _SecurePool(urllib3.HTTPSConnectionPool):
-    ConnectionCls = _Secure
+class _HttpsPool(urllib3.HTTPSConnectionPool):
+    ConnectionCls = _HttpsConnection
 
 
-POOLS = {"http": _PlainPool, "https": _SecurePool}  # pools by scheme whose connections can be cut
+# Connection pools by scheme, with connections that the watchdog can shut down.
+POOLS = {"http": _HttpPool, "https": _HttpsPool}
 
 
 class NoRetryAdapter(HTTPAdapter):
@@ -106,32 +113,32 @@ class NoRetryAdapter(HTTPAdapter):
             (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)),
         ]
         if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; elsewhere a frozen process is as it was
-            # So much of an action's time is left, at least, when its body is written.
-            patience = limits.action_timeout - min(
+            # The least part of an action's time that is left when its body is written.
+            remaining = limits.action_timeout - min(
                 limits.connect_timeout, limits.action_timeout / 2
             )
-            milliseconds = patience // timedelta(milliseconds=1)
+            milliseconds = remaining // timedelta(milliseconds=1)
             self._options.append((socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds))
         super().__init__(max_retries=0)
 
     def init_poolmanager(
         self, connections: int, maxsize: int, block: bool = False, **pool_kwargs: object
     ) -> None:
-        """Make the pool of direct connections."""
+        """Create the pool of direct connections."""
         options = self._options
         super().init_poolmanager(connections, maxsize, block, socket_options=options, **pool_kwargs)
         self.poolmanager.pool_classes_by_scheme = POOLS
 
-    def proxy_manager_for(self, proxy: str, **rest: object) -> urllib3.ProxyManager:
-        """The pool of connections through a proxy; they are like the direct ones."""
+    def proxy_manager_for(self, proxy: str, **pool_kwargs: object) -> urllib3.ProxyManager:
+        """Return the pool of connections through a proxy, with the options of direct ones."""
         manager: urllib3.ProxyManager = super().proxy_manager_for(
-            proxy, socket_options=self._options, **rest
+            proxy, socket_options=self._options, **pool_kwargs
         )
         manager.pool_classes_by_scheme = POOLS
         return manager
 
     def proxy_headers(self, proxy: str) -> dict[str, str]:
-        """The headers with user and password; in UTF-8, where requests has Latin-1 alone."""
+        """Return the headers with user and password, in UTF-8; requests would use Latin-1."""
         user, password = get_auth_from_url(proxy)
         if not user:
             return {}
@@ -147,13 +154,13 @@ class DeadlineBody:
     """
 
     def __init__(self, request: str, body: object, deadline: float) -> None:
-        self._call, self._until = request, deadline
+        self._request, self._deadline = request, deadline
         self._body = json.dumps(body).encode()
 
     def __len__(self) -> int:
         return len(self._body)
 
     def __iter__(self) -> Iterator[bytes]:
-        if time.monotonic() >= self._until:
-            raise Unreachable(f"{self._call}: not sent, for it took too long to connect.")
+        if time.monotonic() >= self._deadline:
+            raise Unreachable(f"{self._request}: not sent, because connecting took too long.")
         yield self._body

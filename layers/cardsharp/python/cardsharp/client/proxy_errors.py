@@ -9,9 +9,9 @@ import urllib3
 from cardsharp.client.config import Proxy
 from cardsharp.errors import Unreachable, UntrustedCertificate
 
-_REFUSED = "Tunnel connection failed: "  # begins urllib3's error for any answer but 200
-_UNAUTHENTICATED = "407"
-_NO_TLS = ("wrong version number", "record layer failure")
+_TUNNEL_FAILURE = "Tunnel connection failed: "  # begins urllib3's error for any answer but 200
+_AUTH_REQUIRED = "407"
+_NO_TLS_TEXTS = ("wrong version number", "record layer failure")
 
 
 def proxy_error(call: str, proxy: Proxy, error: Exception, *, writes: bool) -> Unreachable | None:
@@ -30,7 +30,7 @@ def proxy_error(call: str, proxy: Proxy, error: Exception, *, writes: bool) -> U
         if isinstance(cause, SSLCertVerificationError):
             text = f"the certificate of the proxy {proxy} is not trusted here; name its CA file"
             return UntrustedCertificate(f"{call}: {text}, with --ca FILE.", outcome_unknown=writes)
-        if any(words in str(cause).lower().replace("_", " ") for words in _NO_TLS):
+        if any(words in str(cause).lower().replace("_", " ") for words in _NO_TLS_TEXTS):
             text = f"{proxy} does not speak TLS; its address may have to begin with http://."
             return Unreachable(f"{call}: {text}", outcome_unknown=writes)
     return None
@@ -39,15 +39,15 @@ def proxy_error(call: str, proxy: Proxy, error: Exception, *, writes: bool) -> U
 def _connect_failure(proxy: Proxy, cause: Exception) -> str | None:
     """Return the error at the proxy if the request cannot have been sent, else None."""
     text = str(cause)
-    if text.startswith(_REFUSED):
-        answer = text.removeprefix(_REFUSED)
-        if answer.startswith(_UNAUTHENTICATED):
+    if text.startswith(_TUNNEL_FAILURE):
+        response = text.removeprefix(_TUNNEL_FAILURE)
+        if response.startswith(_AUTH_REQUIRED):
             return (
                 f"the proxy {proxy} refuses the user and password, or wants some; write them into "
                 "CARDSHARP_PROXY, as https://USER:PASSWORD@HOST:PORT."
             )
         return (
-            f"the proxy {proxy} makes no connection to it and answered {answer}. Check the "
+            f"the proxy {proxy} makes no connection to it and answered {response}. Check the "
             "arena's address; whoever runs the proxy can say whether it allows this address."
         )
     if isinstance(cause, urllib3.exceptions.ConnectTimeoutError):  # also a refusal, or no such name
@@ -59,10 +59,10 @@ def _connect_failure(proxy: Proxy, cause: Exception) -> str | None:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The errors inside an error of requests, the outermost first."""
-    inner = [error]
-    while inner:
-        current = inner.pop(0)
+    """Yield the errors inside an error of requests, the outermost first."""
+    pending = [error]
+    while pending:
+        current = pending.pop(0)
         yield current
         wrapped = (getattr(current, "reason", None), *current.args)
-        inner += [each for each in wrapped if isinstance(each, BaseException)]
+        pending += [each for each in wrapped if isinstance(each, BaseException)]

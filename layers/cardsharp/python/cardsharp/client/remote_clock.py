@@ -17,10 +17,9 @@ from datetime import datetime, timedelta
 from math import inf
 from typing import NamedTuple
 
-MAX_CLOCK_DRIFT = 0.0005  # seconds by which two clocks may part in a second: one is being set right
-DATE_RESOLUTION = timedelta(
-    seconds=1.25
-)  # so late an answer's date may be: whole seconds, kept a while
+MAX_CLOCK_DRIFT = 0.0005  # seconds per second by which two clocks may differ more, as NTP slews one
+DATE_RESOLUTION = timedelta(seconds=1.25)
+"""Greatest age of a `Date` header: it has whole seconds, and servers cache it."""
 
 
 class TimeBounds(NamedTuple):
@@ -30,11 +29,11 @@ class TimeBounds(NamedTuple):
     latest: float
 
 
-NEVER = TimeBounds(inf, inf)  # also of a moment of which nobody knows when it is
+NEVER = TimeBounds(inf, inf)  # also the bounds of a moment while the clocks are not compared yet
 
 
 @dataclass(slots=True)
-class _Ahead:
+class _OffsetBounds:
     """Bounds of how many seconds a clock is ahead of the local monotonic one at `updated_at`."""
 
     low: float = -inf
@@ -43,8 +42,8 @@ class _Ahead:
 
     def at(self, current_time: float) -> tuple[float, float]:
         """Return the bounds at `current_time`, widened by the drift since the last update."""
-        apart = MAX_CLOCK_DRIFT * max(current_time - self.updated_at, 0)
-        return self.low - apart, self.high + apart
+        drift = MAX_CLOCK_DRIFT * max(current_time - self.updated_at, 0)
+        return self.low - drift, self.high + drift
 
     def narrow(self, low: float, high: float, current_time: float) -> None:
         """Add the bounds of a response; if it contradicts all earlier ones, it alone counts."""
@@ -60,46 +59,48 @@ class _Ahead:
 class RemoteClock:
     """Estimate of a service's clock relative to the local one; thread-safe."""
 
-    _stamps: _Ahead = field(default_factory=_Ahead)
-    _dates: _Ahead | None = field(default_factory=_Ahead)
-    _guard: threading.Lock = field(default_factory=threading.Lock)
+    _timestamp_offset: _OffsetBounds = field(default_factory=_OffsetBounds)
+    _date_offset: _OffsetBounds | None = field(default_factory=_OffsetBounds)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def update_from_date_header(self, date: datetime, sent_at: float, received_at: float) -> None:
         """Update the clock from the `Date` header of a short response."""
-        with self._guard:
-            if self._dates is not None:
+        with self._lock:
+            if self._date_offset is not None:
                 timestamp = date.timestamp()
                 high = timestamp + DATE_RESOLUTION.total_seconds() - sent_at
-                self._dates.narrow(timestamp - received_at, high, received_at)
+                self._date_offset.narrow(timestamp - received_at, high, received_at)
 
     def update_from_timestamp(self, timestamp: datetime, received_at: float) -> None:
         """Update the clock from a timestamp that the service has written.
 
         The response may be that of a long poll.
         """
-        with self._guard:
-            self._stamps.narrow(timestamp.timestamp() - received_at, inf, received_at)
+        with self._lock:
+            self._timestamp_offset.narrow(timestamp.timestamp() - received_at, inf, received_at)
 
     def update_from_write(self, at: datetime, sent_at: float, received_at: float) -> None:
         """Update the clock from a timestamp written between our request and its response."""
         low, high = at.timestamp() - received_at, at.timestamp() - sent_at
-        with self._guard:
-            self._stamps.narrow(low, high, received_at)
-            if self._dates is not None:
-                date_low, date_high = self._dates.at(received_at)
+        with self._lock:
+            self._timestamp_offset.narrow(low, high, received_at)
+            if self._date_offset is not None:
+                date_low, date_high = self._date_offset.at(received_at)
                 if date_low > high or date_high < low:
-                    self._dates = None
+                    self._date_offset = None
 
     def ignore_date_headers(self) -> None:
         """Ignore the `Date` headers, which were shown to come from another clock."""
-        with self._guard:
-            self._dates = None
+        with self._lock:
+            self._date_offset = None
 
     def to_local(self, moment: datetime, current_time: float) -> TimeBounds:
         """Return the bounds of the local monotonic second at which that clock shows `moment`."""
-        with self._guard:
+        with self._lock:
             bounds = [
-                clock.at(current_time) for clock in (self._stamps, self._dates) if clock is not None
+                clock.at(current_time)
+                for clock in (self._timestamp_offset, self._date_offset)
+                if clock is not None
             ]
         lows, highs = zip(*bounds, strict=True)
         low, high = max(lows), min(highs)

@@ -21,23 +21,21 @@ from enum import IntEnum
 from math import inf
 from typing import NamedTuple
 
-BURST_ALLOWANCE = (
-    0.2  # so much faster than evenly a budget may be spent: a turn comes with several requests
-)
+BURST_ALLOWANCE = 0.2
+"""Share by which a budget may be spent faster than evenly: a turn needs several requests."""
+
 MAX_ACTION_WAIT_SHARE = 0.65
-"""The part of a turn's limit that an action may wait; the rest is for deciding and for the way."""
+"""Share of a turn's limit that an action may wait; the rest is for deciding and sending."""
 
-CAPACITY_WAIT_SHARE = (
-    0.55  # that part if so many matches were played that all their actions waited so long
-)
-MAX_WINDOW_SECONDS = (
-    900  # seconds that a window may last: what is said to last longer is not believed
-)
-DEFAULT_WINDOW_SECONDS = 60  # seconds that a window is taken to last that did not begin with us
-_STEP, _STEPS = 0.05, 4
-"""So many answers one after another, each by so many seconds later than the last: we are slowed."""
+CAPACITY_WAIT_SHARE = 0.55
+"""Share of a turn's limit that each action waits if `max_matches` matches are played."""
 
-_QUICKER, _SLOWEST, _MIN_SPACING = 0.97, 1.0, 0.1
+MAX_WINDOW_SECONDS = 900  # of a window; a service that states more is not believed
+DEFAULT_WINDOW_SECONDS = 60  # assumed least length of a window that began before our requests
+_LATENCY_STEP, _LATENCY_STEPS = 0.05, 4
+"""Seconds, and responses in a row that are each slower by so much: then we are throttled."""
+
+_SPACING_DECAY, _MAX_SPACING, _MIN_SPACING = 0.97, 1.0, 0.1
 
 
 class RequestPriority(IntEnum):
@@ -77,21 +75,27 @@ class _Window:
 
     last: RateLimitStatus
     length: float
-    is_seen: bool
-    is_guessed: bool = False  # its time is over, and no answer has told of the next one yet
+    is_measured: bool
+    is_guessed: bool = False  # its time is over, and no response has described the next one yet
 
-    def remaining(self, sent: int) -> int:
-        """Return the remaining requests after `sent` were sent, some of them unanswered yet."""
-        return self.last.remaining - (sent - self.last.sent_count)
+    def remaining(self, sent_count: int) -> int:
+        """Return the remaining requests after `sent_count` were sent, answered or not."""
+        return self.last.remaining - (sent_count - self.last.sent_count)
 
-    def free(self, sent: int, queue_position: int, ahead: float) -> float:
+    def send_at(self, sent_count: int, queue_position: int, burst: float) -> float:
         """Return the moment at which a request may be sent that has `queue_position` before it.
 
-        It may be sent once more requests remain than at an even pace, which `ahead`, a share
+        It may be sent once more requests remain than at an even pace, which `burst`, a share
         from 0 to 1, speeds up.
         """
-        apart = self.length / (self.last.limit * (1 - ahead))
-        return self.last.window_ends_at - max(self.remaining(sent) - 1 - queue_position, 0) * apart
+        # Counted back from the end of the window: while n requests remain, the next one may be sent
+        # n - 1 spacings before that end. So a full budget delays nothing, and a budget with one
+        # request left, or none, holds requests back until the window ends.
+        spacing = self.length / (self.last.limit * (1 - burst))
+        return (
+            self.last.window_ends_at
+            - max(self.remaining(sent_count) - 1 - queue_position, 0) * spacing
+        )
 
 
 @dataclass(slots=True)
@@ -99,14 +103,14 @@ class RequestBudget:
     """Rate-limit budget of one user at one service; thread-safe."""
 
     _window: _Window | None = None
-    _sent: int = 0
-    _apart: float = 0  # seconds between two requests where no limit is told and answers are slow
-    _next: float = 0  # when the next request may go then
-    _took: float = inf
-    _later: int = 0
-    _tickets: list[QueuedRequest] = field(default_factory=list)
-    _entered: int = 0
-    _guard: threading.RLock = field(default_factory=threading.RLock)
+    _sent_count: int = 0
+    _spacing: float = 0  # seconds between two requests if we are throttled without a stated limit
+    _next_at: float = 0  # the moment at which the next request may be sent in that case
+    _last_latency: float = inf
+    _slower_count: int = 0
+    _queue: list[QueuedRequest] = field(default_factory=list)
+    _enqueued_count: int = 0
+    _lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
     def limit(self) -> int | None:
@@ -115,105 +119,129 @@ class RequestBudget:
 
     def remaining(self, current_time: float) -> int | None:
         """Return the remaining requests of the window, None if the service has sent no limit."""
-        with self._guard:
+        with self._lock:
             window = self._current(current_time)
-            return None if window is None else window.remaining(self._sent)
+            return None if window is None else window.remaining(self._sent_count)
 
     def max_matches(self, turn_timeout: timedelta | None) -> int | None:
         """Return in how many matches no turn is lost for lack of requests; None for no limit."""
-        with self._guard:
+        with self._lock:
             if self._window is None or turn_timeout is None:
                 return None
-            a_second = self._window.last.limit / self._window.length
-            return max(1, int(a_second * CAPACITY_WAIT_SHARE * turn_timeout.total_seconds()))
+            requests_per_second = self._window.last.limit / self._window.length
+            return max(
+                1, int(requests_per_second * CAPACITY_WAIT_SHARE * turn_timeout.total_seconds())
+            )
 
-    # --- going -------------------------------------------------------------------------------
+    # --- sending -------------------------------------------------------------------------------
 
     def enqueue(self, priority: RequestPriority, deadline: float) -> QueuedRequest:
         """Return a place in the queue for a request with this deadline; `dequeue` removes it."""
-        with self._guard:
-            self._entered += 1
-            ticket = QueuedRequest(priority, deadline, self._entered)
-            self._tickets.append(ticket)
-            self._tickets.sort()
+        with self._lock:
+            self._enqueued_count += 1
+            ticket = QueuedRequest(priority, deadline, self._enqueued_count)
+            self._queue.append(ticket)
+            self._queue.sort()
             return ticket
 
     def dequeue(self, ticket: QueuedRequest) -> None:
         """Remove a request from the queue, because it is sent or dropped."""
-        with self._guard:
-            self._tickets.remove(ticket)
+        with self._lock:
+            self._queue.remove(ticket)
 
     def delay_for(self, ticket: QueuedRequest, current_time: float) -> float:
         """Return the seconds until a request may be sent, as things stand; 0 for at once."""
-        with self._guard:
-            window, queue_position = self._current(current_time), self._tickets.index(ticket)
+        with self._lock:
+            window, queue_position = self._current(current_time), self._queue.index(ticket)
             if window is None:
-                free = self._next + queue_position * self._apart
+                send_at = self._next_at + queue_position * self._spacing
             else:
-                ahead = 0 if ticket.priority is RequestPriority.LIST else BURST_ALLOWANCE
-                free = window.free(self._sent, queue_position, ahead)
-            return max(0.0, min(free, ticket.deadline) - current_time)
+                burst = 0 if ticket.priority is RequestPriority.LIST else BURST_ALLOWANCE
+                send_at = window.send_at(self._sent_count, queue_position, burst)
+            return max(0.0, min(send_at, ticket.deadline) - current_time)
 
     def record_sent(self, current_time: float) -> int:
         """Record that a request is sent; return its number."""
-        with self._guard:
-            self._next = max(self._next, current_time) + self._apart
-            self._sent += 1
-            return self._sent
+        with self._lock:
+            self._next_at = max(self._next_at, current_time) + self._spacing
+            self._sent_count += 1
+            return self._sent_count
 
     def _current(self, current_time: float) -> _Window | None:
         """Return the window; a new full one if its time is over."""
         window = self._window
+        # The next window is assumed to be full until a response describes it, because the count of
+        # the last one says nothing about it.
         if window is not None and current_time >= window.last.window_ends_at:
             last = window.last
-            fresh = RateLimitStatus(
-                last.limit, last.limit, last.reset_at, current_time + window.length, self._sent
+            full_status = RateLimitStatus(
+                last.limit,
+                last.limit,
+                last.reset_at,
+                current_time + window.length,
+                self._sent_count,
             )
-            window.last, window.is_guessed = fresh, True
+            window.last, window.is_guessed = full_status, True
         return window
 
     # --- learning ----------------------------------------------------------------------------
 
     def update(self, status: RateLimitStatus, current_time: float) -> bool:
         """Record the count in a response; return True if it is the first with none remaining."""
-        lasts = status.window_ends_at - current_time
-        if status.limit <= 0 or status.remaining < 0 or not 0 < lasts <= MAX_WINDOW_SECONDS:
+        remaining_seconds = status.window_ends_at - current_time
+        if (
+            status.limit <= 0
+            or status.remaining < 0
+            or not 0 < remaining_seconds <= MAX_WINDOW_SECONDS
+        ):
             return False
-        with self._guard:
+        with self._lock:
             window = self._current(current_time)
             if window is None or status.reset_at > window.last.reset_at:
-                self._window = _Window(status, *_length(status, lasts, window))
+                self._window = _Window(status, *_window_length(status, remaining_seconds, window))
                 return status.remaining == 0
-            stale = (
+            # Responses can overtake each other. One of an earlier window or an earlier request
+            # states more requests than remain, and we would spend them twice.
+            is_stale = (
                 status.reset_at < window.last.reset_at or status.sent_count < window.last.sent_count
             )
-            if window.is_guessed or stale:
+            if window.is_guessed or is_stale:
                 return False
-            news = status.remaining == 0 < window.last.remaining
-            window.last, window.length = status, max(window.length, lasts)
-            return news
+            is_first_exhausted = status.remaining == 0 < window.last.remaining
+            window.last, window.length = status, max(window.length, remaining_seconds)
+            return is_first_exhausted
 
     def record_latency(self, seconds: float) -> None:
         """Record how long a short request took, to detect throttling without a limit."""
-        with self._guard:
+        with self._lock:
             if self._window is not None:
-                self._apart = 0
+                self._spacing = 0
                 return
-            self._later = self._later + 1 if seconds >= self._took + _STEP else 0
-            self._took = seconds
-            if self._later >= _STEPS:
-                self._later = 0
-                self._apart = min(max(2 * self._apart, _MIN_SPACING), _SLOWEST)
-            elif not self._later:
-                self._apart = self._apart * _QUICKER if self._apart > _MIN_SPACING / 2 else 0
+            self._slower_count = (
+                self._slower_count + 1 if seconds >= self._last_latency + _LATENCY_STEP else 0
+            )
+            self._last_latency = seconds
+            if self._slower_count >= _LATENCY_STEPS:
+                self._slower_count = 0
+                self._spacing = min(max(2 * self._spacing, _MIN_SPACING), _MAX_SPACING)
+            elif not self._slower_count:
+                self._spacing = (
+                    self._spacing * _SPACING_DECAY if self._spacing > _MIN_SPACING / 2 else 0
+                )
 
 
-def _length(status: RateLimitStatus, lasts: float, previous: _Window | None) -> tuple[float, bool]:
+def _window_length(
+    status: RateLimitStatus, remaining_seconds: float, previous: _Window | None
+) -> tuple[float, bool]:
     """Return the window length at the first response in a new window, and whether it is measured.
 
     Without a window that was seen from its beginning, `DEFAULT_WINDOW_SECONDS` is the minimum.
     """
-    if previous is not None and previous.is_seen:
-        return max(lasts, previous.length), True
-    begins = status.remaining >= status.limit - 1
-    return (lasts, True) if begins else (max(lasts, DEFAULT_WINDOW_SECONDS), False)
+    if previous is not None and previous.is_measured:
+        return max(remaining_seconds, previous.length), True
+    is_from_start = status.remaining >= status.limit - 1
+    return (
+        (remaining_seconds, True)
+        if is_from_start
+        else (max(remaining_seconds, DEFAULT_WINDOW_SECONDS), False)
+    )

@@ -20,10 +20,10 @@ from cardsharp.errors import (
 )
 
 _ERRORS: Mapping[int, type[RequestRejected]] = {401: Unauthorized, 404: NotFound, 409: NotYourTurn}
-_WRONG_PASSWORD = b"Unauthorized"  # the only words of its own that are no JSON
+_WRONG_PASSWORD = b"Unauthorized"  # the arena's only error text that is not JSON
 _DEFAULT_WAIT = timedelta(seconds=1)
-MAX_RETRY_AFTER = timedelta(seconds=30)  # no server is believed to ask for more
-_LONGEST_TEXT = 300
+MAX_RETRY_AFTER = timedelta(seconds=30)  # a longer wait that a server asks for is cut to this
+_MAX_TEXT_CHARS = 300
 _REDIRECTS = range(300, 400)
 _CLIENT_ERRORS = range(400, 500)
 
@@ -48,8 +48,10 @@ def error_from_response(
         status == requests.codes.service_unavailable and wait is not None
     ):
         text = f"The server answered {status}: too many requests or too busy"
-        doubtful = is_write and status not in _CLIENT_ERRORS
-        return RateLimited(text, _DEFAULT_WAIT if wait is None else wait, outcome_unknown=doubtful)
+        outcome_unknown = is_write and status not in _CLIENT_ERRORS
+        return RateLimited(
+            text, _DEFAULT_WAIT if wait is None else wait, outcome_unknown=outcome_unknown
+        )
     if status < _REDIRECTS.start:
         return MalformedResponse(
             f"The server answered with status {status}.", outcome_unknown=is_write
@@ -57,14 +59,15 @@ def error_from_response(
     arena_text = _arena_error_text(status, body)
     if status in _REDIRECTS:
         target = _to_single_line(response.headers.get("Location", "nowhere"))
-        text = f"it redirects to {target}; give the address as it really is"
+        text = f"it redirects to {target}; use that address instead"
     else:
         text = arena_text or "it gave no reason; check the address if this stays"
     if any(secret in text for secret in secrets):
-        text = "(its words are withheld, for they repeat the password)"
+        text = "(its text is withheld, because it repeats the password)"
     if status not in _CLIENT_ERRORS:
         return RequestRejected(status, text, outcome_unknown=is_write)
-    # Whoever says 408 has not read the request to its end, and cannot speak for who has.
+    # A 408 comes from a server that did not read the whole request. A gateway may send it after
+    # the arena behind it has already received and carried out the request.
     if arena_text is None or status == requests.codes.request_timeout:
         return UpstreamError(status, text, outcome_unknown=is_write)
     return _ERRORS.get(status, RequestRejected)(status, text)
@@ -81,7 +84,7 @@ def parse_retry_after(headers: Mapping[str, str]) -> timedelta | None:
         wait = parsedate_to_datetime(value) - parsedate_to_datetime(headers.get("Date", ""))
     with suppress(ValueError, OverflowError):
         seconds = float(value)
-        # As a number first: no duration is as long as some of them.
+        # Limited as a number, because a timedelta cannot hold every number.
         wait = timedelta(seconds=min(seconds, MAX_RETRY_AFTER.total_seconds()))
     return None if wait is None else min(max(wait, timedelta()), MAX_RETRY_AFTER)
 
@@ -97,4 +100,4 @@ def _arena_error_text(status: int, body: bytes) -> str | None:
 
 def _to_single_line(text: str) -> str:
     printable = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(printable.split())[:_LONGEST_TEXT]
+    return " ".join(printable.split())[:_MAX_TEXT_CHARS]

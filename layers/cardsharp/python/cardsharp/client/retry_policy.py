@@ -7,7 +7,7 @@ from random import SystemRandom
 
 from cardsharp.errors import RateLimited, RequestRejected, Unreachable
 
-_DICE = SystemRandom()  # who waits takes no number from those that a seed of the process repeats
+_RNG = SystemRandom()  # jitter must not use up random numbers that a seed makes repeatable
 _SERVER_ERROR = 500
 
 
@@ -26,30 +26,32 @@ class RetryPolicy:
         base_backoff: timedelta,
         max_backoff: timedelta,
         clock: Callable[[], float] = time.monotonic,
-        random_uniform: Callable[[float, float], float] = _DICE.uniform,
+        random_uniform: Callable[[float, float], float] = _RNG.uniform,
     ) -> None:
-        self._step = base_backoff.total_seconds()
-        self._longest = max_backoff.total_seconds()
+        self._base_seconds = base_backoff.total_seconds()
+        self._max_seconds = max_backoff.total_seconds()
         self._clock = clock
-        self._uniform = random_uniform
-        self._end = clock() + total_timeout.total_seconds()
+        self._random_uniform = random_uniform
+        self._deadline = clock() + total_timeout.total_seconds()
         self._failures = 0
 
     @property
     def remaining(self) -> timedelta:
         """Remaining part of the total time; never zero, which sockets do not take as timeout."""
-        return timedelta(seconds=max(self._end - self._clock(), 0.001))
+        return timedelta(seconds=max(self._deadline - self._clock(), 0.001))
 
     def __call__(self, error: Exception) -> bool | float:
         """Return the seconds to wait before the next attempt, False for no further attempt."""
-        is_denied = isinstance(error, RequestRejected) and error.status < _SERVER_ERROR
-        if is_denied or not isinstance(error, RequestRejected | Unreachable | RateLimited):
+        is_rejected = isinstance(error, RequestRejected) and error.status < _SERVER_ERROR
+        if is_rejected or not isinstance(error, RequestRejected | Unreachable | RateLimited):
             return False
-        wait = self._uniform(0, min(self._longest, self._step * 2**self._failures))
+        delay = self._random_uniform(
+            0, min(self._max_seconds, self._base_seconds * 2**self._failures)
+        )
         if isinstance(error, RateLimited):
             requested_delay = error.retry_after.total_seconds()
-            if requested_delay > self._longest:
+            if requested_delay > self._max_seconds:
                 return False
-            wait += requested_delay
+            delay += requested_delay
         self._failures += 1
-        return wait if self._clock() + wait < self._end else False
+        return delay if self._clock() + delay < self._deadline else False

@@ -11,10 +11,10 @@ from cardsharp.client.remote_clock import RemoteClock
 from cardsharp.client.request_budget import RateLimitStatus, RequestBudget, RequestPriority
 from cardsharp.core.clock import Clock, SystemClock
 
-_GLANCE = 0.2  # seconds until who waits looks again: others come and go meanwhile
-_INSTANT = 0.001  # seconds that are none: a clock that counts them may not notice
-_ROUNDED = timedelta(seconds=0.5)
-_UNTOLD = 1  # seconds that a count is believed of which nobody can say when it ends
+_RECHECK_SECONDS = 0.2  # between two looks at the queue, which other requests enter and leave
+_MIN_DELAY = 0.001  # seconds; a shorter delay counts as none
+_ROUNDING = timedelta(seconds=0.5)  # the stated end of a window is rounded to whole seconds
+_DEFAULT_WINDOW_SECONDS = 1  # validity of a count whose window has no known end
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class ClientSessionState:
         try:
             while (
                 delay := self.request_budget.delay_for(ticket, self.clock.monotonic())
-            ) > _INSTANT:
-                self.clock.sleep(timedelta(seconds=min(delay, _GLANCE)))
+            ) > _MIN_DELAY:
+                self.clock.sleep(timedelta(seconds=min(delay, _RECHECK_SECONDS)))
         finally:
             self.request_budget.dequeue(ticket)
 
@@ -61,18 +61,19 @@ class ClientSessionState:
                 int(headers["X-SlowDown-Limit"]),
                 int(headers["X-SlowDown-Remaining"]),
             )
-            reset = datetime.fromtimestamp(int(headers["X-SlowDown-Reset"]), UTC)
+            reset_at = datetime.fromtimestamp(int(headers["X-SlowDown-Reset"]), UTC)
             current_time = self.clock.monotonic()
-            ends = self.remote_clock.to_local(reset + _ROUNDED, current_time).latest
-            if ends == inf:
-                lasts = (
-                    _UNTOLD
+            ends_at = self.remote_clock.to_local(reset_at + _ROUNDING, current_time).latest
+            if ends_at == inf:
+                remaining_seconds = (
+                    _DEFAULT_WINDOW_SECONDS
                     if received_at is None
-                    else (reset + _ROUNDED - received_at).total_seconds()
+                    else (reset_at + _ROUNDING - received_at).total_seconds()
                 )
-                ends = current_time + lasts
+                ends_at = current_time + remaining_seconds
             if self.request_budget.update(
-                RateLimitStatus(limit, remaining, reset.timestamp(), ends, sent_at), current_time
+                RateLimitStatus(limit, remaining, reset_at.timestamp(), ends_at, sent_at),
+                current_time,
             ):
-                return reset
+                return reset_at
         return None

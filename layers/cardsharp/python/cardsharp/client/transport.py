@@ -48,8 +48,8 @@ from cardsharp.errors import (
 _log = logging.getLogger("cardsharp.arena")
 
 _CHUNK = 64 * 1024
-_GRACE = timedelta(seconds=0.5)  # beyond its limit, when a request is cut off
-_MAX_CHALLENGE = 4 * 1024  # bytes that a challenge's body may have; requests reads it whole
+_WATCHDOG_GRACE = timedelta(seconds=0.5)  # from a request's limit until it is shut down
+_MAX_CHALLENGE = 4 * 1024  # bytes of a challenge's body, which requests reads without a limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class ArenaTransport:
     """Session of a user at an arena; for one thread at a time.
 
     Without credentials it sends anonymous requests. `counts` counts all requests by kind, and
-    the retries among them as "retries". `contact` is the state that all sessions of a user at
+    the retries among them as "retries". `session_state` is the state that all sessions of a user at
     this arena share.
 
     The shared budget delays a request in favour of more important ones. An action is exempt,
@@ -126,7 +126,7 @@ class ArenaTransport:
         self._session.trust_env = False
         if self._proxy is not None:
             self._session.proxies = {"https": self._proxy.url}
-        # Else requests reads where a redirect leads, and its body to the end, without any limit.
+        # Otherwise requests would follow a redirect and read its whole body, without any limit.
         self._session.get_redirect_target = lambda _: None  # type: ignore[assignment]
         for scheme in ("https://", "http://"):
             self._session.mount(scheme, NoRetryAdapter(limits))
@@ -136,14 +136,14 @@ class ArenaTransport:
                     f"The file of certificates {service_address.ca_file} cannot be found."
                 )
             self._session.verify = str(service_address.ca_file)
-        self._digest = use_digest_auth
+        self._use_digest_auth = use_digest_auth
         self._auth: AuthBase | None = None
         self._secrets: tuple[str, ...] = ()
         if credentials is not None:
             self.set_credentials(credentials)
-        self._cutter = DeadlineWatchdog()
-        self.contact = ClientSessionState() if session_state is None else session_state
-        self.counts = self.contact.request_counts
+        self._watchdog = DeadlineWatchdog()
+        self.session_state = ClientSessionState() if session_state is None else session_state
+        self.counts = self.session_state.request_counts
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._base!r})"
@@ -151,10 +151,10 @@ class ArenaTransport:
     def set_credentials(self, credentials: Credentials) -> None:
         """Use these credentials from now on."""
         user, password = credentials.user, credentials.password
-        # Bytes, because requests would send text as Latin-1 and fail on the rest of the world.
+        # Bytes, because requests would encode text as Latin-1 and fail on other characters.
         basic = HTTPBasicAuth(user.encode(), password.encode())
-        self._auth = _Digest(user, password) if self._digest else basic
-        # What must not be repeated: the password, and the Basic header's form of it.
+        self._auth = _Digest(user, password) if self._use_digest_auth else basic
+        # Errors must not contain the password, nor its form in the Basic header.
         self._secrets += password, b64encode(f"{user}:{password}".encode()).decode()
 
     def close(self) -> None:
@@ -164,97 +164,103 @@ class ArenaTransport:
     def send(self, request: ArenaRequest) -> ArenaResponse:
         """Return the response to `request`.
 
-        Raises `ArenaError`; its `doubtful` is True if a write may have been carried out.
+        Raises `ArenaError`; its `outcome_unknown` is True if a write may have been carried out.
         """
         limit = request.timeout
-        if self.contact.is_throttled:
+        if self.session_state.is_throttled:
             self.counts["slowed"] += 1
             limit += self._limits.max_throttle_delay
         limit = min(limit, request.max_timeout)
         if request.is_write:
-            return self._once(request, limit)
+            return self._send_once(request, limit)
         total = (
             limit + self._limits.total_timeout
             if request.is_long_poll
             else max(limit, self._limits.total_timeout)
         )
-        patience = RetryPolicy(total, self._limits.backoff, self._limits.max_backoff)
-        tries = stamina.retry_context(on=patience, attempts=self._limits.max_attempts, timeout=None)
-        for attempt in tries:
+        retry_policy = RetryPolicy(total, self._limits.backoff, self._limits.max_backoff)
+        attempts = stamina.retry_context(
+            on=retry_policy, attempts=self._limits.max_attempts, timeout=None
+        )
+        for attempt in attempts:
             with attempt:
                 self.counts["retries"] += attempt.num > 1
-                return self._once(request, min(limit, patience.remaining))
+                return self._send_once(request, min(limit, retry_policy.remaining))
         raise AssertionError("stamina returns or raises")
 
-    def _once(self, call: ArenaRequest, limit: timedelta) -> ArenaResponse:
+    def _send_once(self, request: ArenaRequest, limit: timedelta) -> ArenaResponse:
         """Send once, when the budget permits; no library retries below this line."""
-        contact, clock = self.contact, self.contact.clock
-        if call.priority is not RequestPriority.ACT:
-            contact.wait_for_budget(
-                call.priority, clock.monotonic() + call.max_budget_wait.total_seconds()
+        session_state, clock = self.session_state, self.session_state.clock
+        if request.priority is not RequestPriority.ACT:
+            session_state.wait_for_budget(
+                request.priority, clock.monotonic() + request.max_budget_wait.total_seconds()
             )
         deadline = time.monotonic() + limit.total_seconds()
-        self.counts[call.metric_name] += 1
+        self.counts[request.metric_name] += 1
         sent_at = clock.monotonic()
-        number = contact.request_budget.record_sent(sent_at)
+        number = session_state.request_budget.record_sent(sent_at)
         try:
-            with self._cutter.limit(limit + _GRACE), self._open(call, limit) as response:
-                self.counts[call.metric_name] += len(response.history)  # a Digest challenge
-                self._learn(call, response.headers, number, sent_at)
-                body = self._read(call, response, deadline)
+            with (
+                self._watchdog.limit(limit + _WATCHDOG_GRACE),
+                self._open(request, limit) as response,
+            ):
+                self.counts[request.metric_name] += len(response.history)  # a Digest challenge
+                self._learn(request, response.headers, number, sent_at)
+                body = self._read(request, response, deadline)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            if self._cutter.has_cut:
-                raise _too_slow(call) from error
-            raise self._unreachable(call, error, limit) from error
+            if self._watchdog.has_expired:
+                raise _too_slow_error(request) from error
+            raise self._unreachable(request, error, limit) from error
         if response.status_code < requests.codes.ok:
-            # The answer itself is still to come, and would be taken for that to the next question.
+            # After a 1xx the real response still comes. On this connection it would be taken for
+            # the response to the next request.
             self._session.close()
-        if response.status_code in call.accepted_statuses:
+        if response.status_code in request.accepted_statuses:
             return ArenaResponse(response.status_code, body, response.headers)
-        raise error_from_response(response, body, self._secrets, is_write=call.is_write)
+        raise error_from_response(response, body, self._secrets, is_write=request.is_write)
 
     def _learn(
-        self, call: ArenaRequest, headers: Mapping[str, str], number: int, sent_at: float
+        self, request: ArenaRequest, headers: Mapping[str, str], number: int, sent_at: float
     ) -> None:
         """Update the remote clock and the request budget from a response's headers."""
-        contact, date = self.contact, None
+        session_state, date = self.session_state, None
         with suppress(ValueError, OverflowError):
             date = parsedate_to_datetime(headers.get("Date", "")).replace(tzinfo=UTC)
-        answered = contact.clock.monotonic()
-        if not call.is_long_poll:
-            contact.request_budget.record_latency(answered - sent_at)
+        answered = session_state.clock.monotonic()
+        if not request.is_long_poll:
+            session_state.request_budget.record_latency(answered - sent_at)
             if date is not None:
-                contact.remote_clock.update_from_date_header(date, sent_at, answered)
-        slowed = contact.update_from_headers(headers, number, date)
+                session_state.remote_clock.update_from_date_header(date, sent_at, answered)
+        slowed = session_state.update_from_headers(headers, number, date)
         if slowed is not None:
             _log.warning("The arena slows us down until %s.", slowed.isoformat())
 
-    def _unreachable(self, call: ArenaRequest, error: Exception, limit: timedelta) -> ArenaError:
+    def _unreachable(self, request: ArenaRequest, error: Exception, limit: timedelta) -> ArenaError:
         """Return the error of a failed request, whether it failed at the proxy or behind it."""
-        fault = _unreachable(call, error, limit)
+        fault = _unreachable(request, error, limit)
         if self._proxy is None:
             return fault
-        at_proxy = proxy_error(str(call), self._proxy, error, writes=call.is_write)
+        at_proxy = proxy_error(str(request), self._proxy, error, writes=request.is_write)
         if at_proxy is None:
             fault.args = (f"{fault} The connection goes through the proxy {self._proxy}.",)
         return at_proxy or fault
 
-    def _open(self, call: ArenaRequest, limit: timedelta) -> requests.Response:
+    def _open(self, request: ArenaRequest, limit: timedelta) -> requests.Response:
         connect = min(self._limits.connect_timeout, limit).total_seconds()
         # Compressed bodies could grow beyond the size limit while they are unpacked.
         headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         data: DeadlineBody | None = None
-        if call.body is not None:
+        if request.body is not None:
             headers["Content-Type"] = "application/json"
-            data = DeadlineBody(str(call), call.body, time.monotonic() + connect)
+            data = DeadlineBody(str(request), request.body, time.monotonic() + connect)
         return self._session.request(
-            call.method,
-            self._base + call.path,
-            params=call.params,
+            request.method,
+            self._base + request.path,
+            params=request.params,
             data=data,
             headers=headers,
             auth=self._auth,
-            # The stubs of requests know no limit for connecting and waiting together.
+            # The type stubs of requests lack urllib3's timeout, which also limits the total.
             timeout=urllib3.Timeout(  # type: ignore[arg-type]
                 total=limit.total_seconds(), connect=connect
             ),
@@ -262,7 +268,7 @@ class ArenaTransport:
             stream=True,
         )
 
-    def _read(self, call: ArenaRequest, response: requests.Response, deadline: float) -> bytes:
+    def _read(self, request: ArenaRequest, response: requests.Response, deadline: float) -> bytes:
         """Return the body; its size and the time are checked whenever a part arrives."""
         body = bytearray()
         # read1 returns what is there; read(n) would wait for n bytes, however slow they drip.
@@ -271,12 +277,15 @@ class ArenaTransport:
             if len(body) > self._limits.max_body_bytes:
                 limit = f"more than {self._limits.max_body_bytes:,} bytes"
                 raise ResponseTooLarge(
-                    f"{call}: the answer is too long, {limit}.", outcome_unknown=call.is_write
+                    f"{request}: the response is too long, {limit}.",
+                    outcome_unknown=request.is_write,
                 )
             if time.monotonic() > deadline:
-                raise _too_slow(call)
-        if self._cutter.has_cut:  # where a body ends with its connection, that looks like its end
-            raise _too_slow(call)
+                raise _too_slow_error(request)
+        # A body without a length ends with its connection. If the watchdog has shut it down, the
+        # body is incomplete although it looks complete.
+        if self._watchdog.has_expired:
+            raise _too_slow_error(request)
         return bytes(body)
 
 
@@ -284,7 +293,7 @@ class ServiceClient:
     """A player's requests to one arena or service; for one thread at a time, closed by `with`."""
 
     def __init__(self, transport: ArenaTransport, limits: RequestLimits) -> None:
-        self._exchange, self._limits = transport, limits
+        self._transport, self._limits = transport, limits
 
     def __enter__(self) -> Self:
         return self
@@ -294,11 +303,11 @@ class ServiceClient:
 
     def close(self) -> None:
         """Close the connections."""
-        self._exchange.close()
+        self._transport.close()
 
 
-def _too_slow(call: ArenaRequest) -> Unreachable:
-    return Unreachable(f"{call}: the answer came too slowly.", outcome_unknown=call.is_write)
+def _too_slow_error(request: ArenaRequest) -> Unreachable:
+    return Unreachable(f"{request}: the answer came too slowly.", outcome_unknown=request.is_write)
 
 
 class _Digest(HTTPDigestAuth):
@@ -313,21 +322,21 @@ class _Digest(HTTPDigestAuth):
         fields = re.sub("digest ", "", challenge, count=1, flags=re.IGNORECASE)
         # The stubs of requests leave this function and the method untyped.
         challenge_params = parse_dict_header(fields)  # type: ignore[no-untyped-call]
-        short = length.isdecimal() and int(length) <= _MAX_CHALLENGE
+        is_short = length.isdecimal() and int(length) <= _MAX_CHALLENGE
         if r.status_code == requests.codes.unauthorized and not (
-            short and {"realm", "nonce"} <= challenge_params.keys()
+            is_short and {"realm", "nonce"} <= challenge_params.keys()
         ):
             return r
-        answer: requests.Response = super().handle_401(r, **kwargs)  # type: ignore[no-untyped-call]
-        return answer
+        response: requests.Response = super().handle_401(r, **kwargs)  # type: ignore[no-untyped-call]
+        return response
 
 
-def _unreachable(call: ArenaRequest, error: Exception, limit: timedelta) -> ArenaError:
+def _unreachable(request: ArenaRequest, error: Exception, limit: timedelta) -> ArenaError:
     """Return the error of a failed request in one sentence.
 
     Its `outcome_unknown` is True if a write may have arrived.
     """
-    doubtful = call.is_write and not _never_sent(error)
+    outcome_unknown = request.is_write and not _never_sent(error)
     if _never_sent(error):
         problem = "no connection; is the server running, and is the address right?"
     elif isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):
@@ -338,13 +347,13 @@ def _unreachable(call: ArenaRequest, error: Exception, limit: timedelta) -> Aren
             isinstance(cause, SSLCertVerificationError) for cause in getattr(reason, "args", ())
         ):
             message = (
-                f"{call}: its certificate is not trusted here; name its CA file, with --ca FILE."
+                f"{request}: its certificate is not trusted here; name its CA file, with --ca FILE."
             )
-            return UntrustedCertificate(message, outcome_unknown=doubtful)
+            return UntrustedCertificate(message, outcome_unknown=outcome_unknown)
         problem = "no trusted connection; check the certificate and the address."
     else:
-        problem = "the connection broke before the whole answer was there."
-    return Unreachable(f"{call}: {problem}", outcome_unknown=doubtful)
+        problem = "the connection broke before the response was complete."
+    return Unreachable(f"{request}: {problem}", outcome_unknown=outcome_unknown)
 
 
 def _never_sent(error: Exception) -> bool:

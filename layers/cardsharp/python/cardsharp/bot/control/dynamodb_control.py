@@ -13,8 +13,10 @@ from cardsharp.bot.control.runtime_settings import (
 )
 from cardsharp.store.dynamodb_match_items import expression_values
 
-_RELAY = item_key("control", "poller")
-_SWITCHES = item_key("control", "pause")  # all that it had at first, and so its name
+_GENERATION_KEY = item_key("control", "poller")
+_SETTINGS_KEY = item_key(
+    "control", "pause"
+)  # named after the first setting, which stored items keep
 
 
 class DynamoPollerGenerations(PollerGenerations):
@@ -29,12 +31,14 @@ class DynamoPollerGenerations(PollerGenerations):
         A retry after a lost response skips a number.
         """
         always = "attribute_not_exists(pk) OR generation >= :one"
-        item = self._table.update(_RELAY, "ADD generation :one", always, expression_values(one=1))
+        item = self._table.update(
+            _GENERATION_KEY, "ADD generation :one", always, expression_values(one=1)
+        )
         return int(item["generation"]["N"])
 
     def latest_generation(self) -> int:
-        """The number of the generation that began last, a moment late at the most."""
-        item = self._table.get(_RELAY, consistent_read=False)
+        """Return the number of the latest generation; the value may be a moment old."""
+        item = self._table.get(_GENERATION_KEY, consistent_read=False)
         return 0 if item is None else int(item["generation"]["N"])
 
 
@@ -51,14 +55,14 @@ class DynamoRuntimeSettings(RuntimeSettingsStore):
 
     def read(self) -> RuntimeSettings:
         """Return the current settings."""
-        item = self._table.get(_SWITCHES, consistent_read=self._consistent_read) or {}
+        item = self._table.get(_SETTINGS_KEY, consistent_read=self._consistent_read) or {}
         return parse_leniently({name: next(iter(value.values())) for name, value in item.items()})
 
     def set(self, settings: RuntimeSettings) -> None:
-        """Write all of them; functions see it within seconds."""
+        """Write all settings; functions use them within seconds."""
         attributes = {
             name: string_attribute(",".join(value) if isinstance(value, tuple) else str(value))
             for name, value in settings
             if value is not None
         }
-        self._table.put({**_SWITCHES, **attributes})
+        self._table.put({**_SETTINGS_KEY, **attributes})

@@ -33,15 +33,15 @@ class ListeningWindow(NamedTuple):
     zone: str = ""
 
     def is_open(self, moment: datetime) -> bool:
-        """Return whether a moment lies in it."""
+        """Return True if the window is open at a moment."""
         zone = zone_named(self.zone) if self.zone else UTC
-        wall = moment.astimezone(zone).replace(tzinfo=None)
-        midnight = wall.replace(hour=0, minute=0, second=0, microsecond=0)
-        today = {_DAILY, _DAYS[wall.weekday()], f"{wall:%Y-%m-%d}"}
-        return self.day in today and self.begin <= wall - midnight < self.end
+        local_time = moment.astimezone(zone).replace(tzinfo=None)
+        midnight = local_time.replace(hour=0, minute=0, second=0, microsecond=0)
+        today = {_DAILY, _DAYS[local_time.weekday()], f"{local_time:%Y-%m-%d}"}
+        return self.day in today and self.begin <= local_time - midnight < self.end
 
 
-def _window(value: object) -> ListeningWindow:
+def _parse_window(value: object) -> ListeningWindow:
     match = _WINDOW.fullmatch(str(value))
     if match is None:
         raise ValueError("no window")
@@ -59,6 +59,7 @@ def _window(value: object) -> ListeningWindow:
 
 
 ListeningWindows = Annotated[
-    tuple[Annotated[ListeningWindow, BeforeValidator(_window)], ...], BeforeValidator(split_names)
+    tuple[Annotated[ListeningWindow, BeforeValidator(_parse_window)], ...],
+    BeforeValidator(split_names),
 ]
-"""A comma list of windows, as a setting."""
+"""Setting with windows, separated by commas."""

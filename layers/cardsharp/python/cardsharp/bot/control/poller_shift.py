@@ -56,7 +56,9 @@ class PollerGenerations:
 
 @dataclass(slots=True)
 class PollerShift:
-    """Turn of one poller in a relay in which `min_pollers` pollers listen at any time.
+    """Shift of one poller, after which a later one relieves it.
+
+    At least `min_pollers` pollers listen at any time.
 
     If `is_quiet`, they listen only in the `windows` and while an operator wants it. With
     `has_scheduled_polls`, scheduled polls look for matches at the other times.
@@ -70,7 +72,7 @@ class PollerShift:
     windows: tuple[ListeningWindow, ...] = ()
 
     def start(self) -> None:
-        """Begin a generation; raises `StoreError`."""
+        """Begin a new generation; raises `StoreError`."""
         self.generation = self.generations.start_generation()
 
     def may_be_quiet(self, current_time: datetime) -> bool:
@@ -79,6 +81,9 @@ class PollerShift:
 
     def is_relieved(self, generation: int | None = None) -> bool:
         """Return True if `min_pollers` later pollers listen; False if that cannot be read."""
+        # A poller stops only when it has seen its successors, never by a timer: schedules start
+        # pollers late or not at all. If the store cannot be read it listens on, because two
+        # pollers only cost requests, while a gap can cost a turn.
         base_generation = self.generation if generation is None else generation
         try:
             return self.generations.latest_generation() - base_generation >= self.min_pollers

@@ -16,7 +16,7 @@ from cardsharp.bot.settings import NameList
 from cardsharp.core.clock import Clock
 from cardsharp.errors import StoreError
 
-CACHE_TTL = timedelta(seconds=10)  # so long a process goes by what it has read of them
+CACHE_TTL = timedelta(seconds=10)  # age up to which a process uses the settings it has read
 _log = logging.getLogger("cardsharp.switches")
 
 
@@ -25,11 +25,11 @@ class RuntimeSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
-    paused: bool = False  # whether new matches are to be left alone
-    awake_until: AwareDatetime | None = None  # until when a quiet poller is to listen at all times
-    strategy: str | None = None  # who plays our seat at the arena
-    tags: NameList | None = None  # the tags of the matches to attend; empty means all
-    at_once: Annotated[int, Field(ge=1)] | None = None  # beyond which new matches are left alone
+    paused: bool = False  # True if no new match may be started
+    awake_until: AwareDatetime | None = None  # until then a quiet poller listens at all times
+    strategy: str | None = None  # plays our seat at the arena
+    tags: NameList | None = None  # of the matches to attend; empty means all
+    at_once: Annotated[int, Field(ge=1)] | None = None  # running matches; no more are started
 
 
 class RuntimeSettingsStore:
@@ -47,9 +47,9 @@ class CachedRuntimeSettings(RuntimeSettingsStore):
     """Runtime settings with a cache that expires after `CACHE_TTL`."""
 
     def __init__(self, store: RuntimeSettingsStore, clock: Clock) -> None:
-        self._board = store
+        self._store = store
         self._clock = clock
-        self._read: tuple[datetime, RuntimeSettings] | None = None
+        self._cached: tuple[datetime, RuntimeSettings] | None = None
 
     def read(self) -> RuntimeSettings:
         """Return the settings, at most `CACHE_TTL` old.
@@ -57,19 +57,19 @@ class CachedRuntimeSettings(RuntimeSettingsStore):
         If the store fails, the last settings that were read are used; without any the error is
         raised.
         """
-        current_time, cached = self._clock.now(), self._read
-        # A clock of the world's time, since a function may have stood still in between.
+        current_time, cached = self._clock.now(), self._cached
+        # By the time of day, because the monotonic clock stands still while Lambda freezes us.
         if cached is not None and abs(current_time - cached[0]) < CACHE_TTL:
             return cached[1]
         try:
-            switches = self._board.read()
+            settings = self._store.read()
         except StoreError as error:
             if cached is None:
                 raise
             _log.warning("%s", error)
-            switches = cached[1]
-        self._read = current_time, switches
-        return switches
+            settings = cached[1]
+        self._cached = current_time, settings
+        return settings
 
 
 def parse_leniently(raw: Mapping[str, object]) -> RuntimeSettings:
@@ -81,7 +81,12 @@ def parse_leniently(raw: Mapping[str, object]) -> RuntimeSettings:
     try:
         return RuntimeSettings.model_validate(raw)
     except ValidationError as error:
-        wrong = {str(fault["loc"][0]) for fault in error.errors()}
-        names = ", ".join(sorted(wrong))
-        _log.error("What is set as %s cannot be used; `cardsharp cloud set` mends it.", names)
-        return RuntimeSettings.model_validate({k: v for k, v in raw.items() if k not in wrong})
+        invalid_names = {str(fault["loc"][0]) for fault in error.errors()}
+        names = ", ".join(sorted(invalid_names))
+        _log.error(
+            "invalid runtime settings are ignored: %s; set them again with `cardsharp cloud set`",
+            names,
+        )
+        return RuntimeSettings.model_validate(
+            {k: v for k, v in raw.items() if k not in invalid_names}
+        )

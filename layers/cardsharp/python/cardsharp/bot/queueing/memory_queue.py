@@ -31,20 +31,20 @@ class MemoryQueue:
         max_receive_count: int = MAX_RECEIVES,
     ) -> None:
         self._clock = clock
-        self._visibility = visibility_timeout.total_seconds()
+        self._visibility_seconds = visibility_timeout.total_seconds()
         self._dead_letters, self._max_receives = dead_letter_queue, max_receive_count
-        self._changed = threading.Condition()
+        self._condition = threading.Condition()
         self._entries: dict[str, tuple[Message, float]] = {}
         """With the monotonic second from which on each message is visible."""
 
     def __len__(self) -> int:
-        with self._changed:
+        with self._condition:
             return len(self._entries)
 
     @property
     def visible_count(self) -> int:
         """Number of messages that can be received at the moment; all others are in flight."""
-        with self._changed:
+        with self._condition:
             current_time = self._clock.monotonic()
             return sum(visible_at <= current_time for _, visible_at in self._entries.values())
 
@@ -52,9 +52,9 @@ class MemoryQueue:
         """Put a message at the end of the queue and wake one receiver."""
         visible_at = self._clock.monotonic() + delay.total_seconds()
         message = Message(body, str(uuid.uuid4()), "", 0, self._clock.now())
-        with self._changed:
+        with self._condition:
             self._entries[message.message_id] = message, visible_at
-            self._changed.notify()
+            self._condition.notify()
 
     def send_batch(self, messages: Sequence[tuple[str, timedelta]]) -> None:
         """Put bodies with their delays on the queue."""
@@ -64,32 +64,32 @@ class MemoryQueue:
     def receive(self, wait_time: timedelta) -> Message | None:
         """Receive a visible message, waiting at most `wait_time` for one to arrive or return."""
         deadline = self._clock.monotonic() + wait_time.total_seconds()
-        with self._changed:
-            while (message := self._take()) is None:
+        with self._condition:
+            while (message := self._deliver_next()) is None:
                 current_time = self._clock.monotonic()
                 if current_time >= deadline:
                     return None
                 due = min([deadline, *(visible_at for _, visible_at in self._entries.values())])
-                self._clock.wait(self._changed, timedelta(seconds=max(0.0, due - current_time)))
+                self._clock.wait(self._condition, timedelta(seconds=max(0.0, due - current_time)))
             return message
 
     def change_visibility(self, receipt: str, delay: timedelta) -> None:
         """Have the message of this receipt visible again after `delay`; quiet if it is gone."""
-        with self._changed:
+        with self._condition:
             visible_at = self._clock.monotonic() + delay.total_seconds()
             for name, (message, _) in self._entries.items():
                 if message.receipt == receipt:
                     self._entries[name] = message, visible_at
-            self._changed.notify()
+            self._condition.notify()
 
     def delete(self, message: Message) -> None:
         """Remove the message if this receipt is its latest, as SQS does; quiet otherwise."""
-        with self._changed:
+        with self._condition:
             entry = self._entries.get(message.message_id)
             if entry is not None and entry[0].receipt == message.receipt:
                 del self._entries[message.message_id]
 
-    def _take(self) -> Message | None:
+    def _deliver_next(self) -> Message | None:
         """Take the first visible entry as newly delivered; the lock is held."""
         current_time = self._clock.monotonic()
         for message in [
@@ -102,9 +102,9 @@ class MemoryQueue:
                 del self._entries[name]
                 self._dead_letters.send(message.body)
                 continue
-            taken = replace(message, receive_count=receives + 1, receipt=str(uuid.uuid4()))
-            self._entries[name] = taken, current_time + self._visibility
-            return taken
+            delivered = replace(message, receive_count=receives + 1, receipt=str(uuid.uuid4()))
+            self._entries[name] = delivered, current_time + self._visibility_seconds
+            return delivered
         return None
 
 
@@ -115,8 +115,8 @@ _queues_lock = threading.Lock()
 def get_queue(name: str, clock: Clock) -> MemoryQueue:
     """This process's queue of that name and NAME-dead; the first caller's clock stays its clock."""
     with _queues_lock:
-        dead = _queues.setdefault(f"{name}-dead", MemoryQueue(clock))
-        return _queues.setdefault(name, MemoryQueue(clock, dead_letter_queue=dead))
+        dead_letters = _queues.setdefault(f"{name}-dead", MemoryQueue(clock))
+        return _queues.setdefault(name, MemoryQueue(clock, dead_letter_queue=dead_letters))
 
 
 def register_queue(name: str, queue: MemoryQueue) -> None:

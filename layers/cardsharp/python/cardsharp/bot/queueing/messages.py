@@ -19,12 +19,11 @@ class MatchMessage(StrictMessage):
 
     match_id: Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z]{1,64}$")]
     game: Annotated[str, StringConstraints(pattern=r"^[a-z]{1,32}$")] | None = None
-    """The game's name; None where nobody has written down yet which it is, only an arena named it.
-    """
+    """The game's name; None if only an arena has listed the match and no worker has read it yet."""
 
     @property
     def to_json(self) -> str:
-        """The message as it travels."""
+        """The message as JSON for the queue."""
         return self.model_dump_json(exclude_none=True)
 
 
@@ -40,7 +39,7 @@ class PollMessage(StrictMessage):
 
     @property
     def to_json(self) -> str:
-        """The message as it travels."""
+        """The message as JSON for the queue."""
         return self.model_dump_json(exclude_defaults=True)
 
 

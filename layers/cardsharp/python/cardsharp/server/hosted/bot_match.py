@@ -182,7 +182,7 @@ class HostedGameClient(ServiceClient):
         call = ArenaRequest(
             metric_name=kind, path="/game", params=params, timeout=limit, is_long_poll=wait
         )
-        answer = self._exchange.send(call)
+        answer = self._transport.send(call)
         try:
             return HostedGameBody.model_validate_json(answer.body)
         except ValidationError:
@@ -198,6 +198,6 @@ class HostedGameClient(ServiceClient):
 
     def _post(self, kind: str, body: dict[str, object]) -> None:
         limit = self._limits.action_timeout
-        self._exchange.send(
+        self._transport.send(
             ArenaRequest(metric_name=kind, method="POST", path=f"/{kind}", body=body, timeout=limit)
         )

@@ -50,9 +50,9 @@ class BlefClient(ServiceClient):
         Reads the list of the current API, which includes rooms, or else that of version 2.3.
         """
         try:
-            answer = self._exchange.send(self._listing("/games"))
+            answer = self._transport.send(self._listing("/games"))
         except (NotFound, RequestRejected, UpstreamError):
-            answer = self._exchange.send(self._listing(f"{BASE_PATH}/games"))
+            answer = self._transport.send(self._listing(f"{BASE_PATH}/games"))
         try:
             games = _PUBLIC.validate_json(answer.body)
         except ValueError:
@@ -121,13 +121,13 @@ class BlefClient(ServiceClient):
         )
         if self._takes_post:
             try:
-                return self._exchange.send(call)
+                return self._transport.send(call)
             except (RequestRejected, UpstreamError) as error:
                 if error.status != HTTPStatus.METHOD_NOT_ALLOWED:
                     raise
             self._takes_post = False
         params = {name: str(value) for name, value in body.items()}
-        return self._exchange.send(
+        return self._transport.send(
             replace(call, method="GET", body=None, params=params, has_side_effects=True)
         )
 
@@ -137,7 +137,7 @@ class BlefClient(ServiceClient):
         call = ArenaRequest(
             metric_name=kind, path=_path(game), params=params, timeout=limit, is_long_poll=waits
         )
-        answer = self._exchange.send(call)
+        answer = self._transport.send(call)
         version = answer.headers.get(VERSION_HEADER, "")
         return GameSnapshot(parse_state(answer.body), int(version) if version.isdecimal() else None)
 

@@ -263,6 +263,8 @@ class ArenaTurn(NamedTuple):
         answered = self.match.clock.monotonic()
         self.match.acted[len(self.position.history)] = sent_at, answered
         self.match.answers[len(self.position.history)] = events_from_view(answer)
+        # After the end of a turn there is nothing to decide until the opponent has moved. But if
+        # both seats are ours, the next turn is ours too, and is read at once.
         if ends_turn(answer):
             goes_on = match_end_event(answer) is None
             return (

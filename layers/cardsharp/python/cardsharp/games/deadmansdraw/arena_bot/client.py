@@ -63,12 +63,12 @@ class ArenaClient(ServiceClient):
 
     def set_credentials(self, credentials: Credentials) -> None:
         """Ask by these credentials from now on, as after a new password."""
-        self._exchange.set_credentials(credentials)
+        self._transport.set_credentials(credentials)
 
     @property
     def session_state(self) -> ClientSessionState:
         """State of the arena connection, shared by the sessions of a user."""
-        return self._exchange.contact
+        return self._transport.session_state
 
     def hello(self) -> str:
         """The arena's greeting; needs no valid password."""
@@ -186,7 +186,7 @@ class ArenaClient(ServiceClient):
             accepted_statuses=frozenset({_HTTP_OK, _HTTP_GONE}),
         )
         try:
-            answer = self._exchange.send(call)
+            answer = self._transport.send(call)
         except NotYourTurn:
             return None
         parse = wire.parse_view if answer.status == _HTTP_GONE else wire.parse_complete_view
@@ -259,14 +259,14 @@ class ArenaClient(ServiceClient):
 
     def _ask(self, call: ArenaRequest, parse: Callable[[object], _T]) -> _T:
         """The parsed answer; an unreadable answer to a write leaves its effect in doubt."""
-        answer = self._exchange.send(call)
+        answer = self._transport.send(call)
         try:
             if answer.status == _HTTP_GONE:
                 wire.parse_ending(answer.body)
                 raise MatchOver
             return parse(answer.body)
         except MalformedResponse as error:
-            error.doubtful = call.is_write
+            error.outcome_unknown = call.is_write
             raise
 
 

@@ -72,6 +72,8 @@ class MatchPoller:
         if self._rests() and not self._ask(wait=False)[0]:
             self._leave_to_looks(began)
             return self._offered
+        # Starting the shift relieves an earlier poller, so it comes only when this one listens from
+        # here on. Each runs until it sees a later one: there is no moment without a poller.
         self.shift.start()
         due = clock.monotonic() + self.timing.shift_duration.total_seconds()
         while remaining_time() > self.timing.long_poll_timeout and not self.shift.is_relieved():
@@ -102,6 +104,8 @@ class MatchPoller:
         again.
         """
         if message.left:
+            # The last message continues the chain by itself while no later poller has started, so
+            # that a schedule that fails leaves no gap. It ends after `successor_timeout`.
             if self.shift.is_relieved(message.look):
                 return 0
             following = PollMessage(look=message.look, left=message.left - 1)
