@@ -89,10 +89,11 @@ help: ## Print this help
 
 ##@ Check
 
-lint: setup ## Lint, check the formatting, and check which module imports which
+lint: setup ## Lint, and check the formatting, the imports between packages, and names
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/lint-imports --no-cache --no-logo
+	@$(BIN)/python -m cardsharp_tools.build.naming_lint
 
 types: setup ## Type-check with mypy --strict
 	@$(BIN)/mypy
