@@ -32,13 +32,13 @@ FAULT_SIMULATION := PYTHONPATH=tests:tests/samples/games $(BIN)/python -m fault_
 
 # Variables of `make evidence-chaos`:
 # MATCHES=10000 STORE=SQLite TURN_SECONDS=7 CONCURRENCY=2 SEED=7 REPLAY=/tmp/night.log
-CHAOS_OPTIONS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(STORE),--home $(STORE)) \
-  $(if $(TURN_SECONDS),--turn $(TURN_SECONDS)) $(if $(CONCURRENCY),--at-once $(CONCURRENCY)) \
+CHAOS_OPTIONS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(STORE),--store $(STORE)) \
+  $(if $(TURN_SECONDS),--turn-seconds $(TURN_SECONDS)) $(if $(CONCURRENCY),--concurrency $(CONCURRENCY)) \
   $(if $(SEED),--seed $(SEED)) $(if $(REPLAY),--replay $(REPLAY))
 
 # Variables of `make evidence-contest`: TEAMS=20 MATCHES=3 TURN_SECONDS=5 SEED=7 REPLAY=/tmp/cup.log
 CONTEST_OPTIONS := $(if $(TEAMS),--teams $(TEAMS)) $(if $(MATCHES),--matches $(MATCHES)) \
-  $(if $(TURN_SECONDS),--turn $(TURN_SECONDS)) $(if $(SEED),--seed $(SEED)) \
+  $(if $(TURN_SECONDS),--turn-seconds $(TURN_SECONDS)) $(if $(SEED),--seed $(SEED)) \
   $(if $(REPLAY),--replay $(REPLAY))
 
 .PHONY: help play setup format clean lint types check precompile-tests test test-browser test-all \
@@ -179,8 +179,8 @@ evidence-mutation-test: setup ### Change the code at random and count the change
 evidence-fault-matrix: setup ### Play every kind of fault at every I/O step, and pairs of faults: PAIRS=1000 SEED=1
 	@$(FAULT_SIMULATION).fault_matrix $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
 
-evidence-rate-limits: setup ### Play at the arena's request limit on virtual time: LIMITS="--matches 20 --at-once 4"
-	@$(FAULT_SIMULATION).chaos --calm --home SQLite $(LIMITS)
+evidence-rate-limits: setup ### Play at the arena's request limit on virtual time: LIMITS="--matches 20 --concurrency 4"
+	@$(FAULT_SIMULATION).chaos --without-faults --store SQLite $(LIMITS)
 
 evidence-chaos: setup ### Play matches while everything around them fails: MATCHES=200 TURN_SECONDS= CONCURRENCY= SEED=
 	@$(FAULT_SIMULATION).chaos $(CHAOS_OPTIONS)
@@ -189,7 +189,7 @@ evidence-contest: setup ### Rehearse a contest with faults on virtual time: TEAM
 	@$(FAULT_SIMULATION).contest_simulation $(CONTEST_OPTIONS)
 
 evidence-euchre-leaks: setup ### Check that hidden cards change no answer of Euchre's engine: 200 deals of each kind
-	@$(BIN)/cardsharp euchre probe
+	@$(BIN)/cardsharp euchre check-leaks
 
 evidence-research: setup ### Run the fast tests of cardsharp_tools/research/
 	@$(BIN)/pytest -n auto --dist worksteal -m "not slow" cardsharp_tools/research/tests

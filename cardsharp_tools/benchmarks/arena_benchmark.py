@@ -199,7 +199,7 @@ async def measure_waiting_clients() -> None:
             line.close()
         for line in (plain, *sleepers):
             line.close()
-    console.print(f"{WAITING_CLIENTS} clients waiting, all there after {arrived:.2f} s")
+    console.print(f"{WAITING_CLIENTS} clients waiting, all connected after {arrived:.2f} s")
     console.print(f"CPU of {PLAIN_REQUESTS} requests while they wait: {cost * 1000:.0f} ms")
     _compare("a request while they wait", busy, "the same request with nobody waiting", idle)
     _compare("wake-up of each of them", wakes, "a plain request and its answer", idle)

@@ -101,10 +101,13 @@ def check_upgrade(emulator: Emulator, build_output: Build, variant: DeploymentVa
     new_outputs = _outputs(formation, name)
     for output in ("MatchTable", "MatchQueueUrl", "PollerName", "WorkerName", "SecretName"):
         if old_outputs[output] != new_outputs[output]:
-            raise ConfigError(f"{output} was {old_outputs[output]} and is {new_outputs[output]}.")
+            raise ConfigError(
+                f"The upgrade changed the output {output} from {old_outputs[output]} to "
+                f"{new_outputs[output]}."
+            )
     key = {name: _PROBE_ITEM[name] for name in ("pk", "sk")}
     if dynamodb.get_item(TableName=new_outputs["MatchTable"], Key=key).get("Item") != _PROBE_ITEM:
-        raise ConfigError("The match log has lost what it had before the upgrade.")
+        raise ConfigError("The match log has lost an item that it had before the upgrade.")
 
 
 def _outputs(formation: Any, name: str) -> dict[str, str]:  # noqa: ANN401 - boto3's client
@@ -152,7 +155,7 @@ def _released(file: str, parameters: Mapping[str, str]) -> dict[str, Any]:
     result = run_command(git)
     if result.returncode:
         raise ConfigError(
-            f"Version 0.2 is not in this clone ({RELEASED_COMMIT}): git fetch --unshallow"
+            f"Version 0.2 ({RELEASED_COMMIT}) is not in this clone. Run: git fetch --unshallow"
         )
     raw = parse_template(result.stdout)
     defaults = {

@@ -174,7 +174,7 @@ class ExecutionEnvironment:
                 raise CardsharpError(f"{self._name}: {error}: {message or 'no message'}")
             if self._process.poll() is not None:
                 raise CardsharpError(f"{self._name}: its process died.")
-        raise CardsharpError(f"{self._name}: no answer within its timeout.")
+        raise CardsharpError(f"{self._name}: no answer within the function's timeout.")
 
     def _next(self, _request: Request) -> Response:
         """Return the next invocation to the environment, waiting until there is one."""

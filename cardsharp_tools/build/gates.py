@@ -189,7 +189,7 @@ def _run(command: Iterable[str], passing: Collection[int] = (0,)) -> list[str]:
 def _tool(name: str, folder: Path | None = None) -> Path:
     tool = (folder or CHECK_TOOLS_DIR) / name
     if not tool.exists():
-        raise ConfigError(f"{name} is missing; run `make check-deploy`, which installs it.")
+        raise ConfigError(f"{name} is missing. Run `make check-deploy`, which installs it.")
     return tool
 
 

@@ -29,7 +29,7 @@ def export_lock(*groups: str, output_format: str = "requirements-txt") -> str:
     """
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
     if uv is None:
-        raise ConfigError("uv is missing; run `make setup`.")
+        raise ConfigError("uv is missing. Run `make setup`.")
     options = (argument for group in groups for argument in ("--only-group", group))
     result = run_command([uv, "export", *_EXPORT.split(), *options, "--format", output_format])
     if result.returncode != 0:

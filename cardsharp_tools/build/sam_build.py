@@ -83,7 +83,7 @@ class Build:
         resource = self.resources[name]
         folder = Path(resource["Properties"][CODE_PROPERTIES[resource["Type"]]])
         if not folder.is_dir():
-            raise ConfigError(f"{folder} is missing; run `make build` again.")
+            raise ConfigError(f"{folder} is missing. Run `make build` again.")
         return folder
 
     def sizes(self) -> dict[str, int]:
@@ -131,7 +131,7 @@ def read_build(folder: Path) -> Build:
     """The build in a folder; raises `ConfigError` if there is none."""
     build = Build(folder)
     if not all(build.template(root).is_file() for root in BUILD_FOLDERS):
-        raise ConfigError(f"There is no build in {folder}; run `make build`.")
+        raise ConfigError(f"There is no build in {folder}. Run `make build`.")
     return build
 
 
@@ -168,8 +168,9 @@ def find_sam() -> Path:
     on_path = shutil.which("sam")
     if on_path is None:
         raise ConfigError(
-            "SAM's command line is missing; run `make build`, which installs it in a clone, or "
-            "type `uv tool install aws-sam-cli`."
+            "The command line of SAM is missing. Run `make build`, which installs it "
+            "in a clone, or "
+            "`uv tool install aws-sam-cli`."
         )
     version_text = run_command([on_path, "--version"]).stdout
     if tuple(int(part) for part in re.findall(r"\d+", version_text)[:2]) < MIN_SAM_VERSION:

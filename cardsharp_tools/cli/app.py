@@ -25,9 +25,16 @@ from cardsharp.core.redaction import redact
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.play.catalog import all_games
 from cardsharp_tools.cli.command_table import Command, load_command_table, register_commands
-from cardsharp_tools.cli.console import help_console, print_error, print_json, program_name
+from cardsharp_tools.cli.console import (
+    help_console,
+    print_error,
+    print_json,
+    print_notice,
+    program_name,
+)
 from cardsharp_tools.cli.exit_codes import ExitCode, exit_code_for, exit_of
 from cardsharp_tools.cli.options import STDIN_PATH
+from cardsharp_tools.cli.renamed import END_OF_RELEASE, Renames
 from cardsharp_tools.cli.settings_file import SettingsFile
 from cardsharp_tools.executors.strategy_habits import take_hints
 from cardsharp_tools.games.deadmansdraw.commands import COMMANDS as OF_THE_FIRST_GAME
@@ -40,32 +47,36 @@ SETTINGS_FILE = "cardsharp.toml"
 
 _MAX_SUGGESTIONS = 3  # so many options are named that a lost word may belong to
 
-ABOUT = "Bots that play card games, and an arena to play in on this machine."
+ABOUT = "Play card games, write bots that play them, and run arenas and contests."
 
 EXIT_CODES = """\
-Every command takes --help, and --json where a program could use what it says.
-Exit codes: 0 it worked (a lost match did), 1 it failed,
-2 wrong usage or settings, 3 no arena to be reached, 130 stopped with Ctrl-C,
-143 by SIGTERM, 129 by SIGHUP."""
+Every command takes --help. Commands with results for programs take --json.
+Exit codes: 0 success, also if a match was lost; 1 failure; 2 wrong usage or
+settings; 3 the arena cannot be reached; 130 stopped with Ctrl-C, 143 stopped
+by SIGTERM, 129 by SIGHUP."""
 
 
 COMMANDS = load_command_table(Path(__file__).with_name("commands.toml"))
 
 COMMAND_ORDER = (
-    "play new ladder versus lesson strategies matches show watch why analyse stats learn try "
-    "export arena contest bot practice doctor cloud cost"
+    "play new ladder versus lesson strategies matches show watch why analyse stats "
+    "learn-opponents backtest export arena contest bot practice doctor cloud cost"
 )
 """The sub-commands as they are listed."""
 
 COMMAND_GROUPS = (
-    ("lab", "cardsharp_tools.lab.commands:app", "Measure strategies: duels, leagues, probes."),
+    (
+        "lab",
+        "cardsharp_tools.lab.commands:app",
+        "Measure strategies: duels, round robins, ratings.",
+    ),
 )
 """Commands that have commands of their own; each is an `App` that brings its help along."""
 
 RESEARCH = (
     "research",
     "cardsharp_tools.research.commands:app",
-    "Train strategies, and solve what can be solved.",
+    "Train strategies, solve small games, and measure what is missing.",
 )
 """The same for the folder `cardsharp_tools/research/`, without which everything else works."""
 
@@ -101,11 +112,13 @@ def build_app() -> cyclopts.App:
 
     @app.command(sort_key=place + 1)
     def completion(shell: Literal["bash", "zsh", "fish"]) -> None:
-        """Print a script with which a shell completes commands and options.
+        """Print a script that lets your shell complete commands and options.
 
-        Write it into a file, which your shell reads when it is needed: for bash
-        cardsharp in ~/.local/share/bash-completion/completions, for zsh _cardsharp in
-        a folder of $fpath, for fish cardsharp.fish in ~/.config/fish/completions.
+        Write the output into a file that your shell reads. For bash this is cardsharp
+        in ~/.local/share/bash-completion/completions, for zsh _cardsharp in a folder
+        of $fpath, for fish cardsharp.fish in ~/.config/fish/completions.
+
+        Example: cardsharp completion fish > ~/.config/fish/completions/cardsharp.fish
         """
         sys.stdout.write(app.generate_completion(prog_name="cardsharp", shell=shell))
 
@@ -128,8 +141,8 @@ def usage_error_text(error: cyclopts.CycloptsError) -> str:
     if isinstance(error, cyclopts.UnusedCliTokensError) and error.unused_tokens:
         token = error.unused_tokens[0]
         options = list(_options(error.app, token))[:_MAX_SUGGESTIONS]
-        suggestion = f" Is it for {' or '.join(options)}?" if options else ""
-        return f"`{command}` has no place for '{token}'.{suggestion}"
+        suggestion = f" Did you mean {' or '.join(options)}?" if options else ""
+        return f"`{command}` takes no argument '{token}'.{suggestion}"
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
         argument = _explained(error.app, error.argument)
         number, _ = argument.token_count()
@@ -189,6 +202,7 @@ def run(arguments: list[str]) -> int:
     except ConfigError as error:
         return _failed(str(error), ExitCode.USAGE, arguments)
     os.environ.update(direct_to_loopback())
+    arguments = _current_arguments(arguments)
     try:
         code = _run(arguments)
         for hint in take_hints():
@@ -201,6 +215,18 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         return _failed_outside(error, arguments)
     return code
+
+
+def _current_arguments(arguments: list[str]) -> list[str]:
+    """Return the command line in its new spelling, and say on stderr what was renamed."""
+    current = Renames.load().current_arguments(arguments)
+    for old, new in zip(arguments, current, strict=True):
+        if old != new:
+            old_name, new_name = old.partition("=")[0], new.partition("=")[0]
+            print_notice(
+                f"{old_name} is now called {new_name}. Version {END_OF_RELEASE} drops the old name."
+            )
+    return current
 
 
 def _run(arguments: list[str]) -> int:
@@ -226,7 +252,7 @@ def _run(arguments: list[str]) -> int:
         return _failed(str(error), exit_code_for(error), arguments)
     except KeyboardInterrupt as stop:
         with suppress(OSError):  # a terminal that was hung up
-            print_error(f"stopped.{_resume_hint(arguments, stop)}")
+            print_error(f"Stopped.{_resume_hint(arguments, stop)}")
         return exit_of(stop)
     except BrokenPipeError:
         raise
@@ -247,8 +273,8 @@ def _resume_hint(arguments: Sequence[str], stop: KeyboardInterrupt) -> str:
     line, start = shlex.join([program_name(), *arguments]), " ".join((*arguments, ""))
     has_run_file = "duel" in arguments and not {"--out", "--resume"}.isdisjoint(arguments)
     if has_run_file or start.startswith(tuple(f"{prefix} " for prefix in GO_ON)):
-        return f" To go on, type: {line}"
-    return f" To begin again, type: {line}" if exit_of(stop) != ExitCode.INTERRUPTED else ""
+        return f" To continue, type: {line}"
+    return f" To start again, type: {line}" if exit_of(stop) != ExitCode.INTERRUPTED else ""
 
 
 def _failed(message: str, code: ExitCode, arguments: Sequence[str]) -> ExitCode:
@@ -280,6 +306,6 @@ def save_traceback(error: Exception) -> str:
     ) as file:
         file.write(text)
     return (
-        f"This is a fault of Cardsharp itself ({type(error).__name__}). "
-        f"Please report it {ISSUE_HINT}, with {Path(file.name)}."
+        f"This is a bug in Cardsharp ({type(error).__name__}). "
+        f"Please report it {ISSUE_HINT}, with the file {Path(file.name)}."
     )

@@ -87,7 +87,7 @@ def write_file(file: Path, text: str, mode: Literal["w", "x"] = "w") -> None:
         with file.open(mode, encoding="utf-8", errors="replace") as target:
             target.write(text)
     except FileExistsError:
-        raise ConfigError(f"{file} is there already; choose another name.") from None
+        raise ConfigError(f"{file} exists already. Choose another name.") from None
     except OSError as error:
         raise ConfigError(f"{file} cannot be written: {error.strerror}.") from None
 

@@ -65,7 +65,10 @@ def stop_by(those: Collection[int]) -> None:
 
 
 def _cut_off(number: int) -> None:
-    os.write(2, f"cardsharp: not ended in order within {END_LIMIT:g} s, so cut off.\n".encode())
+    os.write(
+        2,
+        f"cardsharp: the command did not end within {END_LIMIT:g} s, so it was killed.\n".encode(),
+    )
     os._exit(128 + number)
 
 

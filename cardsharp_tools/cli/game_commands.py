@@ -23,43 +23,63 @@ RequiredGame = Annotated[Game, Parameter(parse=False)]  # whose command it is: n
 OptionalGame = Annotated[Game | None, Parameter(parse=False)]  # or None, for matches of any game
 FIRST_GAME = get_game(None)  # whose commands go without a game's name too
 
-_OLD = {"versus": ("play",)}  # what a command was called before
 _PLACES = {  # else as they are called
     "bot": "commands.game_bot:bot",
     "strategies": "game_commands:strategies",
-    "try": "commands.backtest:backtest",
     "stats": "commands.stats:print_game_stats",
     "why": "commands.show:why",
     "analyse": "commands.show:analyse",
 }
 
 _ALIKE = {
-    "strategies": ("", "List the strategies; each name works wherever one is asked for."),
-    "show": ("replay", "Show a match turn by turn, and why we did what we did."),
+    "strategies": (
+        "",
+        "List the strategies that can play. Use the names for --strategy and --opponent.",
+    ),
+    "show": ("replay", "Show a match turn by turn, with the reasons of our decisions."),
     "why": ("replay", "Explain our decisions in one turn."),
-    "watch": ("replay board_renderer", "Look at a match in the browser, step by step or live."),
-    "try": ("list_decisions", "Let a strategy decide again what was decided in stored matches."),
+    "watch": ("replay board_renderer", "Watch a match in the browser, step by step or live."),
+    "backtest": (
+        "list_decisions",
+        "Let a strategy repeat the decisions of stored matches.",
+    ),
     "analyse": (
         "judge list_decisions replay",
-        "Show what each decision of a match cost, and what was luck.",
+        "Show what each decision of a match cost, and how much was luck.",
     ),
     "stats": (
         "judge list_decisions replay",
-        "Measure how well we decided and how lucky we were, over many matches.",
+        "Show over many matches how well we decided and how lucky we were.",
     ),
     "lesson": (
         "judge list_decisions terminal_ui",
-        "Answer again where you lost most in your matches, with answers and reasons.",
+        "Repeat the decisions that cost you most in your matches.",
     ),
-    "duel": ("simulation", "Let two strategies play each deal from every side."),
-    "versus": ("terminal_ui", "Play yourself, in this terminal or a browser, against any player."),
-    "serve": ("http_service", "Serve games through the handler that the cloud runs, until Ctrl-C."),
+    "duel": ("simulation", "Let two strategies play each deal from every seat, and compare them."),
+    "versus": ("terminal_ui", "Play against any strategy, in this terminal or in a browser."),
+    "serve": ("http_service", "Serve the game's HTTP API on this machine until Ctrl-C."),
     "bot": (
         "place_order",
-        "Join a game and play it, each step explained; the same again takes it up.",
+        "Join a game at a service and play it. Run it again to resume a game.",
     ),
 }
 """Commands that games have alike: the parts of a game that each takes, and its line in the list."""
+
+_EXAMPLES = {
+    "strategies": "strategies",
+    "show": "show last",
+    "why": "why last 7",
+    "watch": "watch last",
+    "backtest": "backtest mine.py --all",
+    "analyse": "analyse last",
+    "stats": "stats --by strategy",
+    "lesson": "lesson -n 3",
+    "duel": "duel mine.py random",
+    "versus": "versus mine.py --hints",
+    "serve": "serve --port 8000",
+    "bot": "bot --url http://127.0.0.1:8000",
+}
+"""An example of each, as it follows the game's name."""
 
 
 def strategies(*, as_json: Json = False, game: OptionalGame = None) -> None:
@@ -89,11 +109,12 @@ def game_app(game: Game) -> cyclopts.App:
     else:
         app = game.cli_app.load()
     for name, (parts, summary) in _ALIKE.items():
-        names = [alias for alias in (name, *_OLD.get(name, ())) if alias not in app]
         lacks = any(getattr(game, part) is None for part in parts.split())
-        if name in names and not lacks and (name != "bot" or game.run_poller is None):
+        if name not in app and not lacks and (name != "bot" or game.run_poller is None):
             app.command(
-                f"cardsharp_tools.cli.game_commands:{game.name}_{name}", name=names, help=summary
+                f"cardsharp_tools.cli.game_commands:{game.name}_{name}",
+                name=name,
+                help=f"{summary}\n\nExample: cardsharp {game.name} {_EXAMPLES[name]}",
             )
     return app
 

@@ -23,46 +23,54 @@ ProxyAddress = Annotated[
     str | None,
     Parameter(
         name="--proxy",
-        help="An HTTP proxy on the way there, http://HOST:PORT or https://USER:PASSWORD@HOST:PORT; "
-        "else CARDSHARP_PROXY.",
+        help="The HTTP proxy to use: http://HOST:PORT or https://USER:PASSWORD@HOST:PORT. "
+        "Default: CARDSHARP_PROXY.",
     ),
 ]
 
 Store = Annotated[
     str | None,
     Parameter(
-        help="The match log: sqlite:FILE, dynamodb:TABLE or any SOURCE of `stats`; else "
-        "CARDSHARP_STORE, else our own."
+        help="The match log: sqlite:FILE, dynamodb:TABLE or any SOURCE of `stats`. Default: "
+        "CARDSHARP_STORE, or the log of this machine."
     ),
 ]
 
 MatchSourceName = Annotated[
     str | None,
     Parameter(
-        help="A contest's folder, an arena's address (with ?tag=TAG), a FILE or folder of recorded "
-        "matches, - for the standard input, or what --store takes; else --store."
+        help="Where the matches are: a contest's folder, an arena's address (also with "
+        "?tag=TAG), a FILE "
+        "or folder of recorded matches, - for the standard input, or a match log as for --store. "
+        "Default: the log of --store."
     ),
 ]
 
 MatchRef = Annotated[
     str,
     Parameter(
-        help="An id, a unique beginning or end of one, the word last, the URL of a match, "
-        "final-2023, which comes with the program, or a SOURCE of `stats`, whose last match is "
-        "meant."
+        help="The match: its id, a unique beginning or end of the id, the word last, the URL of a "
+        "match, or final-2023, which comes with the program. A SOURCE of `stats` means its last "
+        "match."
     ),
 ]
 
 
 OpenBrowser = Annotated[
     bool | None,
-    Parameter(negative="--no-open", help="Open a browser; else only where this is a terminal."),
+    Parameter(
+        negative="--no-open",
+        help="Open the page in a browser. Default: only if this is a terminal.",
+    ),
 ]
 
 
 Port = Annotated[
     int,
-    Parameter(validator=validators.Number(gte=0, lte=65535), help="The port; 0 for a free one."),
+    Parameter(
+        validator=validators.Number(gte=0, lte=65535),
+        help="The port to listen on; 0 takes a free one.",
+    ),
 ]
 
 
@@ -78,7 +86,7 @@ def _file(_kind: object, tokens: Sequence[Token]) -> Path:
     """The file that "sqlite:FILE" or FILE names; raises ValueError for another kind of store."""
     kind, _, rest = tokens[0].value.rpartition(":")
     if kind not in {"", "sqlite"}:
-        raise ValueError("What is played from here is kept in a file: sqlite:FILE.")
+        raise ValueError("Matches that are played here are stored in a file: give sqlite:FILE.")
     return Path(rest).expanduser()
 
 
@@ -87,7 +95,7 @@ StoreFile = Annotated[
     Parameter(
         name=("--store", "--data"),
         converter=_file,
-        help="The match log to write: sqlite:FILE; else our own.",
+        help="The match log to write: sqlite:FILE. Default: the log of this machine.",
     ),
 ]
 
@@ -97,17 +105,17 @@ class ListenOptions(CommandOptions):
     """Address, encryption and access options of an arena's server."""
 
     host: str = "127.0.0.1"
-    """The address to listen on; 0.0.0.0 for all."""
+    """The address to listen on; 0.0.0.0 accepts other machines."""
     port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8080
-    """The port; 0 for a free one."""
+    """The port to listen on; 0 takes a free one."""
     tls: tuple[Path, Path] | None = None
-    """Serve https: the files CERT and KEY, in PEM."""
+    """Serve https with these two PEM files: CERT and KEY."""
     insecure: bool = False
-    """Serve http, to a private network only."""
+    """Allow plain http for other machines. Only do this in a private network."""
     public: bool = False
-    """Let spectators look on without a password."""
-    min_move_interval: Annotated[timedelta, Parameter(name="--pace")] = timedelta()
-    """Show moves on the page of a match no sooner than this one after the other, such as 1s."""
+    """Let spectators watch without a password."""
+    min_move_interval: timedelta = timedelta()
+    """The least time between two moves that a match page shows, such as 1s."""
 
     @property
     def arena_config_fields(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import cyclopts
 
 from cardsharp.core.text_files import read_text
 from cardsharp.errors import ConfigError
+from cardsharp_tools.cli.renamed import Renames
 
 
 class SettingsFile(cyclopts.config.Toml):
@@ -19,7 +20,7 @@ class SettingsFile(cyclopts.config.Toml):
     def _load_config(self, path: Path) -> dict[str, Any]:
         name = Path(self.path).name
         try:
-            return tomllib.loads(read_text(path).text)
+            settings = tomllib.loads(read_text(path).text)
         except ConfigError as error:
             raise cyclopts.CycloptsError(msg=str(error).replace(str(path), name, 1)) from error
         except tomllib.TOMLDecodeError as error:
@@ -27,3 +28,4 @@ class SettingsFile(cyclopts.config.Toml):
                 msg=f"{name} cannot be read as TOML: {error}. "
                 "Correct that line, or move the file away."
             ) from error
+        return Renames.load().current_settings(settings)

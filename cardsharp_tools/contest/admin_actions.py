@@ -146,7 +146,7 @@ def _passwords(manager: ContestManager, contest: str, *, name: str = "") -> Team
 
 def _run(manager: ContestManager, contest: str, *, seeding: str) -> None:
     by_practice = ["--seed-by-practice"] if seeding == "practice" else []
-    manager.start(contest, "run", "--stay", *by_practice)
+    manager.start(contest, "run", "--keep-serving", *by_practice)
 
 
 def _stop(manager: ContestManager, contest: str) -> None:

@@ -144,7 +144,7 @@ class ContestManager:
             self.listen_options.host,
             "--port",
             str(self.listen_options.port),
-            "--pace",
+            "--min-move-interval",
             pace,
         ]
         return [*place, *tls, *(flag for flag, on in flags.items() if on)]

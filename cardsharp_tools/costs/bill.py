@@ -51,8 +51,8 @@ def load_prices(region: str = DEFAULT_REGION) -> Prices:
         regions = {name for item in data["items"].values() for name in item} - {"free"}
         if region not in regions:
             raise ConfigError(
-                f"There are no prices of {region}; say --region with one of "
-                f"{', '.join(sorted(regions))}, or add them to {PRICE_LIST}."
+                f"There are no prices for {region}. Give --region with one of "
+                f"{', '.join(sorted(regions))}, or add the prices to {PRICE_LIST}."
             )
         listed = data["items"].items()
         items = {name: {"free": item["free"], **item[region]} for name, item in listed}
@@ -114,7 +114,7 @@ def make_bill(units: Mapping[str, float], prices: Prices) -> Bill:
     lines = []
     for item, number in units.items():
         if item not in prices.items:
-            raise ConfigError(f"The price list has no price of {item}; add it.")
+            raise ConfigError(f"The price list has no price for {item}. Add it to {PRICE_LIST}.")
         priced = prices.items[item]
         free = min(number, priced.free)
         full, due = number * priced.price, (number - free) * priced.price

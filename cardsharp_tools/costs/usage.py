@@ -126,7 +126,7 @@ def load_measured(path: Path = MEASURED) -> MeasuredUsage:
         return MeasuredUsage.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise ConfigError(
-            f"The measured figures {path} cannot be used: {error}; measure them anew with "
+            f"The measured figures {path} cannot be used: {error}; measure them again with "
             "`cardsharp cost --measure`."
         ) from error
 

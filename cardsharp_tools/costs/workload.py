@@ -34,46 +34,40 @@ class BotWorkload(CommandOptions):
 
     matches_per_day: Annotated[float, Parameter(validator=NotNegative)] = 100
     """Matches a day."""
-    listening_hours: Annotated[
-        float, Parameter(name="--hours-listening", validator=validators.Number(gte=0, lte=24))
-    ] = 24
-    """Hours a day."""
+    listening_hours: Annotated[float, Parameter(validator=validators.Number(gte=0, lte=24))] = 24
+    """Hours a day in which the poller runs."""
     days: Annotated[float, Parameter(validator=Positive)] = 31
-    """Days that are paid for."""
-    history_days: Annotated[float, Parameter(name="--days-before", validator=NotNegative)] = (
-        2 * 365 - 31
-    )
-    """Earlier days of the same load, whose matches are stored."""
+    """Number of days that the bill covers."""
+    history_days: Annotated[float, Parameter(validator=NotNegative)] = 2 * 365 - 31
+    """Number of earlier days with the same load, whose matches are still stored."""
     retention_days: Annotated[float, Parameter(name="--keep-days", validator=NotNegative)] = 60
-    """The template's KeepDays: how long a match is kept, 0 for ever."""
+    """The template's KeepDays: days for which a match is stored; 0 means for ever."""
     match_seconds: Annotated[float, Parameter(validator=Positive)] = 60
-    """The seconds that a match takes, most of them for the opponents' thinking."""
+    """Duration of a match, most of which is the opponent's thinking time."""
     pollers: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=2))] = 1
-    """The number of pollers that listen at the same time."""
-    worker_memory: Annotated[int, Parameter(name="--memory", validator=Positive)] = 384
-    """Megabytes of the worker."""
+    """Number of pollers that listen at the same time."""
+    worker_memory: Annotated[int, Parameter(validator=Positive)] = 384
+    """Memory of the worker in megabytes."""
     poller_memory: Annotated[int, Parameter(validator=Positive)] = 128
-    """Megabytes of the poller."""
+    """Memory of the poller in megabytes."""
     architecture: Literal["arm64", "x86_64"] = "arm64"
-    """Processor of the functions."""
+    """Processor architecture of the functions."""
     monitoring: Annotated[Literal["all", "alarms"], Parameter(name="--watch")] = "alarms"
-    """The template's parameter Watch."""
+    """The template's Watch: which metrics are recorded."""
     listening: Literal["looks", "always", "quiet"] = "looks"
-    """The template's parameter Listening."""
+    """The template's Listening: how the poller asks the arena while nothing runs."""
     forced_listening_hours: Annotated[
-        float, Parameter(name="--hours-awake", validator=validators.Number(gte=0, lte=24))
+        float, Parameter(validator=validators.Number(gte=0, lte=24))
     ] = 0
-    """Hours a day of listening, for a stack that does not always listen."""
-    table_billing: Annotated[Literal["on-demand", "provisioned"], Parameter(name="--table")] = (
-        "on-demand"
-    )
-    """The template's TableBilling."""
+    """Hours a day of `cloud keep-listening`, for a stack that does not always listen."""
+    table_billing: Literal["on-demand", "provisioned"] = "on-demand"
+    """The template's TableBilling: how the table's requests are paid."""
     page_views: Annotated[float, Parameter(validator=NotNegative)] = 0
-    """With DeployWeb=yes, how often a match is opened."""
+    """With DeployWeb=yes: number of match pages that visitors open."""
     watched_hours: Annotated[float, Parameter(validator=NotNegative)] = 0
-    """With DeployWeb=yes, hours for which a match that runs is watched."""
+    """With DeployWeb=yes: hours for which somebody watches running matches."""
     cost_queries: Annotated[float, Parameter(validator=NotNegative)] = 0
-    """The number of times that `cloud status --costs` is run."""
+    """Number of `cloud status --costs` commands."""
 
     @property
     def matches(self) -> float:
@@ -130,9 +124,9 @@ class ContestWorkload(CommandOptions):
     """
 
     teams: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 20
-    """With --contest: teams."""
+    """With --contest: number of teams."""
     practice_hours: Annotated[float, Parameter(validator=NotNegative)] = 8
-    """With --contest: hours before it."""
+    """With --contest: hours of practice before the contest."""
 
     @property
     def matches(self) -> float:

@@ -49,7 +49,7 @@ class DatasetBuilder:
         if game.rl_encoding is None:
             raise ConfigError(f"{game.title} cannot be exported: nothing tells it in numbers.")
         if include_value and game.judge is None:
-            raise ConfigError(f"{game.title} has no judge; leave out --value.")
+            raise ConfigError(f"{game.title} has no judge. Remove --include-value.")
         self._game = game
         self._encoding: Encoding[Any, Any] = game.rl_encoding.load()
         self._judge: Judge | None = (

@@ -99,7 +99,8 @@ def check_sandbox() -> None:
     if shutil.which("bwrap") is None:
         raise ConfigError(
             "A submission is played in a sandbox, but bubblewrap is not installed. Type: sudo apt "
-            "install bubblewrap. Or give --trust to run the submitted code without a sandbox: it "
+            "install bubblewrap. Or give --no-sandbox to run the submitted code "
+            "without a sandbox: it "
             "can then do everything that your user can do."
         )
     command = sandbox_command(Path(__file__).parent, ["true"])
@@ -112,7 +113,7 @@ def check_sandbox() -> None:
         raise ConfigError(
             f"No sandbox can be started here ({last}). It needs bubblewrap, libseccomp2 and user "
             "namespaces; on Ubuntu type: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"
-            ". Or give --trust to run the submitted code without a sandbox: it can then do "
+            ". Or give --no-sandbox to run the submitted code without a sandbox: it can then do "
             "everything that your user can do."
         )
 

@@ -33,7 +33,7 @@ MAX_SPRT_PAIRS = 20_000  # pairs after which a sequential test gives up
 
 app = cyclopts.App(
     name="lab",
-    help="Measure strategies: duels, leagues, probes, profiles.",
+    help="Measure strategies: duels, round robins, ratings, probes and profiles.",
     help_format="plaintext",
     help_epilogue=Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip(),
 )
@@ -41,7 +41,7 @@ app = cyclopts.App(
 app.command(
     "cardsharp_tools.lab.ladder:measure_ratings",
     name="ratings",
-    help="Measure the players of a ladder, each against the next few: ratings in Elo points.",
+    help="Measure the ratings of a ladder's players, in Elo points.",
 )
 
 app.command(probe)
@@ -52,9 +52,9 @@ _DUEL, _RUN = DuelOptions(), RunOptions()
 
 @app.command
 def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None:
-    """Let two strategies play each deal from every side; prints FIRST's points and who is stronger.
+    """Let two strategies play each deal from every seat, and say which one is stronger.
 
-    With --sprt it goes on only until the question is answered; --pairs is then the most.
+    With --sprt it stops when the answer is certain; --pairs is then the maximum.
     """
     if options.out is not None and options.seed is None:
         options = replace(options, seed=1)  # else the file could not be gone on with
@@ -90,12 +90,14 @@ def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None
         range_end = "" if len(ids) == 1 else f" to {ids[-1]}"
         print_text(f"  kept in the match log: {ids[0]}{range_end} ({len(ids)})")
         console.print_command(f"show {ids[0]}")
-        console.print_command(f"try {get_game(plan.game).default_strategy} --match {ids[0]}")
+        console.print_command(f"backtest {get_game(plan.game).default_strategy} --match {ids[0]}")
 
 
-@app.command(name="difference")
+@app.command(name="compare")
 def compare_duels(
-    first_file: Annotated[Path, Parameter(name="--one", help="A duel's file (--out).")],
+    first_file: Annotated[
+        Path, Parameter(name="--one", help="The file of a duel (lab duel --out).")
+    ],
     second_file: Annotated[
         Path,
         Parameter(
@@ -105,7 +107,7 @@ def compare_duels(
     *,
     as_json: Json = False,
 ) -> None:
-    """Compare two players deck by deck: their duels with the same opponent and seed."""
+    """Compare two players by their duels with the same opponent and seed, deck by deck."""
     gap, bounds, matches = compare_runs(first_file, second_file)
     names, figures = ("difference", "lower", "upper", "margin"), (gap, *bounds, bounds.margin)
     rounded = {name: round(figure, 3) for name, figure in zip(names, figures, strict=True)}
@@ -114,11 +116,11 @@ def compare_duels(
     print_result({**rounded, "matches": matches}, line, as_json=as_json)
 
 
-@app.command(name="league")
+@app.command
 def round_robin(*players: Player, options: RunOptions = _RUN) -> None:
-    """Play a duel between every two strategies; prints the row's points against the column."""
+    """Play a duel between every two strategies. A cell has the row's points against the column."""
     if len(set(players)) < 2 or len(set(players)) < len(players):  # noqa: PLR2004 (a league of one)
-        raise ConfigError("A league needs two strategies or more, each named once.")
+        raise ConfigError("A round robin needs two strategies or more, each named once.")
     user_players_first = sorted(players, key=is_user_strategy, reverse=True)
     plan = options.plan(
         user_players_first[0], user_players_first[1]

@@ -171,7 +171,7 @@ class DuelResult:
         if less is not None:
             within = f"(95 %: {less.interval.low:.1f} to {less.interval.high:.1f})"
             worth = f"as from {less.variance_ratio:.1f} times as many matches"
-            lines.append(f"  less luck: {less.points:.1f} % {within}, {worth}")
+            lines.append(f"  luck-adjusted: {less.points:.1f} % {within}, {worth}")
         if self.is_two_player:
             ends = ("unbounded" if bound is None else f"{bound:+.0f}" for bound in self.elo)
             stronger = self.stronger_player

@@ -4,7 +4,7 @@ A strategy sees what it would see at a real table: the position of its seat, nev
 state.
 
 A match of the lab depends on its plan alone. So the matches that are to be stored in the
-match log, where `show`, `why` and `try` find them, are played once more while every
+match log, where `show`, `why` and `backtest` find them, are played once more while every
 decision is recorded.
 """
 
@@ -224,7 +224,7 @@ MatchIndex = tuple[int, int]  # a match of a duel: the pair, and on which side t
 def check_can_store(plan: DuelPlan) -> None:
     """Raise `ConfigError` where matches of the plan's game cannot be kept."""
     if not lab_adapter(plan.game).can_store_matches:
-        raise ConfigError(f"Matches of '{plan.game}' cannot be kept; leave out --keep.")
+        raise ConfigError(f"Matches of '{plan.game}' cannot be stored. Remove --save-matches.")
 
 
 def losses_first(duel: DuelResult, count: int) -> list[MatchIndex]:

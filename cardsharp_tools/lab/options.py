@@ -19,8 +19,8 @@ MAX_SEED = 1_000_000
 DEFAULT_PAIRS = 500  # pairs of a duel whose length nobody says
 
 Positive = validators.Number(gte=1)
-Player = Annotated[str, Parameter(help="A strategy, FILE.py, FILE.json or 'command'.")]
-Seed = Annotated[int, Parameter(help="The same seed plays the same matches.")]
+Player = Annotated[str, Parameter(help="A strategy: its name, FILE.py, FILE.json, or a 'command'.")]
+Seed = Annotated[int, Parameter(help="Random seed: the same seed plays the same matches.")]
 OptionalSeed = Annotated[
     int | Literal["random"] | None,
     Parameter(
@@ -28,17 +28,17 @@ OptionalSeed = Annotated[
         "random for a FILE.py, which would come to fit the deals that it is tried on."
     ),
 ]
-Workers = Annotated[int | None, Parameter(validator=Positive, help="Processes; else one a core.")]
+Workers = Annotated[
+    int | None, Parameter(validator=Positive, help="Number of processes. Default: one per core.")
+]
 Cluster = Annotated[
-    str | None, Parameter(help="A Dask scheduler, tcp://HOST:PORT, whose workers play instead.")
+    str | None, Parameter(help="Play on the workers of this Dask scheduler: tcp://HOST:PORT.")
 ]
 LuckAdjusted = Annotated[
     bool,
-    Parameter(
-        name="--less-luck", help="Subtract luck from the results, so that fewer matches suffice."
-    ),
+    Parameter(help="Subtract luck from the results, so that fewer matches suffice."),
 ]
-GameName = Annotated[str, Parameter(help="Whose strategies they are.")]
+GameName = Annotated[str, Parameter(help="The game.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,13 +47,13 @@ class RunOptions(CommandOptions):
 
     game: GameName = DEFAULT_GAME
     pairs: Annotated[int | None, Parameter(alias="-n", validator=Positive)] = None
-    """Deals, each played from every side; else 500."""
-    opponent_copies: Annotated[int, Parameter(name="--copies", validator=Positive)] = 1
+    """Number of deals, each played from every seat. Default: 500."""
+    opponent_copies: Annotated[int, Parameter(validator=Positive)] = 1
     """Number of seats that SECOND takes, if the game allows it."""
     seed: OptionalSeed = None
     workers: Workers = None
     cluster: Cluster = None
-    pure_python: Annotated[bool, Parameter(name="--plain")] = False
+    pure_python: bool = False
     """Always play in plain Python, never in compiled code."""
     luck_adjusted: LuckAdjusted = False
     as_json: Json = False
@@ -83,15 +83,15 @@ class DuelOptions(RunOptions):
     """A sequential test, what it is to tell apart, and what is kept of a duel."""
 
     out: Annotated[Path | None, Parameter(name=["--out", "--resume"])] = None
-    """Save each pair in this file; resume from it."""
-    save_matches: Annotated[int | None, Parameter(name="--keep", validator=Positive)] = None
-    """Keep so many matches for show, why and try; FIRST's losses before others."""
+    """Save each pair in this file. Give the same file again to resume."""
+    save_matches: Annotated[int | None, Parameter(validator=Positive)] = None
+    """Store this many matches for show, why and backtest; FIRST's lost matches first."""
     sprt: bool = False
-    """Stop as soon as the test decides whether FIRST is stronger."""
+    """Stop as soon as a sequential test decides whether FIRST is stronger."""
     elo0: float = 0.0
-    """Null hypothesis, in Elo."""
+    """With --sprt: the null hypothesis, in Elo points."""
     elo1: float = 20.0
-    """Alternative hypothesis, in Elo."""
+    """With --sprt: the alternative hypothesis, in Elo points."""
 
     def sequential_test(self, plan: DuelPlan) -> SequentialTest | None:
         """The test, None where none is asked for; raises `ConfigError` for one that is none."""
@@ -100,5 +100,5 @@ class DuelOptions(RunOptions):
         if self.elo0 >= self.elo1:
             raise ConfigError("--elo0 must be lower than --elo1: the test tells the two apart.")
         if plan.matches_per_pair != TWO_PLAYERS:
-            raise ConfigError("--sprt is for one against one; leave out --copies.")
+            raise ConfigError("--sprt needs one opponent. Remove --opponent-copies.")
         return SequentialTest(self.elo0, self.elo1)

@@ -225,7 +225,7 @@ def check_players(plan: DuelPlan) -> None:
     """
     if plan.luck_adjusted and not lab_adapter(plan.game).has_luck_model:
         of = get_game(plan.game).title
-        raise ConfigError(f"Nobody tells the luck of {of}; leave --less-luck out.")
+        raise ConfigError(f"The luck of {of} cannot be measured. Remove --luck-adjusted.")
     if not plan.pure_python and lab_adapter(plan.game).series_player(plan) is not None:
         return
     for name in (plan.first, plan.second):

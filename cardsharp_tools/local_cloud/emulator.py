@@ -191,7 +191,7 @@ class Emulator:
                         return
                 if clock.now() > end:
                     raise CardsharpError(
-                        f"MiniStack gave no answer within {_LIMIT.seconds} s.\n{self.log_tail()}"
+                        f"MiniStack did not answer within {_LIMIT.seconds} s.\n{self.log_tail()}"
                     )
                 clock.sleep(timedelta(milliseconds=50))
         tail = self.log_tail()

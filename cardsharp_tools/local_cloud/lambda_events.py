@@ -140,7 +140,7 @@ def failure_observer(notify: Callable[[str], None]) -> Observer:
 
     def observe(invocation: Invocation) -> None:
         if invocation.error is not None:
-            notify(f"The {invocation.function} failed and will be tried again: {invocation.error}")
+            notify(f"The {invocation.function} failed and will run again: {invocation.error}")
 
     return observe
 

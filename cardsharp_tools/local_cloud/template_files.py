@@ -67,7 +67,7 @@ def load_template(path: Path) -> dict[str, Any]:
     try:
         return deepcopy(parse_template_cached(path.read_text("utf-8")))
     except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ConfigError(f"{path} is no CloudFormation template: {error}") from error
+        raise ConfigError(f"{path} is not a CloudFormation template: {error}") from error
 
 
 def parse_template(text: str) -> dict[str, Any]:

@@ -157,5 +157,6 @@ class MatchFollower:
             self._moves, self._moved = moves, current_time
         elif current_time - self._moved > self._limit.total_seconds():
             raise CardsharpError(
-                f"No move was made for {self._limit.total_seconds():g} s in {', '.join(running)}."
+                f"No move was made for {self._limit.total_seconds():g} s in these matches: "
+                f"{', '.join(running)}."
             )

@@ -151,7 +151,7 @@ class LogFile(io.TextIOWrapper):
                 act()
         except OSError as error:
             self._full = True
-            print_error(f"The log {self._path} ends here: {error.strerror}.")
+            print_error(f"The log {self._path} cannot be written any more: {error.strerror}.")
 
 
 class _Redacting(logging.Formatter):

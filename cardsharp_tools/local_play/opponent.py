@@ -112,7 +112,7 @@ class OpponentProcess(ChildProcess):
 
     def _last_words(self) -> str:
         lines = self._log.read_text(errors="replace").strip().splitlines()
-        words = lines[-1] if lines else f"it ended with {self.process.returncode}"
+        words = lines[-1] if lines else f"it ended with exit code {self.process.returncode}"
         return f"The opponent '{self._name}' cannot play: {words.removeprefix('cardsharp: ')}"
 
 

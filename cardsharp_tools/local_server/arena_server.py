@@ -92,7 +92,7 @@ class ArenaServer(BackgroundServer):
     def _call(self, work: Callable[[], T]) -> T:
         """Run `work` in the server's thread, where all matches live, and return its result."""
         if self.loop is None:
-            raise ConfigError("The arena is not running; call start() first.")
+            raise ConfigError("The arena is not running. Call start() first.")
 
         async def job() -> T:
             return work()

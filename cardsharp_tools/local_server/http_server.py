@@ -41,7 +41,7 @@ def open_listening_socket(server_name: str, host: str, port: int) -> ListeningSo
     except OSError as error:
         raise ConfigError(
             f"{server_name} cannot listen on {host} port {port}: {error.strerror}. "
-            "Name another with --port, or --port 0 for any free one."
+            "Choose another port with --port, or any free port with --port 0."
         ) from None
     listening = ListeningSocket(plain.family, plain.type, plain.proto, plain.detach())
     # Head and body are two writes; without this the second waits 40 ms for the client's ACK.
@@ -78,7 +78,7 @@ def limit_body_time(app: ASGIApp, timeout: timedelta) -> ASGIApp:
 
         await app(scope, received, send_unless_late)
         if late:
-            text = f"The body did not come within {timeout.total_seconds():g} s.\n"
+            text = f"The request body did not arrive within {timeout.total_seconds():g} s.\n"
             await PlainTextResponse(text, 408, {"Connection": "close"})(scope, receive, send)
 
     return answer
@@ -194,7 +194,7 @@ class BackgroundServer:
         """Serve; returns when requests are answered; raises `ConfigError` if it did not come up."""
         self._thread.start()
         if not self._ready.wait(START_TIMEOUT.total_seconds()) or not self._server.started:
-            raise ConfigError(f"{self._server_name} did not start; its log says why.")
+            raise ConfigError(f"{self._server_name} did not start. Its log says why.")
         return self
 
     def run(self, on_started: Callable[[], None] = lambda: None) -> None:

@@ -174,7 +174,7 @@ def run_all_functions(setup: ArtifactTestSetup) -> tuple[list[FunctionMetrics], 
     ]
     record = setup.log.match(match_id)
     if record is None or record.outcome is None:
-        raise ConfigError(f"The match {match_id} is not finished in the match log.")
+        raise ConfigError(f"The match log says that match {match_id} is not finished.")
     # The least of some starts: what more it took was the machine's.
     repeat_starts = [
         [setup.measure_start(figure.name) for _ in range(_MORE_STARTS)] for figure in figures
@@ -243,7 +243,7 @@ def _prepared(build_dir: Path | None, folder: Path) -> tuple[Build, Path]:
         print_flushed("building ..." if build_dir is None else f"taking {build_dir} ...")
         return (read_build(build_dir) if build_dir else sam_build(folder)), python
     version = native_target().python
-    print_flushed(f"There is no Python {RUNTIME_PYTHON} here: built for {version} and run by it.")
+    print_flushed(f"Python {RUNTIME_PYTHON} is not installed. Building for {version} instead.")
     # Not that of our environment, whose packages would be there whatever the layers lack.
     base = Path(getattr(sys, "_base_executable", sys.executable))
     return sam_build(folder, BuildTarget(version)), base
@@ -258,7 +258,7 @@ def _report(figures: list[FunctionMetrics], record: MatchRecord, slow: float) ->
     init = MAX_INIT_TIME * slow
     if slow > 1:
         print_flushed(
-            f"  this machine is {slow:.1f} times as slow just now as the one the aims are for"
+            f"  this machine is now {slow:.1f} times as slow as the machine of the limits"
         )
     missed = [
         figure.name
@@ -267,7 +267,7 @@ def _report(figures: list[FunctionMetrics], record: MatchRecord, slow: float) ->
     ]
     if missed:
         aims = f"{init / timedelta(milliseconds=1):.0f} ms or {MAX_MEMORY_BYTES / 1024**2:.0f} MB"
-        print_flushed(f"above {aims}: {', '.join(missed)}")
+        print_flushed(f"Above the limit of {aims}: {', '.join(missed)}")
     return 1 if missed else 0
 
 

@@ -31,8 +31,8 @@ class StackContests:
         table_name = self.stack.ids.get(f"{GAME.name}Table")
         if not table_name:
             raise ConfigError(
-                f"The stack {self.stack.name} has no arena; name one that has with --stack, or "
-                "deploy one: sam deploy --config-env arena (docs/arena.md)."
+                f"The stack {self.stack.name} has no arena. Name a stack with an arena by --stack, "
+                "or deploy one: cardsharp cloud deploy --stage arena (docs/arena.md)."
             )
         return DynamoTable(table_name, self.stack.client("dynamodb"))
 

@@ -33,13 +33,17 @@ class DeadLetterQueue(Enum):
     def queue_url(self, stack: Stack) -> str:
         """The URL of their queue; raises `ConfigError` where the stack has none."""
         if self is DeadLetterQueue.DIRECTOR and not stack.has_director:
-            raise ConfigError(f"The stack {stack.name} has no arena, so no director.")
+            raise ConfigError(f"The stack {stack.name} has no arena, so it has no director.")
         return stack.output(self.value)
 
     def source_queue_url(self, stack: Stack) -> str:
         """The URL of the queue that they came from; raises `ConfigError` where there is none."""
         if self is DeadLetterQueue.POLLER:
-            raise ConfigError("A tick of the poller is not sent again: the next has long come.")
+            raise ConfigError(
+                "Ticks of the poller cannot be redriven, because later ticks have "
+                "replaced them. "
+                "Use `cardsharp cloud dlq drop --poller`."
+            )
         return (
             stack.ids["Ticks"]
             if self is DeadLetterQueue.DIRECTOR
@@ -78,7 +82,7 @@ class DeadLetter(CamelCaseModel):
         if self.match_id:
             return f"match {self.match_id}"
         tick = f"tick {self.ticket} of the director"
-        return "no message of ours" if self.ticket is None else tick
+        return "not a message of ours" if self.ticket is None else tick
 
 
 def list_dead_letters(
@@ -131,8 +135,10 @@ def _received_letters(stack: Stack, url: str, letter_id: str | None) -> Iterator
     matching = [letter for letter in letters if letter.letter_id.startswith(letter_id or "")]
     try:
         if letter_id is not None and len(matching) != 1:
-            many = "several letters begin" if matching else "no letter begins"
-            raise ConfigError(f"There {many} with {letter_id}; see `cardsharp cloud dlq list`.")
+            many = "Several dead letters have" if matching else "No dead letter has"
+            raise ConfigError(
+                f"{many} an id that begins with {letter_id}. See `cardsharp cloud dlq list`."
+            )
         yield matching
     finally:
         for letter in letters:

@@ -157,7 +157,7 @@ def _stay(trial: EmulatedDeployment) -> None:
         print_flushed("\nIn another terminal:\n")
         for name, value in {**environment, **building}.items():
             print_flushed(f"export {name}={shlex.quote(value)}")
-        print_flushed(f"\nThe arena is {trial.arena.url}; Ctrl-C here stops everything.")
+        print_flushed(f"\nThe arena is {trial.arena.url}. Press Ctrl-C here to stop everything.")
         clock, begin = SystemClock(), 0
         while True:
             clock.sleep(_PAUSE)

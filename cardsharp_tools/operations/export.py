@@ -26,10 +26,10 @@ def export_matches(source: MatchReader, path: Path) -> int:
                 filter(None, (match.read_error, *(move.read_error for move in moves)))
             )
             if fault or match.finished_at is None:
-                faults.append(f"Match {match.match_id} cannot be read whole: {fault}.")
+                faults.append(f"Match {match.match_id} cannot be read completely: {fault}.")
             elif not import_match(match, moves, target):
-                faults.append(f"Match {match.match_id} is being copied by somebody else.")
+                faults.append(f"Another process is copying match {match.match_id}.")
     copied = len(missing) - len(faults)
     if faults:
-        raise StoreError("\n".join([*faults, f"All others were copied: {copied}."]))
+        raise StoreError("\n".join([*faults, f"All other matches were copied: {copied}."]))
     return copied

@@ -163,21 +163,21 @@ def check_quota(quota: int, demand: ConcurrencyDemand) -> str:
         room = f" ({teams} teams fit)" if demand.teams else ""
         less = f"deploy with MatchLimit={fits}, or " if not demand.teams else ""
         raise ConfigError(
-            f"{quota} concurrent executions are too few for {users}, which take {needed}{room}; "
+            f"{quota} concurrent executions are too few for {users}, which need {needed}{room}; "
             f"{less}{QUOTA_INCREASE_HINT}"
         )
     reservable = max(0, quota - MIN_UNRESERVED_CONCURRENCY)
     if demand.reserve_concurrency and demand.reserved_concurrency > reservable:
         raise ConfigError(
-            f"Of {quota} concurrent executions {reservable or 'none'} can be reserved, "
-            "and Reserve=yes "
-            f"takes {demand.reserved_concurrency}; deploy with Reserve=no, or {QUOTA_INCREASE_HINT}"
+            f"Of {quota} concurrent executions, {reservable or 'none'} can be "
+            "reserved, but Reserve=yes "
+            f"needs {demand.reserved_concurrency}; deploy with Reserve=no, or {QUOTA_INCREASE_HINT}"
         )
     summary = f"{quota} concurrent executions, at most {needed} of them used by {users}"
     if demand.reserve_concurrency:
         summary += f", {demand.reserved_concurrency} reserved"
     elif demand.services or demand.web:
-        summary += "; without Reserve=yes who asks the services can take them from it"
+        summary += "; without Reserve=yes, requests to the services can use them up"
     if not demand.reserve_concurrency and demand.reserved_concurrency <= reservable:
         summary += "; there is room for Reserve=yes and a larger MatchLimit"
     return summary
@@ -190,7 +190,7 @@ def _rights(client: Clients, arn: str, stack: str) -> str:
     """
     account, identity = arn.split(":")[4], arn.split(":", 5)[5]
     if identity == "root":
-        raise CheckSkipped("the account's root user may do everything; better use a role")
+        raise CheckSkipped("the account's root user has all rights; better use a role")
     if identity.startswith("assumed-role/"):
         arn = f"arn:aws:iam::{account}:role/{identity.split('/')[1]}"
     names = {"region": client("lambda").meta.region_name, "account": account, "stack": stack}
@@ -218,7 +218,8 @@ def _rights(client: Clients, arn: str, stack: str) -> str:
             missing.append(action)
     if missing:
         raise ConfigError(
-            f"{arn} may not {', '.join(missing)}; attach what {DEPLOYER_TEMPLATE} makes to it."
+            f"{arn} lacks permission for {', '.join(missing)}. Attach the policy that "
+            f"{DEPLOYER_TEMPLATE} creates."
         )
     return f"enough to deploy {stack}{advice}"
 
@@ -238,7 +239,7 @@ def _simulated(
     try:
         response = call("rights", iam.simulate_principal_policy, **request, ContextEntries=entries)
     except StoreError as error:
-        raise CheckSkipped(f"they cannot be looked up: {error}") from None
+        raise CheckSkipped(f"IAM cannot simulate them: {error}") from None
     return all(
         evaluation["EvalDecision"] == "allowed" for evaluation in response["EvaluationResults"]
     )
@@ -260,7 +261,7 @@ def check_release(client: Clients, name: str) -> Iterator[CheckResult]:
     if games or pages:
         parts = ", ".join([*games, *pages])
         text = (
-            f"{name} is of version 0.2: its match log stays, but {parts} will have new addresses "
-            f"and empty tables, or are gone where they are not asked for ({UPGRADE})."
+            f"{name} is of version 0.2. Its match log stays, but {parts} get new addresses and "
+            f"empty tables. What you do not deploy again is deleted ({UPGRADE})."
         )
         yield CheckResult("upgrade", CheckStatus.FAILED, text)

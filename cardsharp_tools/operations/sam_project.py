@@ -23,7 +23,9 @@ def project_folder(folder: Path | None) -> Path:
         return PROJECT_ROOT
     folder = folder or Path("cardsharp-stack")
     if folder.exists() and not (folder / "template.yaml").exists():
-        raise ConfigError(f"{folder} is there and holds something else; give another with --into.")
+        raise ConfigError(
+            f"{folder} exists and contains something else. Name another folder with --into."
+        )
     shutil.copytree(PROJECT_ROOT, folder, dirs_exist_ok=True)
     library = folder / "layers" / "cardsharp" / "python" / "cardsharp"
     shutil.rmtree(library, ignore_errors=True)
@@ -46,7 +48,7 @@ def deploy(
     sam, config = str(find_sam()), "default" if stage == "dev" else stage
     if shutil.which("make") is None:
         raise ConfigError(
-            "make is missing, by which SAM builds; install it (Debian: `apt install make`)."
+            "SAM needs make, which is missing. Install it (Debian: `apt install make`)."
         )
     environment = BuildTarget().environment()
     built = _run(

@@ -43,10 +43,11 @@ class Stack:
         """An output's value; raises `ConfigError` if the stack has none of that name."""
         if name not in self.outputs and not self.has_bot:
             raise ConfigError(
-                f"The stack {self.name} is an arena without a bot; name the bot's with --stack."
+                f"The stack {self.name} is an arena without a bot. Name the bot's "
+                "stack with --stack."
             )
         if name not in self.outputs:
-            raise ConfigError(f"The stack {self.name} has no output {name}; deploy it again.")
+            raise ConfigError(f"The stack {self.name} has no output {name}. Deploy it again.")
         return self.outputs[name]
 
     @cached_property
@@ -107,7 +108,7 @@ def find_stack(name: str, client: Clients) -> Stack:
             raise
         region = formation.meta.region_name
         raise ConfigError(
-            f"There is no stack {name} in {region}; name it with --stack, and its region with "
+            f"There is no stack {name} in {region}. Give its name with --stack and its region with "
             "--region, or deploy it (docs/first-deployment.md)."
         ) from None
     outputs = {

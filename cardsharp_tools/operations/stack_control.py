@@ -63,7 +63,7 @@ def rotate_secret(
     empty, `ArenaError` if `check` found that the arena refuses them; the secret is as it was.
     """
     if not username or not password:
-        raise ConfigError("User and password are both needed.")
+        raise ConfigError("User or password is empty. Give both.")
     register_secrets(password)
     verify(username, password)
     _put_secret(stack, stack.output("SecretName"), username, password)
@@ -75,10 +75,10 @@ def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
     if f"{service}Name" not in stack.outputs:
         requirement = "DeployWeb=yes" if service == VIEWER_SERVICE else "the service of its game"
         raise ConfigError(
-            f"The stack {stack.name} has no service {service}; deploy it with {requirement}."
+            f"The stack {stack.name} has no service {service}. Deploy it with {requirement}."
         )
     if not password:
-        raise ConfigError("A password is needed.")
+        raise ConfigError("The password is empty. Give one.")
     register_secrets(password)
     _put_secret(stack, f"/{stack.name}/{service}", ADMIN, password)
 
@@ -86,7 +86,7 @@ def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
 def match_link(stack: Stack, match_id: str, expires_at: datetime) -> str:
     """A match's page, with a pass until then where pages are private; raises `ConfigError`."""
     if "viewerUrl" not in stack.outputs:
-        raise ConfigError(f"The stack {stack.name} has no pages; deploy it with DeployWeb=yes.")
+        raise ConfigError(f"The stack {stack.name} has no pages. Deploy it with DeployWeb=yes.")
     page = f"{stack.output('viewerUrl')}/matches/{match_id}"
     if stack.parameters.get("WebPublic") == "yes":
         return page
@@ -146,7 +146,9 @@ def pause(stack: Stack, *, stop_schedule: bool = False) -> None:
     running = stack.log.running_matches()
     if running:
         names = ", ".join(record.match_id for record in running)
-        raise ConfigError(f"Paused, but still playing {names}; stop the schedule afterwards.")
+        raise ConfigError(
+            f"Paused, but {names} are still running. Disable the schedule when they have ended."
+        )
     _set_schedule(stack, "DISABLED")
 
 
@@ -179,13 +181,16 @@ def delete_secrets(stack: Stack, *, include_match_log: bool) -> list[str]:
     """
     table = stack.outputs.get("MatchTable")
     if table is not None and stack.log.running_matches():
-        raise ConfigError("It is still playing; `cardsharp cloud pause`, and wait for the end.")
+        raise ConfigError(
+            "Matches are still running. Run `cardsharp cloud pause`, and wait for their end."
+        )
     if include_match_log and table is not None:
         dynamodb = stack.client("dynamodb")
         response = call("match log", dynamodb.describe_table, TableName=table)["Table"]
         if response.get("DeletionProtectionEnabled"):
             raise ConfigError(
-                f"{table} is protected against deletion: aws dynamodb update-table "
+                f"{table} is protected against deletion. Remove the protection: aws "
+                "dynamodb update-table "
                 f"--table-name {table} --no-deletion-protection-enabled"
             )
         call("match log", dynamodb.delete_table, TableName=table)
@@ -256,8 +261,8 @@ def update_settings(stack: Stack, **changes: object) -> RuntimeSettings:
     max_concurrency = _max_concurrency(stack)
     if changes.get("at_once") is not None and (switches.at_once or 0) > max_concurrency:
         raise ConfigError(
-            f"At most {max_concurrency} can be played at once: that is MatchLimit. Deploy "
-            "it with more."
+            f"--concurrency cannot exceed MatchLimit, which is {max_concurrency}. Deploy the stack "
+            "with a higher MatchLimit."
         )
     stack.switchboard.set(switches)
     return switches

@@ -86,7 +86,8 @@ class StackStatus(CamelCaseModel):
             yield (
                 f"director  {director.waiting} ticks waiting, {director.dead_letters} "
                 "dead; within an hour "
-                f"{director.errors} errors, {director.throttles} refused for want of concurrency"
+                f"{director.errors} errors, {director.throttles} refused because "
+                "concurrency was used up"
             )
         yield f"quota     {self.quota} executions at once"
         yield f"build     {self.build}"
@@ -145,25 +146,27 @@ def _problems(
         silence = current_time - max(filter(None, [bot.last_poll, stack.updated_at]))
         if bot.schedule != "ENABLED":
             off = bot.schedule.lower()
-            yield f"The schedule is {off}: nobody listens until `cardsharp cloud resume`."
+            yield f"The schedule is {off}: nothing listens until `cardsharp cloud resume`."
         elif silence > MAX_POLL_AGE:
-            yield "No poll has succeeded for 3 minutes: `cardsharp cloud logs --problems`."
+            yield "No poll has succeeded for 3 minutes. See `cardsharp cloud logs --problems`."
         counted = {
-            "{} messages failed for good: `cardsharp cloud dlq list`.": bot.dead_letters,
-            "{} ticks failed: `cardsharp cloud dlq list --ticks`.": bot.failed_ticks,
+            "{} messages failed five times. See `cardsharp cloud dlq list`.": bot.dead_letters,
+            "{} ticks failed. See `cardsharp cloud dlq list --poller`.": bot.failed_ticks,
         }
     if director is not None:
-        letters, want = "`cardsharp cloud dlq list --director`", "for want of concurrency"
+        letters, want = "`cardsharp cloud dlq list --director`", "because concurrency was used up"
         logs = "`cardsharp cloud logs --problems`"
         counted |= {
-            f"{{}} ticks of the director failed for good: {letters}.": director.dead_letters,
-            f"The director failed {{}} times within an hour: {logs}.": director.errors,
-            f"The director was refused {{}} times within an hour {want}.": director.throttles,
+            f"{{}} ticks of the director failed for good. See {letters}.": director.dead_letters,
+            f"The director failed {{}} times within an hour. See {logs}.": director.errors,
+            f"AWS refused the director {{}} times within an hour {want}.": director.throttles,
         }
     yield from (sentence.format(number) for sentence, number in counted.items() if number)
     if not stack.is_protected and stack.parameters.get("Stage") == "prod":
         cure = "aws cloudformation update-termination-protection --enable-termination-protection"
-        yield f"The stack can be deleted by mistake: `{cure} --stack-name {stack.name}`."
+        yield (
+            f"The stack can be deleted by mistake. Protect it: `{cure} --stack-name {stack.name}`."
+        )
 
 
 def _counted(stack: Stack, metric: str, current_time: datetime) -> int:

@@ -19,7 +19,7 @@ app = cyclopts.App(
 for _name, _target, _help in (
     ("train", "deadmansdraw.training:main", "Train the captain's weights from scratch."),
     (
-        "learner",
+        "test-opponent-model",
         "deadmansdraw.opponent_model_test:test_opponent_model",
         "What `adaptive` gains on players that it has met, and loses to pretenders.",
     ),
@@ -34,12 +34,12 @@ for _name, _target, _help in (
         "What captain lacks at least and at most, from so many unseen cards on.",
     ),
     (
-        "network",
+        "train-network",
         "deadmansdraw.network_training:network",
         "Train a network beside captain's tables to beat them.",
     ),
     (
-        "rule",
+        "tune-rule",
         "deadmansdraw.rule_tuning:tune_rule",
         "The best numbers of a rule that a person can play by.",
     ),

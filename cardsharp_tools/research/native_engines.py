@@ -38,7 +38,7 @@ def play_compiled(plan: DuelPlan, numbers: Sequence[int]) -> list[Pair]:
     """The consecutive pairs of one series, in whichever process it is called."""
     engine, first, second = load_engine(), native_player(plan.first), native_player(plan.second)
     if engine is None or first is None or second is None:
-        raise RuntimeError("The compiled engine is there no more; use --plain.")
+        raise RuntimeError("The compiled engine is there no more; use --pure-python.")
     played = engine.play((first, second), plan.seed, numbers, luck_adjusted=plan.luck_adjusted)
     return [tuple(_result(result, plan) for result in pair) for pair in played]
 

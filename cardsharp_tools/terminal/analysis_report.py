@@ -94,8 +94,8 @@ def print_analysis(console: Console, analysis: AnalysisReport) -> None:
     console.print(_swings(analysis, analysis.analysis.largest_swings()))
     console.print()
     judge = analysis.analysis.judge
-    itself = f"; it finds no fault with {judge}'s own choices" if judge in analysis.names else ""
-    console.print(f"judged by {judge}{itself}; docs/analysis.md says how", style="dim")
+    itself = ", which counts its own choices as right" if judge in analysis.names else ""
+    console.print(f"judged by {judge}{itself}; docs/analysis.md explains how", style="dim")
 
 
 def _players(report: AnalysisReport) -> Table:
@@ -111,7 +111,7 @@ def _players(report: AnalysisReport) -> Table:
     table.add_row("luck", *(report.signed_text(player.luck) for player in players))
     less_luck = [value for value in map(analysis.luck_adjusted_result, order) if value is not None]
     if less_luck:
-        table.add_row("less luck", *map(report.value_text, less_luck))
+        table.add_row("luck-adjusted", *map(report.value_text, less_luck))
     for mark, name in _PLURAL.items():
         table.add_row(name, *(str(player.marks[mark]) for player in players))
     for name, counts in analysis.counts.items():

@@ -12,7 +12,7 @@ from cardsharp.errors import CardsharpError
 from cardsharp_tools.cli.console import print_error
 
 _log = logging.getLogger(__name__)
-_GOES_ON = "Playing goes on."
+_GOES_ON = "The match continues."
 
 
 class DisplayGuard:
@@ -34,12 +34,12 @@ class DisplayGuard:
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 _discard_output()
-            reason = error.strerror or "nobody reads it any more"
+            reason = error.strerror or "its reader has gone"
             self.report(f"The output cannot be written: {reason}.")
         except Exception as error:  # noqa: BLE001 - what plays is worth more
             _log.exception("%s cannot be shown", subject)
             name = type(error).__name__
-            self.report(f"{subject} cannot be shown, by a fault of Cardsharp itself ({name}).")
+            self.report(f"{subject} cannot be shown, because of a bug in Cardsharp ({name}).")
         else:
             return True
         return False

@@ -2,7 +2,7 @@
 
 Nothing is remembered between decisions; all that you may know is in the position. Try it:
 
-  cardsharp THE-GAME versus mine.py --why               # you against it
+  cardsharp THE-GAME versus mine.py --explain           # you against it
   cardsharp lab duel --game THE-GAME mine.py random     # how strong is it?
 """
 
@@ -25,4 +25,4 @@ class MyGameStrategy:
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - see the game's rules
         """One of the options, with a reason that is shown to you later."""
         options = GAME.rules().legal_actions_in(position)
-        return Decision(options[0], f"The first of {len(options)}.")
+        return Decision(options[0], f"The first of {len(options)} options.")

@@ -32,17 +32,17 @@ _MAX_OPTIONS = 6
 _EARLIER = SCREEN_LINES - 3  # lines of the past that are shown at once
 
 _WORDS = """\
-Your move is its number, or words of its name; their beginnings will do.
-  table    the table again; ? the same with every move that you may make
-  hint     what {advisor} would do in your place, and why
-  history  what has happened so far
-  recap    only what happened before this {chapter}
-  rules    the rules, on one screen
+Type the number of a move, or words of its name. Beginnings of words are enough.
+  table    show the table again; ? shows it with all your moves
+  hint     show what {advisor} would do, and why
+  history  show what has happened so far
+  recap    show what happened in the previous {chapter}
+  rules    show the rules on one screen
   quit     leave the table{leaving}
 {undo}"""
 
-_UNDO = "  undo     take your last choice back; what you did not know then is dealt anew"
-_NO_UNDO = "Nothing is taken back: a move that is made counts."
+_UNDO = "  undo     take your last choice back; cards that you did not know are dealt again"
+_NO_UNDO = "Moves cannot be taken back in this match."
 
 
 class PlayerQuit(Exception):
@@ -239,7 +239,7 @@ class TerminalPlayer(Generic[P, A]):
     def _history(self) -> Iterator[RenderableType]:
         earlier = len(self._past) - _EARLIER
         if earlier > 0:
-            yield f"... {earlier} lines before"
+            yield f"... {earlier} earlier lines"
         yield from self._past[-_EARLIER:] or ["Nothing has happened yet."]
 
     def _hint(self, question: PlayerPrompt[P, A]) -> Iterator[RenderableType]:

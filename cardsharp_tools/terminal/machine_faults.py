@@ -4,22 +4,22 @@ import errno
 import sqlite3
 
 _ELSEWHERE = (
-    "Check whose it is, or use a place of this user: XDG_DATA_HOME names the folder of our data, "
-    "TMPDIR that of temporary files."
+    "Check its owner, or use a folder of this user: set XDG_DATA_HOME for our data, or TMPDIR for "
+    "temporary files."
 )
 
 _ADVICE = {
-    **dict.fromkeys((errno.ENOSPC, errno.EFBIG, errno.EDQUOT), "Make room for it."),
+    **dict.fromkeys((errno.ENOSPC, errno.EFBIG, errno.EDQUOT), "Free some disk space."),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), _ELSEWHERE),
     **dict.fromkeys((errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG), "Check this path."),
     **dict.fromkeys(
         (errno.EMFILE, errno.ENFILE),
-        "Allow more open files (ulimit -n 4096), or do less at once.",
+        "Allow more open files (ulimit -n 4096), or reduce --concurrency.",
     ),
     **dict.fromkeys(
         (errno.ENOMEM, errno.EAGAIN),
-        "The machine has no memory or no process left for it; end other programs, or do less at "
-        "once.",
+        "The machine has no memory or no process left. End other programs, or reduce "
+        "--concurrency.",
     ),
     **dict.fromkeys((errno.EIO, errno.ESTALE), "Check the disk or the network drive."),
 }
@@ -32,7 +32,9 @@ def machine_fault(error: Exception) -> str | None:
     if isinstance(error, MemoryError):
         return f"The memory is used up. {_ADVICE[errno.ENOMEM]}"
     if isinstance(error, sqlite3.OperationalError):
-        return f"A database cannot be used: {error}. Check its disk and its rights. {_ELSEWHERE}"
+        return (
+            f"A database cannot be used: {error}. Check its disk and its permissions. {_ELSEWHERE}"
+        )
     if not isinstance(error, OSError) or error.errno is None:
         return None
     if str(error.strerror).startswith(_NO_TEMPORARY):

@@ -103,7 +103,7 @@ def printer_for(game: Game) -> "StepPrinter[Any]":
         drawing: StepPrinter[Any] = game.text_renderer.load()
         return drawing
     if game.replay is None:
-        raise ConfigError(f"Matches of {game.title} are not kept, so there is nothing to show.")
+        raise ConfigError(f"Matches of {game.title} are not stored, so there is nothing to show.")
     return StepPrinter(game.replay.load())
 
 
@@ -147,7 +147,7 @@ class StepPrinter(Generic[S]):
             )
             our_turns = dict.fromkeys(str(step.turn) for step in steps if step.decision is not None)
             raise ConfigError(
-                f"Turn {turn} was not decided by us but by {player_name}; our turns: "
+                f"We made no decision in turn {turn}, which {player_name} played. Our turns: "
                 f"{', '.join(our_turns) or 'none'}."
             )
         if as_json:
@@ -196,7 +196,7 @@ def parts_of_turn(
     selected = [part for turn, part in turns if turn_number in {None, turn}]
     if turn_number is not None and not selected:
         last = turns[-1][0] if turns else 0
-        raise ConfigError(f"There is no turn {turn_number}; the log has turns 1 to {last}.")
+        raise ConfigError(f"There is no turn {turn_number}. The log has turns 1 to {last}.")
     return selected
 
 
@@ -232,9 +232,9 @@ def print_end(console: Console, record: MatchRecord, outcome: Outcome | None, sc
     won = f", {score}" if score else ""
     console.print(f"{outcome.result}{won}, in {outcome.turns} turns", style="bold")
     if outcome.terminated:
-        console.print("ended by decision, not by the last card")
+        console.print("ended by a decision, before the last card")
     if outcome.timeouts:
-        console.print(f"{outcome.timeouts} turns were ended by force")
+        console.print(f"{outcome.timeouts} turns ended because no move came in time")
 
 
 def _name(step: ReplayStep, header: Header) -> str:

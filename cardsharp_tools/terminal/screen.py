@@ -89,7 +89,9 @@ class Screen(Generic[S, P, A]):
         cls, _invitation: Invitation, _seat: "Callable[[Screen[Any, P, A]], TerminalPlayer[P, A]]"
     ) -> str:
         """Play a match at a service and return the winner; `_seat` makes a screen's player."""
-        raise ConfigError("No service of this game can be joined from a terminal; leave --url out.")
+        raise ConfigError(
+            "This game has no service that can be joined from a terminal. Remove --url."
+        )
 
     def resume(self, header: Mapping[str, object]) -> None:
         """Take in what the header of a stored match says of what was before the screen's match."""
@@ -139,7 +141,7 @@ class Screen(Generic[S, P, A]):
 
     def unknown_input_text(self, _line: str, _position: P) -> str:
         """Return the reply to a line that means none of the choices."""
-        return "That is none of your moves; type a number of the list, or ? to see all."
+        return "That is not one of your moves. Type a number of the list, or ? to see all moves."
 
 
 AnyScreen = Screen[Any, Any, Any]
@@ -188,4 +190,4 @@ def ambiguous_input_text(matches: Sequence[Choice[Any]]) -> str:
     """Return the reply to a line that means several choices, with the first of them."""
     few = "; ".join(map(str, matches[:_MAX_SUGGESTIONS]))
     more = ", ..." if len(matches) > _MAX_SUGGESTIONS else ""
-    return f"That can be {few}{more}. Which one?"
+    return f"That can mean {few}{more}. Which one?"

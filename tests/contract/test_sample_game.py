@@ -100,7 +100,17 @@ def test_it_has_all_commands_is_duelled_and_learned(cli: Cli, name: str, tmp_pat
     game = load_hosted_game(name).game
     assert game.summary in cli("--help").out.replace("\n", " ")
     help_text = cli(name, "--help").out
-    commands = ("analyse", "bot", "duel", "serve", "show", "strategies", "try", "versus", "watch")
+    commands = (
+        "analyse",
+        "backtest",
+        "bot",
+        "duel",
+        "serve",
+        "show",
+        "strategies",
+        "versus",
+        "watch",
+    )
     assert all(f" {command} " in help_text for command in (*commands, "why"))
     assert game.default_strategy in cli(name, "strategies", "--json").json()
     duel = ("duel", game.default_strategy, "random", "--workers", "1", "--json", "--pairs")

@@ -82,9 +82,10 @@ def test_an_arena_stack_reports_its_status_and_replays_dead_letters(
     assert any("dlq list --director" in problem for problem in look["problems"])
     assert "lastPoll" not in look
     assert "tick 0 of the director" in cli("cloud", "dlq", "list", *STACK_OPTIONS).out
-    assert "sent 1 letter" in cli("cloud", "dlq", "replay", "--all", *STACK_OPTIONS).out
+    assert "sent 1 message" in cli("cloud", "dlq", "redrive", "--all", *STACK_OPTIONS).out
     assert (
-        "dropped 1 letter" in cli("cloud", "dlq", "drop", "--all", "--director", *STACK_OPTIONS).out
+        "dropped 1 message"
+        in cli("cloud", "dlq", "drop", "--all", "--director", *STACK_OPTIONS).out
     )
     logs, current_millis = emulator.client("logs"), round(time.time() * 1000)
     log_stream = {"logGroupName": arena_stack.log_groups["director"], "logStreamName": "planted"}

@@ -98,7 +98,7 @@ def test_every_game_is_analysed_on_80_columns(cli: Cli, tmp_path: Path, name: st
     assert result.code == 0, result.err
     for words in ("accuracy", "skill", "luck", "at the start", "the biggest swings"):
         assert words in result.out
-    assert ("less luck" in result.out) == (name != "blef")
+    assert ("luck-adjusted" in result.out) == (name != "blef")
     long = [line for line in result.out.splitlines() if len(line) > 80]
     assert all(line.startswith(("    ", "match ")) or " by the cards, " in line for line in long)
 
@@ -208,7 +208,7 @@ def test_statistics_of_blef_have_no_luck_adjustment_and_an_empty_log_is_reported
     store = logged(tmp_path, against_random("blef", "threshold"))
     result = cli("stats", "--game", "blef", "--store", store)
     assert result.code == 0, result.err
-    assert "less luck" not in result.out
+    assert "adjusted" not in result.out
     statistics = cli("blef", "stats", "--store", store, "--json").json()
     assert statistics["groups"][0]["withoutLuck"] is None
     result = cli("stats", "--store", store)

@@ -69,7 +69,7 @@ def test_the_arena_prints_its_address_but_no_password_and_stops_on_ctrl_c() -> N
         assert response.json()["role"] == "admin"
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=HANG_SECONDS)
-        assert "the arena is closed" in rest
+        assert "The arena is stopped." in rest
         assert "pass" not in (output + rest).replace("password", "")
         assert "s3cret" not in output + rest + errors
         assert process.returncode == 0
@@ -95,7 +95,7 @@ def test_the_organiser_creates_matches_by_the_players_names(
     assert "Team Two against Team One" in cli("arena", "match", *order).out
     unknown = cli("arena", "match", "Nemo", TEAM_2_ID, "--url", arena.url)
     assert unknown.code == 2
-    assert "Nobody at the arena is called Nemo; its players are Dummy, Team One" in unknown.err
+    assert "No player of the arena is called Nemo. Its players are Dummy, Team One" in unknown.err
 
 
 # --- bot -------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def test_invalid_players_get_an_error_that_hides_the_password(
     cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CARDSHARP_PASSWORD", "wr0ng-and-secret")
-    organiser = "'admin' is the arena's organiser, who plays no match; give a player"
+    organiser = "'admin' is the arena's organiser, who plays no matches. Give the id of a player"
     for command in ("bot", "practice"):
         for user, reason in ((TEAM_1_ID, "401"), ("admin", organiser)):
             refused = cli(command, "--url", arena.url, "--user", user)
@@ -179,7 +179,7 @@ def test_the_bot_ignores_matches_of_other_processes(
     with start_program("bot", *connection_options(arena), "--once", "--json") as process:
         wait_for_line(process.stderr, "attending")
         for name, players in LAB.items():
-            duel = ("lab", "duel", *players, "--game", name, "-n", "1", "--keep", "1")
+            duel = ("lab", "duel", *players, "--game", name, "-n", "1", "--save-matches", "1")
             with start_program(*duel, "--workers", "1") as lab:
                 output, faults = lab.communicate(timeout=HANG_SECONDS)
             assert lab.returncode == 0, faults
@@ -207,7 +207,7 @@ def test_a_display_failure_is_reported_once_and_the_bot_plays_on(arena: ArenaSer
             assert db.execute(change, (damaged,)).rowcount == 1
             db.commit()
         message = wait_for_line(process.stderr, f"Match {damaged} cannot be shown: Move 0")
-        assert message.endswith("Playing goes on.\n")
+        assert message.endswith("The match continues.\n")
         end(arena, damaged)
         assert json.loads(wait_for_line(process.stdout, '"ended"'))["match"] == damaged
         process.stdout.close()
@@ -232,11 +232,11 @@ def test_a_standby_bot_takes_over_if_the_first_is_killed(arena: ArenaServer) -> 
     with start_program("bot", *connection_options(arena), "--standby") as first:
         wait_for_line(first.stderr, "attending")
         with start_program("bot", *connection_options(arena), "--standby", "--once") as second:
-            wait_for_line(second.stderr, "standing by: another bot with this match log attends")
+            wait_for_line(second.stderr, "standing by: another bot with this match log plays at")
             abandoned_match = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom")
             wait_for_line(first.stdout, f"match {abandoned_match}")
             first.kill()
-            wait_for_line(second.stderr, "now attending")
+            wait_for_line(second.stderr, "now playing at")
             match_id = arena.create_match([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT)
             wait_for_line(second.stdout, f"match {match_id}: both seats, ")
 
@@ -255,7 +255,16 @@ def test_practice_in_both_seats_is_displayed_checked_and_logged(
         assert words in played.out
     match = cli("show", "last", "--json").json()
     assert match["turns"][-1]["scores"] == match["outcome"]["scores"]
-    options = ("-n", "2", "--opponent", "dummy", "--against", "draw-2", "--draw-pile", "Key3,Map5")
+    options = (
+        "-n",
+        "2",
+        "--opponent",
+        "dummy",
+        "--dummy-strategy",
+        "draw-2",
+        "--draw-pile",
+        "Key3,Map5",
+    )
     matches = cli("practice", *connection_options(arena), *options, "--json").json()
     assert [match["logComplete"] for match in matches] == [True, True]
     seats = cli("show", "last", "--json").json()["header"]["seats"]
@@ -266,7 +275,9 @@ def test_practice_begins_as_a_stored_match_stood(cli: Cli, arena: ArenaServer) -
     """By start piles, which every arena takes; whoever decided there is first, and we are both."""
     *_, previous_turn, turn, _ = cli("show", "final-2023", "--json").json()["turns"]
     like = f"final-2023@{turn['moves'][0]['move'] + 1}"
-    (played,) = cli("practice", *connection_options(arena), "--like", like, "--json").json()
+    (played,) = cli(
+        "practice", *connection_options(arena), "--from-position", like, "--json"
+    ).json()
     assert played["logComplete"]
     view = arena.admin_view(played["match"])
     params, mover = view["creationParams"], turn["player"]

@@ -115,7 +115,7 @@ def test_show_lists_every_turn_and_why_explains_each_decision(cli: Cli) -> None:
     for question, sentence in (
         ("show zzz", "No match 'zzz' is in the log; `cardsharp matches` lists them."),
         ("why last 99", "There is no turn 99"),
-        (f"why last {theirs}", "by champion; our turns: "),
+        (f"why last {theirs}", ", which champion played. Our turns: "),
     ):
         refused = cli(*question.split())
         assert (refused.code, len(refused.err.splitlines())) == (2, 1)
@@ -127,7 +127,9 @@ def test_show_says_which_moves_the_arena_lost(cli: Cli, home: Path) -> None:
     log = SqliteMatchLog(home / "cardsharp" / "matches.db", SystemClock())
     log.add_note(first, "withdrawn", {"sequence": 7, "intent": None, "facts": {}})
     log.close()
-    assert "the arena went back: the moves 7 were lost" in cli("show", first).err
+    assert (
+        "The arena went back to an earlier state. The moves 7 were lost" in cli("show", first).err
+    )
     assert cli("show", second).err == ""
 
 
@@ -202,7 +204,7 @@ def test_prune_deletes_old_matches_on_confirmation_and_frees_disk_space(
     assert (result.code, result.out) == (0, "1 match would be deleted\n")
     refused = cli(*prune, "30d")
     assert (refused.code, refused.out) == (2, "")
-    assert "1 match would be deleted; say --yes" in refused.err
+    assert "1 match would be deleted. Add --yes" in refused.err
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("builtins.input", lambda: "n")
     assert cli(*prune, "30d").out == "1 match kept\n"
@@ -210,7 +212,7 @@ def test_prune_deletes_old_matches_on_confirmation_and_frees_disk_space(
     monkeypatch.setattr("builtins.input", lambda: "y")
     assert cli(*prune, "30d").out == "1 match deleted\n"
     assert count_matches(aged) == (2, 1)
-    assert cli(*prune, "30d").out == "no match ended so long ago\n"
+    assert cli(*prune, "30d").out == "No match ended that long ago.\n"
     last = cli(*prune, "12h", "--yes", "--json").json()
     assert (len(last["matches"]), last["deleted"]) == (1, True)
     assert count_matches(aged) == (1, 0)
@@ -258,7 +260,7 @@ def test_a_match_is_displayed_checked_and_logged_in_the_configured_store(
     assert "show last" not in played.out, "another process may play meanwhile"
     assert "chosen  " in fresh(*follow_up[1].split()).out
     stored_outcome = fresh("show", "last", "--json").json()["outcome"]
-    assert fresh("lab", "duel", "draw-3", "draw-2", "-n", "1", "--keep", "1").code == 0
+    assert fresh("lab", "duel", "draw-3", "draw-2", "-n", "1", "--save-matches", "1").code == 0
     assert len(fresh("matches", "--json").json()) == 2
     (tmp_path / "file").write_text("no folder")
     monkeypatch.delenv("CARDSHARP_STORE")
@@ -294,5 +296,8 @@ def test_the_emulator_plays_the_same_match_through_sqs_and_dynamodb(fresh: Cli) 
 
 def test_the_sample_final_is_displayed_without_a_log(cli: Cli) -> None:
     assert "both seats, 55 : 51, in 18 turns" in cli("show", "final-2023").out
-    assert "Turn 3 was not decided by us but by Pathormous" in cli("why", "final-2023", "3").err
+    assert (
+        "We made no decision in turn 3, which Pathormous Almasastic played."
+        in cli("why", "final-2023", "3").err
+    )
     assert cli("analyse", "final-2023", "--json").json()["analysis"]["result"] == 1.0

@@ -32,7 +32,7 @@ def unharmed(outcome: Outcome) -> Outcome:
     for text in (outcome.out, outcome.err):
         assert [c for c in text if not c.isprintable() and c != "\n"] == []
         assert not [line for line in text.split("\n") if line.lstrip().startswith(FORGED)]
-    assert "fault of Cardsharp" not in outcome.err
+    assert "bug in Cardsharp" not in outcome.err
     return outcome
 
 

@@ -1,4 +1,4 @@
-"""`lab duel --keep` and `try`: matches of the lab are kept, opened and decided again."""
+"""`lab duel --save-matches` and `backtest`: matches are stored, opened and decided again."""
 
 import io
 import json
@@ -30,7 +30,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 assert main(["new", str(folder / f"{game}.py"), "--game", game]) == 0
             duel = next(line for line in output.getvalue().splitlines() if "lab duel" in line)
             words = shlex.split(duel.partition("#")[0].partition("cardsharp ")[2])
-            assert main([*words, *["-n", "1", "--workers", "1", "--seed", "3", "--keep", "1"]]) == 0
+            assert (
+                main([*words, *["-n", "1", "--workers", "1", "--seed", "3", "--save-matches", "1"]])
+                == 0
+            )
     return folder
 
 
@@ -43,7 +46,7 @@ def latest_match_id(cli: Cli, game: str) -> str:
 
 
 def tried(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
-    return cli("try", *arguments, "--json").json()
+    return cli("backtest", *arguments, "--json").json()
 
 
 @pytest.mark.parametrize("game", OPPONENTS)
@@ -84,15 +87,13 @@ def test_all_matches_of_a_log_are_tried_and_the_worst_difference_can_be_opened(
     draws = write_strategy_file(
         home, "draws", "return Decision(position.legal_actions()[0], 'The first.')"
     )
-    result = cli("try", draws, "--all")
+    result = cli("backtest", draws, "--all")
     assert result.code == 0, result.err
-    assert "draws.py decides otherwise in " in result.out
-    judged = (
-        r"captain judges these choices to be (better|worse) than .+: by \d+\.\d\d wins together, "
-    )
+    assert "draws.py decides differently in " in result.out
+    judged = r"captain judges these choices (better|worse) than .+: by \d+\.\d\d wins in total, "
     assert re.search(judged, result.out)
-    command = result.out.rpartition("cardsharp try ")[2]
-    turn = cli("try", *shlex.split(command))
+    command = result.out.rpartition("cardsharp backtest ")[2]
+    turn = cli("backtest", *shlex.split(command))
     assert turn.code == 0, turn.err
     assert "now     " in turn.out
     assert "by captain (chance to win)" in turn.out
@@ -111,9 +112,9 @@ def test_the_reported_turn_has_the_largest_difference(cli: Cli, player: str) -> 
     }
     assert len(gains) > 1
     turn, gain = max(gains, key=lambda turn_gain: abs(turn_gain[1]))
-    result = cli("try", player, "--match", match_id)
+    result = cli("backtest", player, "--match", match_id)
     expected_text = (
-        f"The largest difference is in turn {turn} of match {match_id}, {gain:+.1f} %. All that"
+        f"The largest difference is in turn {turn} of match {match_id}, {gain:+.1f} %. To see"
     )
     assert expected_text in result.out
     assert f"--turn {turn}\n" in result.out
@@ -125,8 +126,8 @@ def test_each_game_is_summarised_by_its_judge(cli: Cli) -> None:
     matches = [
         argument for game in OPPONENTS for argument in ("--match", latest_match_id(cli, game))
     ]
-    result = cli("try", "random", *matches)
-    assert result.out.count("random decides otherwise in ") == len(OPPONENTS)
+    result = cli("backtest", "random", *matches)
+    assert result.out.count("random decides differently in ") == len(OPPONENTS)
     for judge in JUDGES.values():
         assert f"{judge} judges " in result.out
 
@@ -140,7 +141,12 @@ def test_a_single_turn_shows_options_output_and_time(cli: Cli, home: Path) -> No
     match_id = latest_match_id(cli, "deadmansdraw")
     turn = tried(cli, str(home / "deadmansdraw.py"), "--match", match_id)[0]["decisions"][0]["turn"]
     result = cli(
-        "try", write_strategy_file(home, "says", body), "--match", match_id, "--turn", str(turn)
+        "backtest",
+        write_strategy_file(home, "says", body),
+        "--match",
+        match_id,
+        "--turn",
+        str(turn),
     )
     assert result.code == 0, result.err
     for words in ("printed I see ", "my note", "says.py, ", "then deadmansdraw.py", "play area"):
@@ -149,12 +155,12 @@ def test_a_single_turn_shows_options_output_and_time(cli: Cli, home: Path) -> No
 
 def test_try_explains_why_a_turn_cannot_be_tried(cli: Cli) -> None:
     for arguments, expected_error in (
-        ("--turn 99", "Nothing that can be tried was decided in turn 99, but in: "),
-        ("--turn 1 --all", "--turn is of one match"),
+        ("--turn 99", "Turn 99 has no decision to repeat. Turns that have one: "),
+        ("--turn 1 --all", "--turn shows one match"),
         ("--match nosuch", "No match 'nosuch' is in the log"),
         ("--match nosuch.json", "nosuch.json cannot be read: No such file"),
     ):
-        result = cli("try", "steady", *arguments.split())
+        result = cli("backtest", "steady", *arguments.split())
         assert (result.code, expected_error in result.err) == (2, True)
 
 
@@ -163,7 +169,7 @@ def test_a_duel_logs_its_losses_first(
 ) -> None:
     isolate_environment(monkeypatch, tmp_path)  # the other tests count the matches of their log
     duel = ("lab", "duel", "draw-2", "champion", "-n", "5", "--seed", "2", "--workers", "1")
-    duel_result = cli(*duel, "--keep", "3", "--json").json()
+    duel_result = cli(*duel, "--save-matches", "3", "--json").json()
     outcomes = {record["match"]: record["outcome"] for record in cli("matches", "--json").json()}
     assert [outcomes[match_id]["result"] for match_id in duel_result["kept"]] == ["lost"] * 3
     steps = cli("show", duel_result["kept"][0], "--json").json()

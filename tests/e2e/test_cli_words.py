@@ -40,7 +40,7 @@ def test_a_port_in_use_is_reported(cli: Cli) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         result = cli("euchre", "serve", "--port", str(taken.getsockname()[1]))
     assert result.code == 2
-    assert "or --port 0 for any free one" in result.err
+    assert "or any free port with --port 0" in result.err
 
 
 @pytest.mark.parametrize("command", ["show nosuch", "lab duel", "play --strategy nosuch", "nosuch"])
@@ -68,7 +68,7 @@ sys.exit(main(["play"]))
     ("module", "code", "said"),
     [
         ("cardsharp_tools.cli.app", -signal.SIGINT, ""),
-        ("cardsharp_tools.local_play.local_run", ExitCode.INTERRUPTED, "cardsharp: stopped.\n"),
+        ("cardsharp_tools.local_play.local_run", ExitCode.INTERRUPTED, "cardsharp: Stopped.\n"),
     ],
 )
 def test_ctrl_c_while_modules_are_imported_shows_no_traceback(
@@ -108,7 +108,7 @@ def test_a_shell_completes_commands_and_options(cli: Cli) -> None:
 
 
 def test_the_help_of_a_subcommand_has_examples_of_that_subcommand(cli: Cli) -> None:
-    for command, example_count in (("lab probe", 1), ("cloud logs", 2), ("lab difference", 0)):
+    for command, example_count in (("lab probe", 1), ("cloud logs", 2), ("lab compare", 0)):
         examples = cli(*command.split(), "--help").out.partition("Examples:")[2]
         assert (
             examples.count("cardsharp ") == examples.count(f"cardsharp {command}") == example_count
@@ -153,7 +153,7 @@ def test_a_full_output_device_gives_a_one_line_error(tmp_path: Path, json: str) 
     result = shell(f"{PROGRAM} strategies {json} > /dev/full", tmp_path)
     assert result.code == 1
     assert result.err == (
-        "cardsharp: The output cannot be written: No space left on device. Make room for it.\n"
+        "cardsharp: The output cannot be written: No space left on device. Free some disk space.\n"
     )
 
 
@@ -164,7 +164,7 @@ def test_a_match_log_that_cannot_grow_gives_a_one_line_error(tmp_path: Path) -> 
     assert "The match log " in result.err
     assert "stage.db cannot be used: disk I/O error" in result.err
     assert "Traceback" not in result.err
-    assert "fault of Cardsharp" not in result.err
+    assert "bug in Cardsharp" not in result.err
 
 
 def test_a_full_log_file_is_reported_once_and_the_program_continues(tmp_path: Path) -> None:
@@ -172,6 +172,6 @@ def test_a_full_log_file_is_reported_once_and_the_program_continues(tmp_path: Pa
     path = tmp_path / "logs" / "bot.log"
     result = shell(f"exec {sys.executable} -c '{LOGGING}' {path}", tmp_path)
     assert (result.code, result.out) == (0, "went on\n")
-    assert result.err == f"cardsharp: The log {path} ends here: File too large.\n"
+    assert result.err == f"cardsharp: The log {path} cannot be written any more: File too large.\n"
     assert "kept" in path.read_text()
     assert path.stat().st_size <= 1_000

@@ -50,7 +50,7 @@ def test_teams_are_registered_and_their_passwords_printed_once(cli: Cli, tmp_pat
     """By hand and from a CSV file, all of it or nothing; what is wrong is said in a sentence."""
     folder = str(tmp_path / "cup")
     proposed = cli("contest", "new", "--teams", "2", "--minutes", "9").out
-    assert "Create it by: cardsharp contest new NAME --format " in proposed
+    assert "To create it: cardsharp contest new NAME --format " in proposed
     assert "double-elimination, 5 matches" in cli("contest", "new", folder).out
     assert cli("contest", "new", folder).code == 2
     output = cli("contest", "teams", "add", folder, "[goal] Diggers").out
@@ -63,7 +63,7 @@ def test_teams_are_registered_and_their_passwords_printed_once(cli: Cli, tmp_pat
     assert "1. [goal] Diggers" in listed.out
     assert "played here by captain" in listed.out
     assert password not in listed.out
-    credentials_output = cli("contest", "teams", "credentials", folder, "[goal] Diggers").out
+    credentials_output = cli("contest", "teams", "reset-password", folder, "[goal] Diggers").out
     assert password not in credentials_output
     assert cli("contest", "teams", "remove", folder, "House").out == "Removed House.\n"
     assert len(cli("contest", "teams", "list", folder, "--json").json()) == 2
@@ -77,8 +77,8 @@ def test_teams_are_registered_and_their_passwords_printed_once(cli: Cli, tmp_pat
     assert "must be odd" in cli("contest", "new", str(tmp_path / "even"), "-n", "4").err
     assert cli("contest", "results", folder).out == "Nothing has been played yet.\n"
     paused = cli("contest", "pause", folder).out
-    assert paused == f"No match begins until: cardsharp contest resume {folder}\n"
-    assert cli("contest", "resume", folder).out == "Matches begin again.\n"
+    assert paused == f"No new match starts. To continue: cardsharp contest resume {folder}\n"
+    assert cli("contest", "resume", folder).out == "New matches start again.\n"
     assert re.search(r" \[goal\] Diggers", cli("contest", "status", folder).out)
 
 
@@ -93,7 +93,9 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
     cli("contest", "new", folder, "-n", "1", "--format", "round-robin", "--timeout", "1")
     auth = entered(cli, folder, "Outside")
     cli("contest", "teams", "add", folder, "Gone")
-    with start_program("contest", "run", folder, "--port", "0", "--public", "--stay") as contest:
+    with start_program(
+        "contest", "run", folder, "--port", "0", "--public", "--keep-serving"
+    ) as contest:
         url = wait_for_line(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
         until(
             lambda: requests.get(f"{url}/api/matches", auth=auth, timeout=HANG_SECONDS).json() != []
@@ -143,7 +145,7 @@ def test_practice_can_be_looked_at(
     for name in ("One", "Two", "=Never"):
         cli("contest", "teams", "add", str(folder), name)
     unseeded = cli("contest", "run", str(folder), "--port", "0", "--seed-by-practice")
-    assert (unseeded.code, "Nobody has practised" in unseeded.err) == (2, True)
+    assert (unseeded.code, "There are no practice matches" in unseeded.err) == (2, True)
     with open_in(folder) as records:
         first_team, second_team, _ = (team.id for team in records.teams())
         facts = MatchFacts((9, 40), 1, 61.25, 20, (1, 0), (0, 0))
@@ -204,11 +206,11 @@ def test_submissions_are_played_and_their_faults_reported(cli: Cli, tmp_path: Pa
     cli("contest", "new", folder, "-n", "1", "--format", "round-robin", "--game", "blef")
     good = cli(*add, "Good", "--submission", str(tmp_path / "good.js"))
     assert "password " in good.out
-    assert "Version 1 has answered once; it is played in a sandbox." in good.err
+    assert "Version 1 passed a first test. It is played in a sandbox." in good.err
     assert cli(*add, "Late", "--submission", str(tmp_path / "late.zip")).code == 0
     assert "ended with exit code 3" in cli(*add, "Own", "--submission", str(run)).err
     (run / "main.js").write_text(f"const LATE = true{ANSWERS}")
-    trusted = cli(*add, "Own", "--submission", str(run), "--trust")
+    trusted = cli(*add, "Own", "--submission", str(run), "--no-sandbox")
     assert "WITHOUT a sandbox" in trusted.err
     submit_errors = cli("contest", "teams", "submit", folder, "Own", str(tmp_path / "good.js")).err
     assert "Version 2" in submit_errors

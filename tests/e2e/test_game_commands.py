@@ -93,7 +93,7 @@ def test_a_killed_server_resumes_the_deal_and_explains_each_decision(
         our_steps[0]["decision"]["reason"]
         in cli("euchre", "why", "last", "1", "--store", store).out
     )
-    [replayed_deal] = cli("euchre", "try", "rules", "--store", store, "--json").json()
+    [replayed_deal] = cli("euchre", "backtest", "rules", "--store", store, "--json").json()
     seats = [decision["seat"] for decision in replayed_deal["decisions"]]
     assert len([seat for seat in seats if seat in {0, 2}]) == len(decision_requests)
     assert set(seats) == {0, 1, 2, 3}, "a deal that is over tells what the others held, too"

@@ -32,7 +32,7 @@ analyse final-2023
 new mine.py
 new mine.js
 new Mine.java
-try mine.py
+backtest mine.py
 ladder mine.py --to random
 lab duel mine.py draw-3 --pairs 10
 completion bash
@@ -49,7 +49,7 @@ contest run cup --port 0
 """
 SERVING = {
     "arena --port 0": "arena at",
-    "blef serve --port 0": "Blef at",
+    "blef serve --port 0": "Blef is served at",
     "euchre serve --port 0": "Euchre at",
     "versus --browser": "http://127.0.0.1",
 }

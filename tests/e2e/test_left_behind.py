@@ -42,12 +42,12 @@ def clinging(folder: Path, *statements: str) -> str:
     "command",
     [
         "lab duel FILE draw-2 -n 1",
-        "lab league FILE draw-2 draw-3 -n 1",
+        "lab round-robin FILE draw-2 draw-3 -n 1",
         "lab probe FILE -n 1",
         "lab profile FILE -n 1",
         "ladder FILE --to random -n 2",
         "play --strategy FILE",
-        "try FILE --match last",
+        "backtest FILE --match last",
     ],
 )
 def test_a_command_ends_and_leaves_no_process(tmp_path: Path, command: str) -> None:
@@ -57,7 +57,7 @@ def test_a_command_ends_and_leaves_no_process(tmp_path: Path, command: str) -> N
             assert first.code() == 0, first.text()
     with running(tmp_path, *command.replace("FILE", file).split()) as run:
         assert run.code() in {0, 1}, run.text()
-        assert "fault of Cardsharp" not in run.text()
+        assert "bug in Cardsharp" not in run.text()
         assert run.remaining_processes() == []
 
 

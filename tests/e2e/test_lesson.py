@@ -31,7 +31,7 @@ def test_a_lesson_begins_with_the_costliest_decision_and_pauses_answered_questio
     type_lines(monkeypatch, "nonsense", "1", "quit")
     output = cli("lesson", "-n", "3").out
     assert "1 of 3" in output
-    assert "That is none of your moves" in output
+    assert "That is not one of your moves" in output
     assert output.count("In the match you chose ") == 1, "the second question was left"
     file = data_folder() / "lessons.json"
     costliest_card = max(ExerciseDeck.read(file).cards, key=lambda card: card.cost)
@@ -41,7 +41,7 @@ def test_a_lesson_begins_with_the_costliest_decision_and_pauses_answered_questio
     for _ in range(2):
         type_lines(monkeypatch, *["1"] * 20)
         last = cli("lesson", "-n", "20")
-    assert (last.code, last.err.count("Nothing is to be asked before")) == (ExitCode.USAGE, 1)
+    assert (last.code, last.err.count("No decision is due before")) == (ExitCode.USAGE, 1)
     card = max(ExerciseDeck.read(file).cards, key=lambda card: card.cost)
     with open_existing_log(None) as log:
         question = make_question(card, get_game(None), log)

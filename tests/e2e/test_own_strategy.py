@@ -24,7 +24,7 @@ from cardsharp_tools.lab.native_engines import find_native_function
 def test_a_new_file_can_start_from_a_built_in_strategy(cli: Cli, tmp_path: Path) -> None:
     """It decides as ours does, until it is changed; what it prints spoils no JSON."""
     file = tmp_path / "thumb.py"
-    assert cli("new", str(file), "--from", "rule").code == 0
+    assert cli("new", str(file), "--template", "rule").code == 0
     decide = "    def decide(self, position: Position) -> Decision:\n"
     text = file.read_text()
     assert decide in text
@@ -34,13 +34,13 @@ def test_a_new_file_can_start_from_a_built_in_strategy(cli: Cli, tmp_path: Path)
         for player in (str(file), "rule")
     ]
     assert same[0]["counts"] == same[1]["counts"]
-    refused = cli("new", str(tmp_path / "other.py"), "--from", "draw-2")
-    assert "cannot begin with 'draw-2'" in refused.err
+    refused = cli("new", str(tmp_path / "other.py"), "--template", "draw-2")
+    assert "cannot be a copy of 'draw-2'" in refused.err
     file.write_text("precious")
     overwrite_result = cli("new", str(file))
     assert (
         overwrite_result.code,
-        "is there already; choose another name" in overwrite_result.err,
+        "exists already. Choose another name" in overwrite_result.err,
     ) == (2, True)
     assert file.read_text() == "precious"
 
@@ -67,7 +67,7 @@ def test_the_lab_stops_at_a_fault_and_names_the_strategy(
     assert said in duel.err
     assert "decision 1 of pair 0, seed 1, on Position(turn=" in duel.err
     assert ", own=None, other=None, play_area=None, pending=None, known_top=None)" in duel.err
-    assert "fault of Cardsharp" not in duel.err
+    assert "bug in Cardsharp" not in duel.err
 
 
 def test_a_fault_in_a_match_is_counted_placed_and_can_be_opened(cli: Cli, tmp_path: Path) -> None:
@@ -114,13 +114,13 @@ def test_every_command_reports_the_line_of_an_illegal_action_and_the_legal_ones(
     assert played.err.count("cardsharp: A safe action replaced ") == 1
     assert "the rules refuse" not in played.out, "it is said once, not under each turn"
     assert "  a safe action: the strategy failed" in played.out
-    for command in ("duel", "league"):
+    for command in ("duel", "round-robin"):
         stopped = cli("lab", command, file, "draw-3", "-n", "1", "--seed", "1", "--workers", "1")
         assert (stopped.code, BROKEN in stopped.err) == (ExitCode.FAILED, True), command
     climbed = cli("ladder", file, "--workers", "1")
     assert (climbed.code, BROKEN in climbed.err) == (ExitCode.FAILED, True)
-    cli("lab", "duel", "draw-3", "draw-2", "-n", "1", "--seed", "1", "--keep", "1")
-    tried = cli("try", file, "--turn", "2")
+    cli("lab", "duel", "draw-3", "draw-2", "-n", "1", "--seed", "1", "--save-matches", "1")
+    tried = cli("backtest", file, "--turn", "2")
     assert tried.code in {ExitCode.REPLACED, ExitCode.FAILED}
     assert BROKEN in " ".join(tried.out.split())
 
@@ -253,9 +253,9 @@ def test_the_captains_weights_in_a_file_play_as_the_captain_compiled_too_and_are
 ) -> None:
     duel = ("third", "-n", "1", "--seed", "4", "--workers", "1", "--json")
     first = cli("lab", "duel", "captain", *duel).json()
-    second = cli("lab", "duel", weights, *duel, "--keep", "1").json()
+    second = cli("lab", "duel", weights, *duel, "--save-matches", "1").json()
     assert first["counts"] == second["counts"]
-    decisions = cli("try", weights, "--json").json()[0]["decisions"]
+    decisions = cli("backtest", weights, "--json").json()[0]["decisions"]
     assert decisions
     assert not any(decision["differs"] for decision in decisions)
     series = find_native_function("series_player")
@@ -295,18 +295,18 @@ BY_HAND = (DOCS / "write-a-bot.md").read_text("utf-8")
 def mended(text: str) -> str:
     """The starter as the page says that it is to be changed."""
     [worth] = re.findall(r"```python\n(def worth.*?)```", PAGE, re.DOTALL)
-    new = re.search(r"`(key=lambda [^`]+)` for `(key=value)`", PAGE.replace("\n", " "))
+    new = re.search(r"`(key=lambda [^`]+)` for `(key=card_value)`", PAGE.replace("\n", " "))
     assert text.count(new[2]) == 1
-    return text[: text.index("def value(")].replace(new[2], new[1]) + worth
+    return text[: text.index("def card_value(")].replace(new[2], new[1]) + worth
 
 
 def costliest(cli: Cli, strategy: str, opponent: str) -> dict[str, Any]:
-    """The decision that cost most in three lost matches, and that `try` explains."""
-    options = ("-n", "8", "--keep", "3", "--seed", "1", "--workers", "1", "--json")
+    """The decision that cost most in three lost matches, and that `backtest` explains."""
+    options = ("-n", "8", "--save-matches", "3", "--seed", "1", "--workers", "1", "--json")
     played = cli("lab", "duel", strategy, opponent, *options)
     ids = played.json()["kept"]
     assert len(ids) == 3
-    tried = [cli("try", "captain", "--match", match_id, "--json").json() for match_id in ids]
+    tried = [cli("backtest", "captain", "--match", match_id, "--json").json() for match_id in ids]
     decisions = (decision for [match] in tried for decision in match["decisions"])
     worst: dict[str, Any] = min(decisions, key=lambda decision: decision["cost"] or 0)
     assert worst["then"]["by"] == Path(strategy).name

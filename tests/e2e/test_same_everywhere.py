@@ -12,7 +12,7 @@ COMMANDS = (
     "lab duel FILE draw-2 -n 1",
     "lab profile FILE -n 1",
     "ladder FILE --to random -n 1",
-    "try FILE --match last",
+    "backtest FILE --match last",
 )
 
 BOT = """{before}
@@ -80,7 +80,7 @@ def test_a_strategy_can_use_a_process_pool_and_files_in_its_folder(
     assert code in {0, 1 if command.startswith("ladder") else 0}, output
     assert "no decision" not in output
     assert "Error" not in output
-    if command.startswith("try"):
+    if command.startswith("backtest"):
         assert "mine.py decides otherwise" in output
 
 

@@ -36,12 +36,20 @@ def founded(folder: Path, game: str) -> str:
 
 
 LONG = [
-    ("contest run {blef}", "Ctrl-C stops it", "To go on, type: cardsharp contest run {blef}"),
-    ("contest practice {deadmansdraw} --port 0", "Ctrl-C stops it", "To go on, type: cardsharp"),
-    ("ladder draw-3 --anew", "climbs the ladder", "To go on, type: cardsharp ladder draw-3"),
-    ("lab duel third captain -n 1000000 --plain", "sample size", "To begin again, type: cardsharp"),
-    ("lab duel third captain -n 1000000 --out {run}", "sample size", "To go on, type: cardsharp"),
-    ("bot --url http://127.0.0.1:9 --user us", "Trying again", "To go on, type: cardsharp bot"),
+    ("contest run {blef}", "Ctrl-C stops it", "To continue, type: cardsharp contest run {blef}"),
+    ("contest practice {deadmansdraw} --port 0", "Ctrl-C stops it", "To continue, type: cardsharp"),
+    ("ladder draw-3 --rerun", "climbs the ladder", "To continue, type: cardsharp ladder draw-3"),
+    (
+        "lab duel third captain -n 1000000 --pure-python",
+        "sample size",
+        "To start again, type: cardsharp",
+    ),
+    (
+        "lab duel third captain -n 1000000 --out {run}",
+        "sample size",
+        "To continue, type: cardsharp",
+    ),
+    ("bot --url http://127.0.0.1:9 --user us", "Trying again", "To continue, type: cardsharp bot"),
     ("blef serve --port 0", "Ctrl-C stops it", ""),
     ("arena --port 0", "http://", ""),
 ]

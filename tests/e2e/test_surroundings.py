@@ -120,7 +120,7 @@ def check(command: str, around: Surroundings, place: Place) -> CompletedCommand:
     output = out + err
     assert result.code == expected_code(command, around), output
     assert "Traceback" not in output
-    assert "fault of Cardsharp itself" not in output
+    assert "bug in Cardsharp" not in output
     assert "\x1b[31mE" not in output
     if result.code == 2:
         assert "standard" in output, "which stream is closed, and what to do"
@@ -200,7 +200,7 @@ def test_a_folder_that_is_closed_to_the_user_is_named(place: Place) -> None:
     around = Surroundings("utf-8", "pipe", "umlauts", "none", "nobody")
     result = ran(place, "strategies", around, closed)
     assert result.code in {0, 2}  # 0 where this user may search all
-    assert b"fault of Cardsharp" not in result.err
+    assert b"bug in Cardsharp" not in result.err
 
 
 @pytest.mark.parametrize("words", ["strategies", "completion fish", "--help"])
@@ -231,7 +231,7 @@ def test_no_folder_for_temporary_files_is_a_sentence(place: Place) -> None:
     nowhere.mkdir(0o555)
     variables = variables_in(around, place) | {"TMPDIR": str(nowhere)}
     result = run_in(around, ["play", "--opponent", "random"], nowhere, variables)
-    assert b"fault of Cardsharp" not in result.err
+    assert b"bug in Cardsharp" not in result.err
 
 
 def test_files_are_written_as_utf_8_in_any_encoding(place: Place) -> None:

@@ -45,7 +45,7 @@ def test_the_words_are_answered_and_the_end_of_the_input_leaves(
         "words of its name",
         "This is the first",
         "There is no move to take back.",
-        "That is none of",
+        "That is not one of",
         "You have left the match.",
     ):
         assert answer in output, answer
@@ -83,7 +83,7 @@ def test_a_game_of_blef_is_played_logged_and_branched(
     A branch has the cards dealt anew or as they came; `show` and `why` tell it as a match.
     """
     type_lines(monkeypatch, *BLUNT)
-    result = cli("blef", "versus", "greedy", "--seed", "1", "--why")
+    result = cli("blef", "versus", "greedy", "--seed", "1", "--explain")
     assert result.code == ExitCode.OK
     assert re.search(r"(You have|greedy has) won[.!]\n", result.out)
     assert "lost the round." in result.out
@@ -98,7 +98,7 @@ def test_a_game_of_blef_is_played_logged_and_branched(
     match = record["match"]
     for cards in ((), ("--same-cards",)):
         type_lines(monkeypatch, *BLUNT)
-        branched = cli("versus", "--from", f"{match}@4", "--json", *cards)
+        branched = cli("versus", "--from-position", f"{match}@4", "--json", *cards)
         assert f"You continue match {match} at step " in branched.err
         branch = branched.json()["match"]
         assert branch.startswith("branch-")
@@ -106,7 +106,11 @@ def test_a_game_of_blef_is_played_logged_and_branched(
         assert f"tags branch {match}@" in branch_text
         assert ("same-cards" in branch_text) is bool(cards)
         assert "typed at the terminal" in cli("why", branch, "1").out.lower()
-    for refused in (("--from", f"{match}@9999"), ("--same-cards",), ("--from", match, "--bots=2")):
+    for refused in (
+        ("--from-position", f"{match}@9999"),
+        ("--same-cards",),
+        ("--from-position", match, "--bots=2"),
+    ):
         assert cli("versus", *refused).code == ExitCode.USAGE
 
 
@@ -126,7 +130,7 @@ def test_an_80_by_24_terminal_shows_the_question_but_no_other_hand_or_impossible
     assert "Your hand: " in window
     assert max(map(len, lines)) <= 80
     type_lines(monkeypatch, "hint", "quit")
-    output = cli("blef", "versus", "greedy", "--seed", "1", "--bots", "3", "--why").out
+    output = cli("blef", "versus", "greedy", "--seed", "1", "--bots", "3", "--explain").out
     assert len(re.findall(r"(?:9|10|J|Q|K|A)[♣♦♥♠]", output)) == 1
     type_lines(monkeypatch, "?", "quit")
     initial_choices, all_choices = cli("blef", "versus", "greedy", "--seed", "1").out.split(
@@ -210,7 +214,7 @@ def test_a_table_in_the_browser_tells_results_and_faults_until_ctrl_c(
         assert process.wait(HANG_SECONDS) == ExitCode.REPLACED
         said = process.stderr.read()
         assert "seated.py, line" in said
-        assert "failed; a safe action was played instead." in " ".join(said.split())
+        assert "failed. A safe action was played instead." in " ".join(said.split())
     with start_program("show", result["match"], "--json", environment=home) as show_process:
         assert json.loads(show_process.communicate()[0])["outcome"]["result"] == "lost"
 
@@ -220,7 +224,7 @@ def test_the_old_name_and_options_still_work(cli: Cli, monkeypatch: pytest.Monke
     result = cli("blef", "play", "--bots", "2", "--strategy", "greedy", "--seed", "1")
     assert (result.code, "bot 2" in result.out) == (ExitCode.OK, True)
     type_lines(monkeypatch, "quit")
-    result = cli("euchre", "play", "--partner", "rules", "--opponents", "rules", "--seed", "1")
+    result = cli("euchre", "versus", "--partner", "rules", "--opponents", "rules", "--seed", "1")
     assert result.code == ExitCode.OK
 
 

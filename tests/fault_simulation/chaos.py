@@ -1,13 +1,14 @@
 """Matches under everything that can go wrong at once, and whether a promise was broken.
 
-python -m fault_simulation.chaos [--matches 200] [--seed 7] [--home SQLite] [--calm] [--replay FILE]
+python -m fault_simulation.chaos [--matches 200] [--seed 7] [--store SQLite]
+  [--without-faults] [--replay FILE]
 
 Machines of ours share a match log; they are killed, frozen, and started anew with clocks that are
 wrong. The network and the stores cut, delay, lose and forge answers, and the arena counts our
 requests. Exits with 1 when an action was missing, doubled, not meant or refused, when a log differs
 from the arena's history, when a match stands still, or when a turn was lost to a single fault. The
 same seed at the same commit does the same to the last byte: `--replay` writes every step down.
-With `--calm` nothing fails, and one machine plays at the arena's limit of requests.
+With `--without-faults` nothing fails, and one machine plays at the arena's limit of requests.
 """
 
 import logging
@@ -21,10 +22,9 @@ from functools import partial
 from itertools import cycle
 from pathlib import Path
 from secrets import randbelow
-from typing import Annotated, Literal
+from typing import Literal
 
 import cyclopts
-from cyclopts import Parameter
 from support.arena_server import ADMIN, ALICE, BOB, PASSWORDS
 
 from cardsharp.bot.queueing.messages import MatchMessage
@@ -263,16 +263,16 @@ def main(  # noqa: PLR0913 - the options of a command
     *,
     matches: int = 200,
     seed: int | None = None,
-    store: Annotated[Literal["SQLite", "DynamoDB and SQS"] | None, Parameter("--home")] = None,
-    without_faults: Annotated[bool, Parameter("--calm")] = False,
+    store: Literal["SQLite", "DynamoDB and SQS"] | None = None,
+    without_faults: bool = False,
     strategy: str = RATE_LIMIT_RUN.strategy,
-    concurrency: Annotated[int | None, Parameter("--at-once")] = None,
-    turn_seconds: Annotated[float | None, Parameter("--turn")] = None,
+    concurrency: int | None = None,
+    turn_seconds: float | None = None,
     replay: Path | None = None,
 ) -> int:
     """Play what the command line says: a `turn` in seconds; by default a `seed` that is printed.
 
-    Without a `home` of the match log one night of ten is played in the cloud; with `replay` the
+    Without a `store` one night of ten is played in the cloud; with `replay` the
     seed's first night alone, told there.
     """
     logging.disable()

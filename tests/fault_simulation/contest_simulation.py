@@ -89,8 +89,8 @@ class ContestConfig(FaultSimulationConfig):
     """Which contest is held; times in seconds."""
 
     matches: int = 3
-    concurrency: Annotated[int, Parameter("--at-once")] = 0
-    turn_seconds: Annotated[float, Parameter("--turn")] = 5
+    concurrency: int = 0
+    turn_seconds: float = 5
     rate_limit: Annotated[int | None, Parameter("--limit")] = MAX_PER_ADDRESS
     fault_rate: Annotated[float, Parameter("--rate")] = 0.01
     trouble_interval: Annotated[float | None, Parameter("--every")] = 8

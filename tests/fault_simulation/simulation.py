@@ -40,8 +40,8 @@ class FaultSimulationConfig:
     """Settings of a simulation: how many matches, and how many at once; times in seconds."""
 
     matches: int
-    concurrency: Annotated[int, Parameter("--at-once")]
-    turn_seconds: Annotated[float, Parameter("--turn")] = 7
+    concurrency: int
+    turn_seconds: float = 7
     rate_limit: Annotated[int | None, Parameter("--limit")] = MAX_PER_USER
     reports_rate_limit: Annotated[bool, Parameter("--tells")] = (
         True  # whether the arena's answers tell the limit

@@ -205,7 +205,7 @@ def test_doctor_names_the_proxy(
     port: int, certificate: tuple[Path, Path], cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CARDSHARP_PASSWORD", PASSWORDS[ALICE])
-    arena = ("--url", f"https://{REMOTE}", "--user", ALICE, "--ca", str(certificate[0]))
+    arena = ("--url", f"https://{REMOTE}", "--user", ALICE, "--ca-file", str(certificate[0]))
     with ForwardProxy({REMOTE: port}, login=f"us:{CANARY}") as proxy:
         result = cli("doctor", *arena, "--proxy", proxy.url_as(f"us:{ENCODED}"), "--json")
         checks = {each["check"]: each for each in result.json()}
@@ -242,7 +242,7 @@ PLAYER = ("--user", ALICE, "--url", f"https://{REMOTE}")
             "0" * 8 + "-0000" * 3 + "-" + "0" * 12,
         ),
         ("blef", "versus", "--url", f"https://{REMOTE}"),
-        ("euchre", "probe", "--url", f"https://{REMOTE}"),
+        ("euchre", "check-leaks", "--url", f"https://{REMOTE}"),
         ("stats", f"https://{REMOTE}"),
         ("analyse", f"https://{REMOTE}/matches/{'1' * 24}"),
         ("lab", "duel", f"https://{REMOTE}", "rules", "--game", "euchre", "-n", "1"),

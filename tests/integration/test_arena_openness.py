@@ -67,7 +67,7 @@ def test_tls_is_believed_by_its_certificate(tmp_path: Path, certificate: tuple[P
         untrusting_client = ArenaClient(arena.url, AS_ALICE, ONCE)
         with (
             untrusting_client as client,
-            pytest.raises(UntrustedCertificate, match="name its CA file, with --ca FILE"),
+            pytest.raises(UntrustedCertificate, match="name its CA file, with --ca-file FILE"),
         ):
             wait_for_arena(client, SystemClock(), tries.append)
         assert not tries, "the same certificate is not looked at again"

@@ -125,7 +125,7 @@ def test_a_failed_check_says_how_to_fix_it() -> None:
     assert results["quota"][0] is CheckStatus.FAILED
     assert "deploy with MatchLimit=7" in results["quota"][1]
     assert results["rights"][0] is CheckStatus.FAILED
-    assert "may not cloudformation:CreateChangeSet, " in results["rights"][1]
+    assert "lacks permission for cloudformation:CreateChangeSet, " in results["rights"][1]
     assert DEPLOYER_TEMPLATE in results["rights"][1]
 
 
@@ -145,7 +145,7 @@ def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
     """docs/arena.md: every client in a long poll is an execution, some 60 of 20 teams."""
     for plan in (planned_demand((), teams=20), planned_demand(("deadmansdraw",))):
         assert (plan.matches, plan.arena_concurrency, plan.services) == (0, 62, ("deadmansdraw",))
-        with pytest.raises(ConfigError, match="too few for 20 teams, which take 62") as caught:
+        with pytest.raises(ConfigError, match="too few for 20 teams, which need 62") as caught:
             check_quota(10, plan)
         assert "(2 teams fit)" in str(caught.value)
         assert "request-service-quota-increase --service-code lambda" in str(caught.value)
@@ -184,7 +184,7 @@ def test_a_setting_lasts_until_its_default_is_restored(stack: Stack) -> None:
     )
     assert str(read_settings(stack)) == "strategy draw-2 (set), tags final (set), 4 at once (set)"
     update_settings(
-        stack, **SettingChanges(all_tags=True, default=("strategy", "at-once")).changes()
+        stack, **SettingChanges(all_tags=True, default=("strategy", "concurrency")).changes()
     )
     assert (
         str(read_settings(stack)) == f"strategy {GAME.default_strategy}, all tags (set), 6 at once"
@@ -196,7 +196,7 @@ def test_an_invalid_setting_is_rejected_and_changes_nothing(stack: Stack) -> Non
     update_settings(stack, strategy="draw-3")
     with pytest.raises(ConfigError, match="No strategy is called 'captian'"):
         update_settings(stack, tags=("final",), **SettingChanges(strategy="captian").changes())
-    with pytest.raises(ConfigError, match="At most 6 can be played at once: that is MatchLimit"):
+    with pytest.raises(ConfigError, match="--concurrency cannot exceed MatchLimit, which is 6"):
         update_settings(stack, tags=("final",), **SettingChanges(concurrency=7).changes())
     assert stack.switchboard.read() == RuntimeSettings(strategy="draw-3")
 
@@ -255,7 +255,7 @@ def test_a_match_that_cannot_be_read_keeps_no_other_from_being_copied(
             ExpressionAttributeValues={":x": {"S": "x"}},
         )
     assert require_match(log, "odd").read_error, "it hides no other from whoever lists them"
-    with pytest.raises(StoreError, match=r"Match bad cannot be read whole.*\n.*copied: 3"):
+    with pytest.raises(StoreError, match=r"Match bad cannot be read completely.*\n.*copied: 3"):
         export_matches(log, file)
     exported_log = build_match_log(f"sqlite:{file}", SystemClock())
     assert [match.match_id for match in exported_log.matches()] == ["deal-10", "deal-2", "deal-1"]

@@ -232,7 +232,7 @@ def test_a_missing_list_service_or_strategy_is_reported(
     with pytest.raises(Unreachable):
         public_games("http://127.0.0.1:9")
     assert cli("blef", "bot", "--url", "http://127.0.0.1:9").code == ExitCode.UNREACHABLE
-    with pytest.raises(ConfigError, match="give one by --game"):
+    with pytest.raises(ConfigError, match="Name the game with --game"):
         bot(options=JoinGameOptions(url=url), game=GAME._replace(list_open_games=None))
     result = cli("blef", "bot", "--url", url, "--strategy", "nobody")
     assert (result.code, "nobody" in result.err) == (ExitCode.USAGE, True)
@@ -269,7 +269,7 @@ def test_seats_are_taken_one_at_a_time_in_the_chosen_rooms(
         next(unrestricted_looks)
         assert [third in line for line in notices] == [False, False]
         next(join_public_games(GAME, anywhere, places, gone))
-    assert notices[2:] == [f"GET {url}: refused. It is asked again."]
+    assert notices[2:] == [f"GET {url}: refused. Trying again."]
 
 
 def test_the_command_joins_open_games_and_reports_their_results(

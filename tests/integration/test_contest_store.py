@@ -201,7 +201,7 @@ def test_the_commands_manage_a_deployed_contest_from_start_to_end(
         cli("contest", "teams", "add", "cup", name, *STACK)
     records = contests.get("cup")
     first_id, second_id = (team.id for team in records.teams())
-    assert "has not begun" in cli("contest", "status", "cup", *STACK).out
+    assert "not started" in cli("contest", "status", "cup", *STACK).out
     assert not woken()
     facts = MatchFacts((12, 9), 0, 60.0, 30, (1, 2), (0, 0))
     first = PairingResult(
@@ -217,7 +217,9 @@ def test_the_commands_manage_a_deployed_contest_from_start_to_end(
     records.save_results([replace(first, decided=True)])
     records.start()
     assert "has begun" in cli("contest", "teams", "add", "cup", "Late", *STACK).err
-    assert cli("contest", "rule", "cup", "1", "Two", "--reason", "left", *STACK).code == 0
+    assert (
+        cli("contest", "override-result", "cup", "1", "Two", "--reason", "left", *STACK).code == 0
+    )
     assert records.rulings()["1"].winner == second_id
     assert woken()
     assert cli("contest", "pause", "cup", *STACK).code == 0

@@ -175,7 +175,9 @@ def test_stored_matches_are_exported_like_fresh_ones(cli: Cli, tmp_path: Path, g
         assert row["mask"][row["action"]] == 1
         assert (row["seed"], row["value"]) == (3, None)
     assert sum({(row["match"], row["seat"]): row["result"] for row in fresh}.values()) == 0
-    match_ids = cli("lab", "duel", *words, "--keep", "2", "--workers", "1", "--json").json()["kept"]
+    match_ids = cli(
+        "lab", "duel", *words, "--save-matches", "2", "--workers", "1", "--json"
+    ).json()["kept"]
     named = [argument for match_id in match_ids for argument in ("--match", match_id)]
     stored = rows(cli, tmp_path / "stored.jsonl", *named)
     same = ["observation", "mask", "action"]
@@ -245,7 +247,7 @@ def test_the_page_lists_every_column_and_the_judge_values_decisions(
     cli: Cli, tmp_path: Path
 ) -> None:
     page = PAGE.read_text("utf-8")
-    full_rows = rows(cli, tmp_path / "rows.jsonl", "third", "-n", "1", "--value")
+    full_rows = rows(cli, tmp_path / "rows.jsonl", "third", "-n", "1", "--include-value")
     for row in (full_rows[0], compact(full_rows[0])):
         assert [name for name in row if f"\n| `{name}` |" not in page] == []
     values = [row["value"] for row in full_rows if row["value"] is not None]
@@ -253,5 +255,5 @@ def test_the_page_lists_every_column_and_the_judge_values_decisions(
     assert all(0 <= value <= 1 for value in values)
     result = cli("export", str(tmp_path / "rows.jsonl"), "random")
     assert result.code == 2
-    assert "is there already; choose another name" in result.err
+    assert "exists already. Choose another name" in result.err
     assert "must end in .jsonl or .parquet" in cli("export", "rows.csv", "random").err

@@ -98,10 +98,10 @@ def test_last_is_of_the_game_that_the_command_is_about(
     assert selected_match_id(cli, "show", "last") == "the-euchre"
     store = ("--store", default_store())
     assert selected_match_id(cli, "euchre", "show", "last", *store) == "the-euchre"
-    [tried] = cli("try", "draw-3", "--json").json()
+    [tried] = cli("backtest", "draw-3", "--json").json()
     assert tried["match"] == "the-deadmansdraw"
     type_lines(monkeypatch, "quit")
-    assert "of the-deadmansdraw, then" in cli("versus", "--from", "last@3", "--json").err
+    assert "of the-deadmansdraw, then" in cli("versus", "--from-position", "last@3", "--json").err
 
 
 def test_a_game_without_a_match_is_named(cli: Cli, log: SqliteMatchLog) -> None:
@@ -141,7 +141,7 @@ def test_no_number_of_other_games_matches_hides_a_game(cli: Cli, log: SqliteMatc
     assert (page.status_code, "chess-319" in page.text) == (200, True)
     listed = cli("matches", "--limit", "400")
     assert (listed.code, "chess-319" in listed.out, "own" in listed.out) == (0, True, True)
-    for command in ("stats", "learn", "lesson"):
+    for command in ("stats", "learn-opponents", "lesson"):
         assert "chess" not in cli(command).err, command
 
 
@@ -164,7 +164,7 @@ def test_a_damaged_match_hides_no_other_from_whoever_reads_many(
     assert (judged.code, sum(group["sides"] for group in judged.json()["groups"])) == (0, 2)
     monkeypatch.setattr("cardsharp_tools.game_rooms.lessons.HUMAN_NAME", "one")
     lesson = cli("lesson", "--json")
-    assert (lesson.code, "Match bad is left out: Move 4" in lesson.err) == (0, True)
+    assert (lesson.code, "Match bad is skipped: Move 4" in lesson.err) == (0, True)
     assert {question["match"] for question in lesson.json()} == {"one", "two"}
     change("UPDATE matches SET header = '{\"names\": 7}' WHERE id = 'bad'")
     for command in ("stats", "lesson"):

@@ -108,7 +108,7 @@ def test_a_broken_move_or_row_is_reported_without_hiding_other_matches(
         refused = cli("show", "bad", *store)
         assert refused.code == 1
         assert re.search("bad.*cannot be read", refused.err)
-        assert "fault of Cardsharp" not in refused.err
+        assert "bug in Cardsharp" not in refused.err
     assert "17 turns" in cli("show", "last", *store).out
 
 

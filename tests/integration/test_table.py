@@ -392,7 +392,7 @@ def test_small_files_hold_the_branches(capsys: pytest.CaptureFixture[str], tmp_p
     branches = case_count(4, full=13)
     assert page.count('data-branch="branch-') == branches
     output = cli("show", FINAL).out
-    assert output.count("other course from step ") == branches
+    assert output.count("another course from step ") == branches
     listed = cli("show", FINAL, "--json").json()["branches"]
     assert len(listed) == branches
     assert {branch["header"]["branch"]["of"] for branch in listed} == {match}

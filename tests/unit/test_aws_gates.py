@@ -116,7 +116,7 @@ def test_the_password_of_a_service_is_an_encrypted_parameter_of_its_stack() -> N
     rotate_service_secret(stack, "deadmansdraw", "organising")
     with pytest.raises(ConfigError, match="has no service blef"):
         rotate_service_secret(stack, "blef", "organising")
-    with pytest.raises(ConfigError, match="password is needed"):
+    with pytest.raises(ConfigError, match="password is empty"):
         rotate_service_secret(stack, "deadmansdraw", "")
     [parameter] = put
     assert (parameter["Name"], parameter["Type"]) == ("/s/deadmansdraw", "SecureString")
@@ -166,7 +166,7 @@ def test_every_item_has_a_price_with_its_source_and_the_aims_are_met_in_every_re
         bill = make_bill(units, listed)
         assert bill.total_due <= 1, "USD after the free tier"
         assert bill.total_full_price <= 6, "USD without it"
-    with pytest.raises(ConfigError, match=r"no prices of mars-1; .* eu-central-1, eu-west-1, us-"):
+    with pytest.raises(ConfigError, match=r"no prices for mars-1. .* eu-central-1, eu-west-1, us-"):
         load_prices("mars-1")
 
 
@@ -191,7 +191,7 @@ def test_the_measured_figures_are_written_as_they_are_read(tmp_path: Path) -> No
     assert load_measured(tmp_path / "measured.json") == measured
     assert measured.matches >= 5
     (tmp_path / "measured.json").write_text('{"matches": -1}')
-    with pytest.raises(ConfigError, match="measure them anew with `cardsharp cost --measure`"):
+    with pytest.raises(ConfigError, match="measure them again with `cardsharp cost --measure`"):
         load_measured(tmp_path / "measured.json")
 
 

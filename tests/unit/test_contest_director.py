@@ -285,7 +285,7 @@ def test_a_ruling_that_changes_later_pairings_is_refused_without_replay() -> Non
     initial_results = records.results()
     first, last = initial_results[0], initial_results[-1]
     (loser,) = {*first.teams} - {first.winner}
-    with pytest.raises(ConfigError, match=r"already played: 3, 4.* Remove --no-replay"):
+    with pytest.raises(ConfigError, match=r"already played: 3, 4.* Remove --refuse-replay"):
         desk.rule_pairing(first.pairing, loser, "appeal", play_again=False)
     desk.rule_pairing(last.pairing, last.teams[0], "appeal", play_again=False)
     desk.undo()

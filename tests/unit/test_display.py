@@ -35,9 +35,9 @@ def raising(error: BaseException) -> None:
     ("error", "expected_start"),
     [
         (StoreError("Move 0 cannot be read."), "Match m cannot be shown: Move 0 cannot be read."),
-        (BrokenPipeError(), "The output cannot be written: nobody reads it any more."),
+        (BrokenPipeError(), "The output cannot be written: its reader has gone."),
         (OSError(28, "No space left on device"), "The output cannot be written: No space left"),
-        (KeyError("x"), "Match m cannot be shown, by a fault of Cardsharp itself (KeyError)."),
+        (KeyError("x"), "Match m cannot be shown, because of a bug in Cardsharp (KeyError)."),
     ],
 )
 @pytest.mark.usefixtures("capsys")  # whose stdout is no file of the system's
@@ -49,7 +49,7 @@ def test_a_failure_is_reported_once_and_playing_goes_on(
     assert [guard.run(lambda: raising(error), "Match m") for _ in range(3)] == [False] * 3
     assert len(messages) == 1
     assert messages[0].startswith(expected_start)
-    assert messages[0].endswith("Playing goes on.")
+    assert messages[0].endswith("The match continues.")
     assert guard.run(lambda: None, "Match m")
 
 
@@ -93,7 +93,7 @@ def test_bot_steps_are_printed_as_far_as_they_are_readable(
         steps.tell()
     error_output = capsys.readouterr().err
     assert error_output.count("Match m cannot be shown") == 1
-    assert error_output.count("Playing goes on.") == 1
+    assert error_output.count("The match continues.") == 1
 
 
 def facts(moves: list[MoveRecord]) -> list[MoveRecord]:
@@ -125,7 +125,7 @@ def test_a_damaged_log_ends_no_match_that_is_watched(
     log.close()
     error_output = capsys.readouterr().err
     assert error_output.count("Match m0 cannot be shown") == (2 if total == 1 else 0), "once a call"
-    assert error_output.count("Faults of the strategy cannot be looked for") == 1
+    assert error_output.count("The strategy's failures cannot be read") == 1
 
 
 def glanced(ids: list[str], glance: OnRunning) -> Iterator[str]:

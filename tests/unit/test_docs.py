@@ -175,5 +175,5 @@ def test_files_in_the_plan_of_the_rooms_exist() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/write-a-bot.md", "docs/your-own-bot.md"])
 def test_beginner_pages_mention_the_starter_rule(page: str) -> None:
-    assert "--from rule`" in read(page)
+    assert "--template rule`" in read(page)
     assert "67 %" in read(page)

@@ -247,7 +247,7 @@ def test_games_duel_and_are_seen(cli: Cli, game: str, name: str) -> None:
 
     duel = run_lab("duel", name, "random", "-n", "4", "--workers", "1")
     assert (duel["game"], duel["matches"]) == (game, 8)
-    league = run_lab("league", name, "random", "-n", "2", "--workers", "1")
+    league = run_lab("round-robin", name, "random", "-n", "2", "--workers", "1")
     assert league["lower"][0][1] <= league["points"][0][1] <= league["upper"][0][1]
     assert run_lab("probe", name) == {"answers": [], "askedTwice": 40, "changed": 0}
     assert run_lab("profile", name, "-n", "30")["milliseconds"]["all"]["number"] == 30

@@ -168,7 +168,7 @@ def test_it_changes_no_match(tmp_path: Path) -> None:
         run_duel(replace(PLAN, luck_adjusted=False)),
     )
     assert [match.points for match in played.matches] == [match.points for match in plain.matches]
-    assert "less luck: " in str(played)
+    assert "luck-adjusted: " in str(played)
     same.add_pairs(played.shares)
     assert tested.log_likelihood_ratio == same.log_likelihood_ratio, (
         "a sequential test takes these shares"
@@ -212,5 +212,5 @@ def test_the_interval_uses_luck_adjusted_shares_if_available() -> None:
     less = played.luck_adjusted
     assert less.variance_ratio > 4
     assert less.document["lower"] < less.document["points"] < less.document["upper"]
-    with pytest.raises(ConfigError, match="Nobody tells the luck of Blef"):
+    with pytest.raises(ConfigError, match="The luck of Blef cannot be measured"):
         run_duel(DuelPlan(game="blef", first="bayes", second="greedy", pairs=1, luck_adjusted=True))

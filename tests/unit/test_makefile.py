@@ -57,8 +57,8 @@ def test_a_target_of_0_2_runs_the_new_one_and_stays_out_of_the_help(old: str) ->
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("chaos", "AT_ONCE=3", "TURN=9"), "--turn 9 --at-once 3"),
-        (("contest", "TIMEOUT=5"), "--turn 5"),
+        (("chaos", "AT_ONCE=3", "TURN=9"), "--turn-seconds 9 --concurrency 3"),
+        (("contest", "TIMEOUT=5"), "--turn-seconds 5"),
         (("bench-load", "AT_ONCE=30"), "for number in 30;"),
         (("cloud", "STAY=1"), "emulated_stack"),
     ],

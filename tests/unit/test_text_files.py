@@ -17,7 +17,7 @@ from cardsharp.errors import ConfigError
 from cardsharp_tools.contest.teams_file import TeamRow, read_teams
 
 TEXT = "name,strategy\nKräuter,random\n"
-CODECS_WORDS = re.compile(r"codec|can't decode|UnicodeDecodeError|fault of Cardsharp itself")
+CODECS_WORDS = re.compile(r"codec|can't decode|UnicodeDecodeError|bug in Cardsharp")
 
 READABLE = {
     "utf-8": TEXT.encode(),
@@ -171,11 +171,11 @@ WRONG = {
 COMMANDS = {
     "settings": ("cardsharp.toml", "matches"),
     "weights": ("given.json", "play -n 1 --strategy given.json"),
-    "learnt": ("given.json", "learn --out given.json"),
+    "learnt": ("given.json", "learn-opponents --out given.json"),
     "players": ("given.json", "arena --port 0 --players given.json"),
     "matches": ("given.jsonl", "matches given.jsonl"),
     "packed matches": ("given.gz", "matches given.gz"),
-    "a duel": ("given.jsonl", "lab difference given.jsonl given.jsonl"),
+    "a duel": ("given.jsonl", "lab compare given.jsonl given.jsonl"),
     "teams": ("given.csv", "contest teams import cup given.csv"),
 }
 
@@ -216,7 +216,7 @@ def test_an_invalid_duel_line_is_reported_and_any_encoding_is_read(cli: Cli, fil
     lines = file.read_text()
     other = file.with_name("other")
     other.write_bytes(lines.replace("\n", "\r\n").encode("utf-16"))
-    assert cli("lab", "difference", str(file), str(other), "--json").code == 0
+    assert cli("lab", "compare", str(file), str(other), "--json").code == 0
     assert "other is in UTF-16-LE; save it as UTF-8" in cli(*duel[:-1], str(other)).err
     file.write_text(lines.replace('"number":1', '"number":"x"'))
     assert f"{file}, line 3, is no line of a duel's file" in " ".join(cli(*duel).err.split())
@@ -257,7 +257,7 @@ def test_typed_input_in_another_encoding_is_answered(home: Path) -> None:
         check=False,
         env={**os.environ, "PYTHONIOENCODING": "utf-8:strict", "XDG_DATA_HOME": str(home)},
     )
-    assert b"That is none of your moves" in process.stdout, process
+    assert b"That is not one of your moves" in process.stdout, process
     assert not CODECS_WORDS.search(process.stderr.decode())
 
 

@@ -1,4 +1,4 @@
-"""`cardsharp try`: a strategy on the positions of stored matches, beside what was done there."""
+"""`cardsharp backtest`: let a strategy decide again in the positions of stored matches."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,9 @@ from cardsharp_tools.terminal.progress import ProgressBar
 
 MAX_LATE_DECISIONS = 3  # so many late decisions stop the trial: the next ones may be late, too
 
-Player = Annotated[str, Parameter(help="FILE.py, FILE.json, a strategy or a 'command'.")]
+Player = Annotated[
+    str, Parameter(help="The strategy: its name, FILE.py, FILE.json, or a 'command'.")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,14 +49,14 @@ class MatchSelection(CommandOptions):
     match: Annotated[
         tuple[str, ...],
         Parameter(
-            help="An id, a unique beginning or end of one, the word last, a FILE of recorded "
-            "matches, or another source; repeat it for more. Else last."
+            help="A match: its id, a unique beginning or end of the id, the word last, a FILE of "
+            "recorded matches, or another source. Repeat it for more matches. Default: last."
         ),
     ] = ()
     all: bool = False
-    """All matches of the log, where --match names none."""
+    """Take all matches of the log instead of one."""
     limit: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 100
-    """With --all: the newest so many."""
+    """With --all: how many of the newest matches to take."""
     store: Store = None
     as_json: Json = False
 
@@ -64,16 +66,16 @@ class BacktestOptions(MatchSelection):
     """Options that select the decisions to repeat."""
 
     turn: int | None = None
-    """Only this turn, with all that was weighed; counted from 1."""
+    """Show only this turn, with every option that the strategy considers. Turns count from 1."""
 
 
 def backtest(
     player: Player, /, *, options: BacktestOptions = BacktestOptions(), game: OptionalGame = None
 ) -> int:
-    """Print where it decides otherwise than was done; with --turn, all that it weighs there."""
+    """Print where the strategy decides differently; with --turn, every option in that turn."""
     turn = options.turn
     if turn is not None and (options.all or len(options.match) > 1):
-        raise ConfigError("--turn is of one match; leave out --all, and name one --match at most.")
+        raise ConfigError("--turn shows one match. Remove --all, and name at most one --match.")
     trials: dict[str, BacktestPlayer] = {}
     pending = []
     for record, moves in select_matches(options, game):
@@ -94,7 +96,7 @@ def backtest(
                 bar.advance()
                 late += (decision.new_decision.error or "").startswith(TIMEOUT_MESSAGE)
                 if late == MAX_LATE_DECISIONS:
-                    fault = f"{late} decisions were late: {decision.new_decision.error}."
+                    fault = f"{late} decisions took too long: {decision.new_decision.error}."
                     raise StrategyError(f"{player}: {fault}")
     if options.as_json:
         print_json([backtest_document(match, include_options=turn is not None) for match in tried])
@@ -113,7 +115,7 @@ def _in_turn(decision_points: list[DecisionPoint], turn: int) -> list[DecisionPo
             ", ".join(map(str, dict.fromkeys(point.step.turn for point in decision_points)))
             or "no turn"
         )
-        raise ConfigError(f"Nothing that can be tried was decided in turn {turn}, but in: {turns}.")
+        raise ConfigError(f"Turn {turn} has no decision to repeat. Turns that have one: {turns}.")
     return points_in_turn
 
 
@@ -176,7 +178,7 @@ def print_all(console: Console, matches: Sequence[BacktestedMatch]) -> None:
             console.print()
     tried = [decision for match in matches for decision in match.decisions]
     if not tried:
-        console.print("There is nothing to decide again: the log tells no position of ours.")
+        console.print("The log has no decision to repeat, because it stores no position of ours.")
         return
     for game in dict.fromkeys(match.game for match in matches):  # each has a judge of its own
         _print_sum(console, [match for match in matches if match.game == game])
@@ -193,12 +195,14 @@ def _print_sum(console: Console, matches: Sequence[BacktestedMatch]) -> None:
     ]
     among = f"in {len(matches)} matches" if len(matches) > 1 else "in this match"
     number = f"{len(differing)} of {len(tried)} decisions"
-    console.print(f"{matches[0].player_name} decides otherwise in {number} {among}", style="bold")
+    console.print(f"{matches[0].player_name} decides differently in {number} {among}", style="bold")
     for line in _judged([decision for _, decision in differing]):
         console.print(line, soft_wrap=True)
     failed = sum(decision.new_decision.error is not None for decision in tried)
     if failed:
-        console.print(f"It failed in {failed}, where a safe action took its place.", style="red")
+        console.print(
+            f"It failed in {failed}. A safe action replaced each of these decisions.", style="red"
+        )
     if not differing:
         return
     match, largest = max(differing, key=lambda item: abs(item[1].gain or 0.0))
@@ -206,11 +210,10 @@ def _print_sum(console: Console, matches: Sequence[BacktestedMatch]) -> None:
     console.print()
     by = "" if largest.gain is None else f", {_gain(largest)}"
     console.print(
-        f"The largest difference is in turn {turn} of match {match_id}{by}. All that was weighed "
-        "there:",
+        f"The largest difference is in turn {turn} of match {match_id}{by}. To see every option:",
         soft_wrap=True,
     )
-    print_command(f"try {shlex.quote(match.player)} --match {match_id} --turn {turn}")
+    print_command(f"backtest {shlex.quote(match.player)} --match {match_id} --turn {turn}")
 
 
 def _gain(tried: BacktestedDecision) -> str:
@@ -247,8 +250,10 @@ def _judged(differ: Sequence[BacktestedDecision]) -> Iterator[str]:
         [decision.gain for decision in differ if decision.gain is not None],
     )
     if judge is None or not gains:
-        judge_name = "nobody" if judge is None else judge.name
-        yield f"Whether that is better is not known: {judge_name} values none of these choices."
+        judge_name = (
+            "the game has no judge" if judge is None else f"{judge.name} values none of them"
+        )
+        yield f"It is not known whether these choices are better, because {judge_name}."
         return
     total = fsum(gains)
     form = judge.value_format.removeprefix("+")
@@ -257,10 +262,10 @@ def _judged(differ: Sequence[BacktestedDecision]) -> Iterator[str]:
         total_text = f"{abs(total):.2f} wins"
     valued = "" if len(gains) == len(differ) else f"{len(gains)} of "
     yield (
-        f"{judge.name} judges {valued}these choices to be {'better' if total >= 0 else 'worse'} "
-        f"than what was done: by {total_text} together, {each} each ({judge.unit})."
+        f"{judge.name} judges {valued}these choices {'better' if total >= 0 else 'worse'} than the "
+        f"original ones: by {total_text} in total, {each} each ({judge.unit})."
     )
-    yield "A gain above 0 is a better choice, below 0 a worse one, in the position as it was."
+    yield "A gain above 0 means a better choice, a gain below 0 a worse one."
 
 
 def print_turn(console: Console, match: BacktestedMatch) -> None:

@@ -21,22 +21,22 @@ class CostOptions(BotWorkload):
     """Workload to be estimated, and the format of the bill."""
 
     region: str | None = None
-    """The region of the prices; else that of the environment or the profile, else Frankfurt."""
+    """The AWS region. Default: that of the environment or the profile, or Frankfurt."""
     contest: bool = False
     """Estimate a one-day contest in the cloud instead of a bot."""
     contest_workload: ContestWorkload = field(default_factory=ContestWorkload)
     measure: bool = False
-    """First measure on this machine what a match uses, and keep it."""
+    """First measure on this machine what a match uses, and store the result."""
     as_json: Json = False
 
 
 def cost(*, options: CostOptions = CostOptions()) -> None:
-    """Print the bill of a load."""
+    """Print the estimated bill."""
     if options.measure:
         # The emulator and the handlers are slow to import, and not needed to add up a bill.
         from cardsharp_tools.costs.measure import measure, write_measured  # noqa: PLC0415
 
-        message_console().print("playing matches on this machine to measure them ...")
+        message_console().print("Playing matches on this machine to measure what they use ...")
         write_measured(measure(), MEASURED)
     prices = load_prices(options.region or default_region())
     measured = load_measured()
@@ -61,11 +61,12 @@ def cost(*, options: CostOptions = CostOptions()) -> None:
             line = f"{day.executions} executions at once, most of them of waiting clients."
             result_console().print(line)
         result_console().print(
-            f"{days:g} days in {prices.region}, prices of {prices.date}; what a match uses "
-            f"was measured on {measured.date} ({measured.matches} matches). Where each price is "
-            "from: cardsharp_tools/cost/prices.toml. Free is what never ends, once an "
-            "account; one that "
-            "was opened since July 2025 pays the rest from its credits for six months."
+            f"{days:g} days in {prices.region}, with prices of {prices.date}. The usage of a match "
+            f"was measured on {measured.date} ({measured.matches} matches). Sources of the prices "
+            "are in cardsharp_tools/costs/prices.toml. The free tier is the one that never ends; "
+            "an "
+            "account has it once. Accounts opened since July 2025 pay the rest from their "
+            "credits for six months."
         )
 
 

@@ -12,7 +12,9 @@ from cardsharp_tools.lab.options import DuelOptions, Player, Positive
 
 Games = Annotated[
     int | None,
-    Parameter(validator=Positive, help="So many games in place of --pairs, in whole deals."),
+    Parameter(
+        validator=Positive, help="Number of games instead of --pairs; rounded up to whole deals."
+    ),
 ]
 _USUAL = DuelOptions()
 
@@ -25,7 +27,7 @@ def duel(
     games: Games = None,
     game: RequiredGame = FIRST_GAME,
 ) -> None:
-    """Let two strategies play each deal from every side; prints FIRST's points."""
+    """Let two strategies play each deal from every seat, and print FIRST's points."""
     of_game = replace(options, game=game.name)
     if games is not None:
         of_game = replace(of_game, pairs=ceil(games / of_game.plan(first, second).matches_per_pair))

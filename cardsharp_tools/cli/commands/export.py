@@ -26,27 +26,30 @@ class ExportOptions(MatchSelection):
     """Options that select the decisions to export, and their format."""
 
     game: str | None = None
-    """For which game; Dead Man's Draw if you do not say."""
+    """The game. Default: Dead Man's Draw."""
     pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = 100
-    """Fresh deals, played from every side."""
+    """Number of new deals, each played from every seat."""
     seed: int = 1
-    """The same seed plays the same matches."""
-    value: bool = False
-    """Have the game's judge value each action: slow."""
+    """Random seed: the same seed plays the same matches."""
+    include_value: bool = False
+    """Add the value of each action according to the game's judge. This is slow."""
     dense: bool = False
-    """JSON Lines with every 0 of observation and mask: four times as large."""
+    """Write every 0 of observation and mask into JSON Lines. The file is four times as large."""
 
 
 def export(
-    file: Annotated[Path, Parameter(help="Where to write it: FILE.jsonl or FILE.parquet.")],
+    file: Annotated[Path, Parameter(help="The file to write: FILE.jsonl or FILE.parquet.")],
     first: Annotated[
-        str | None, Parameter(help="Who plays fresh matches; without it stored ones are told.")
+        str | None,
+        Parameter(help="The strategy that plays new matches. Default: write stored matches."),
     ] = None,
-    second: Annotated[str | None, Parameter(help="Against whom; else against itself.")] = None,
+    second: Annotated[
+        str | None, Parameter(help="The opponent of FIRST. Default: FIRST itself.")
+    ] = None,
     *,
     options: ExportOptions = ExportOptions(),
 ) -> None:
-    """Write each decision as a row: what was seen, allowed and done, and what came of it."""
+    """Write a row for each decision: observation, legal actions, action and result."""
     try:
         from cardsharp_tools.environments import dataset  # noqa: PLC0415 - an optional group
     except ImportError as error:
@@ -56,7 +59,9 @@ def export(
         stored = list(select_matches(options, of if options.game else None))
         tellers = (
             (
-                dataset.DatasetBuilder(match_game(stored_match[0]), include_value=options.value),
+                dataset.DatasetBuilder(
+                    match_game(stored_match[0]), include_value=options.include_value
+                ),
                 stored_match,
             )
             for stored_match in stored
@@ -69,7 +74,7 @@ def export(
         second, pairs = second or first, options.pairs
         plan = DuelPlan(game=of.name, first=first, second=second, pairs=pairs, seed=options.seed)
         check_players(plan)
-        rows = dataset.DatasetBuilder(of, include_value=options.value).rows_of_plan(plan)
+        rows = dataset.DatasetBuilder(of, include_value=options.include_value).rows_of_plan(plan)
         matches = pairs * plan.matches_per_pair
     number = dataset.write_rows(_counted(rows, matches), file, dense=options.dense)
     line = f"wrote {number:,} decisions into {file}"

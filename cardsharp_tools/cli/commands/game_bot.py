@@ -44,23 +44,23 @@ class JoinGameOptions(CommandOptions):
     url: str
     """The service's address, e.g. http://127.0.0.1:8000."""
     game: str | None = None
-    """The game's id there; else it takes a seat in public games as they come, until Ctrl-C."""
-    concurrency: Annotated[
-        int, Parameter(name="--at-once", validator=validators.Number(gte=1, lte=100))
-    ] = 4
-    """Without --game: how many games it plays at once."""
+    """The id of the game to join. Default: join public games as they open, until Ctrl-C."""
+    concurrency: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=100))] = 4
+    """Without --game: the maximum number of games at the same time."""
     proxy: ProxyAddress = None
     rooms: Annotated[
         tuple[int, ...],
-        Parameter(negative=(), help="Without --game: only games in this room; repeatable."),
+        Parameter(
+            negative=(), help="Without --game: join only games in this room. Can be repeated."
+        ),
     ] = ()
     nickname: str = "Cardsharp"
-    """The bot's nickname in the game."""
+    """The bot's name at the service."""
     strategy: str | None = None
-    """A strategy, FILE.py, or 'command'; else the game's best."""
+    """The strategy: its name, FILE.py, or a 'command'. Default: the game's best."""
     store: StoreFile = None
     as_json: Annotated[bool, Parameter(name="--json")] = False
-    """Print one JSON document a line."""
+    """Print one JSON document per line."""
 
     def seat_order(self, game: Game, match: str | None) -> Mapping[str, object]:
         """Return the seat order for a game; raise `ConfigError` for an unknown strategy."""
@@ -69,7 +69,7 @@ class JoinGameOptions(CommandOptions):
 
 
 def bot(*, options: JoinGameOptions, game: RequiredGame = FIRST_GAME) -> int:
-    """Join a game and play it, each step explained; the same again takes it up."""
+    """Join a game at a service and play it. Run it again to resume a game."""
     with proxy_option(options.proxy):
         return _played(game, options)
 
@@ -103,7 +103,9 @@ def _played(game: Game, options: JoinGameOptions) -> int:
 
 def _attend_public(game: Game, options: JoinGameOptions, store: Path) -> None:
     if game.list_open_games is None:
-        raise ConfigError(f"No service lists public games of {game.title}; give one by --game.")
+        raise ConfigError(
+            f"Services of {game.title} list no public games. Name the game with --game."
+        )
     lobby = game.list_open_games.load()
     options.seat_order(game, None)
     lobby(options.url)  # before anybody waits for what is none
@@ -130,7 +132,7 @@ def join_public_games(
         try:
             open_games = list_games(options.url)
         except Unreachable as error:
-            print_notice(f"{error} It is asked again.")
+            print_notice(f"{error} Trying again.")
             open_games = []
         for open_game in open_games:
             is_eligible = open_game.game_id not in joined_games and (
@@ -138,8 +140,8 @@ def join_public_games(
             )
             if is_eligible and len(playing) < options.concurrency:
                 print_notice(
-                    f"Joins {open_game.game_id}, where "
-                    f"{', '.join(open_game.players) or 'nobody'} is."
+                    f"Joining {open_game.game_id}. Players there: "
+                    f"{', '.join(open_game.players) or 'none yet'}."
                 )
                 playing[open_game.game_id] = order_match(
                     game, options.seat_order(game, open_game.game_id)
@@ -150,7 +152,7 @@ def join_public_games(
 
 def _ending(outcome: Body) -> str:
     if outcome["result"] == UNKNOWN:
-        return f"No seat for us: {outcome.get('reason')}."
+        return f"We got no seat: {outcome.get('reason')}."
     return f"We have {outcome['result']}."
 
 

@@ -31,14 +31,14 @@ class LadderOptions(CommandOptions):
     """Options of a climb: the ladder, how far to climb it, and how."""
 
     game: str | None = None
-    """The game of the ladder; by default Dead Man's Draw."""
+    """The game whose ladder to climb. Default: Dead Man's Draw."""
     lowest: Annotated[str | None, Parameter(name="--from")] = None
     """Start at this rung instead of the weakest."""
     highest: Annotated[str | None, Parameter(name="--to")] = None
-    """Stop at this rung; exits with 1 if it is not beaten."""
+    """Stop at this rung. The exit code is 1 if the strategy does not beat it."""
     pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = MAX_PAIRS
-    """Most deals before a rung counts as undecided."""
-    rerun: Annotated[bool, Parameter(name="--anew")] = False
+    """Maximum number of deals before a rung counts as undecided."""
+    rerun: bool = False
     """Ignore stored results; play all rungs on new deals."""
     luck_adjusted: LuckAdjusted = False
     workers: Workers = None
@@ -54,7 +54,9 @@ class LadderOptions(CommandOptions):
         first, last = self.lowest or names[0], self.highest or names[-1]
         for option, name in (("--from", first), ("--to", last)):
             if name not in names:
-                raise ConfigError(f"{option} {name} is no rung of this ladder: {', '.join(names)}.")
+                raise ConfigError(
+                    f"{option} {name} is not a rung of this ladder: {', '.join(names)}."
+                )
         if names.index(first) > names.index(last):
             raise ConfigError(f"--from {first} is above --to {last}: {', '.join(names)}.")
         return names[names.index(first) : names.index(last) + 1]
@@ -71,7 +73,7 @@ class LadderOptions(CommandOptions):
 
 
 def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
-    """Let PLAYER meet a game's own players, the weakest first, until one is not beaten."""
+    """Let PLAYER play against a game's own players, from the weakest up."""
     began, processes = monotonic(), options.workers or core_count()
     plan = options.plan(player)
     message_console().print(
@@ -124,15 +126,20 @@ def _print(climb: Climb, seconds: float, processes: int) -> None:
     console.print()
     console.print(f"You beat {beaten}; {then}", soft_wrap=True)
     console.print(
-        f"{plan.first} has the rating {climb.rating} (95 %), where the ladder's mean is "
-        f"{MEAN_RATING:,.0f}: {number:,} matches, {seconds:.0f} s on {processes} processes now.",
+        f"{plan.first} has the rating {climb.rating} (95 % interval; the ladder's mean is "
+        f"{MEAN_RATING:,.0f}) after {number:,} matches. This run took {seconds:.0f} s on "
+        f"{processes} processes.",
         soft_wrap=True,
     )
     if barrier is not None:
         game = "" if plan.game == DEFAULT_GAME else f" --game {plan.game}"
-        command = f"lab duel {shlex.quote(plan.first)} {barrier.rung.name}{game} -n 20 --keep 5"
+        command = (
+            f"lab duel {shlex.quote(plan.first)} {barrier.rung.name}{game} -n 20 --save-matches 5"
+        )
         console.print(
-            f"Matches to learn from: {program_name()} {command}", style="dim", soft_wrap=True
+            f"To store matches to learn from: {program_name()} {command}",
+            style="dim",
+            soft_wrap=True,
         )
 
 

@@ -39,20 +39,21 @@ _LOOKED_AT = 200  # so many of the newest matches are looked through
 class LessonOptions(CommandOptions):
     """Number of questions in a lesson, and where they are asked."""
 
-    count: Annotated[
-        int, Parameter(name=("-n", "--number"), validator=validators.Number(gte=1))
-    ] = 10
+    count: Annotated[int, Parameter(name=("-n", "--count"), validator=validators.Number(gte=1))] = (
+        10
+    )
+    """Number of decisions."""
     browser: bool = False
-    """Ask in a browser instead of this terminal."""
+    """Repeat the decisions in a browser instead of this terminal."""
     port: Port = 0
     open: OpenBrowser = None
     store: Store = None
     as_json: Annotated[bool, Parameter(name="--json")] = False
-    """List what is to be asked, and ask nothing."""
+    """Print the decisions as JSON instead of asking you."""
 
 
 def lesson(*, options: LessonOptions = LessonOptions(), game: RequiredGame = FIRST_GAME) -> None:
-    """Answer again where you lost most in your matches; what you know by now comes back later."""
+    """Repeat the decisions that cost you most in your matches."""
     session = start_lesson(game, options)
     if options.as_json:
         print_json([question.card.model_dump(mode="json") for question in session.questions])
@@ -78,16 +79,18 @@ def start_lesson(game: Game, options: LessonOptions) -> LessonSession:
             try:
                 lessons.scan_match(game, log, record)
             except StoreError as error:
-                print_error(f"Match {record.match_id} is left out: {error}")
+                print_error(f"Match {record.match_id} is skipped: {error}")
         lessons.write(file)
         due = lessons.due(game, today)[: options.count]
         if not due:
             rest = [card.due for card in lessons.cards if card.game == game.name]
             raise ConfigError(
-                f"Nothing is to be asked before {min(rest)}; play more, and come back then."
+                f"No decision is due before {min(rest)}. Play more matches, or come back then."
                 if rest
-                else f"There is no mistake of yours in a match of {game.title}; play by "
-                "`cardsharp versus`."
+                else (
+                    f"Your matches of {game.title} contain no mistake. Play more with `cardsharp "
+                    "versus`."
+                )
             )
         asking = [question for card in due if (question := _question_of(card, game, log))]
     return LessonSession(game, asking, lessons, file, today)
@@ -101,7 +104,7 @@ def _question_of(card: Exercise, game: Game, log: MatchReader) -> ExerciseQuesti
     try:
         return make_question(card, game, log)
     except StoreError as error:
-        print_error(f"A question about match {card.match} is left out: {error}")
+        print_error(f"A question about match {card.match} is skipped: {error}")
         return None
 
 
@@ -118,7 +121,7 @@ def _ask_all(session: LessonSession, console: Console) -> None:
             return
         correction = session.answer(place, decision.action)
         if correction is None:
-            console.print("Nobody can value that; it is asked again tomorrow.")
+            console.print("This position cannot be evaluated. The question comes again tomorrow.")
             continue
         verdict = ("Right. " if correction.is_correct else "No. ", "bold")
         console.print(Text.assemble(verdict, correction.comparison_text))

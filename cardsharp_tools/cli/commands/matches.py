@@ -37,9 +37,9 @@ class MatchesOptions(CommandOptions):
     day: datetime | None = None
     """Only matches that started on this day (UTC)."""
     status: MatchStatus | None = None
-    """Only announced, running or finished matches."""
+    """Only matches with this status."""
     limit: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 20
-    """The maximum number of matches."""
+    """Maximum number of matches to list."""
     store: Store = None
     as_json: Json = False
 
@@ -51,7 +51,7 @@ matches = cyclopts.App(name="matches", help_epilogue=command("matches").epilogue
 def list_matches(
     source: MatchSourceName = None, /, *, options: MatchesOptions = MatchesOptions()
 ) -> None:
-    """Print matches, the last started first."""
+    """Print matches. The match that was started last comes first."""
     with find_source(source or options.store).open_reader() as log:
         records = log.matches(options.day and options.day.date(), options.status, options.limit)
     print_matches(records, source or store_or_default(options.store), as_json=options.as_json)
@@ -74,7 +74,7 @@ def print_matches(matches: Sequence[MatchRecord], source: str, *, as_json: bool)
         return
     console = result_console()
     if not matches:
-        console.print(f"no such match in {source}")
+        console.print(f"{source} has no such match.")
         return
     narrow = console.width < _NARROW
     names = ("match", "started (UTC)", "players", "result", "score", "turns")[: 6 - narrow]
@@ -95,18 +95,21 @@ class PruneOptions(CommandOptions):
     """Options that select the matches to delete, and whether to ask first."""
 
     older_than: Annotated[timedelta, Parameter(converter=parse_duration)]
-    """Ended longer ago than this, e.g. 30d or 12h."""
+    """Delete matches that ended longer ago than this, such as 30d or 12h."""
     dry_run: bool = False
-    """Only say what would be deleted."""
+    """Only print what would be deleted."""
     yes: bool = False
-    """Do not ask."""
+    """Delete without asking."""
     store: Store = None
     as_json: Json = False
 
 
 @matches.command
 def prune(*, options: PruneOptions) -> None:
-    """Delete matches that ended long ago from a SQLite match log; running ones are kept."""
+    """Delete matches that ended long ago from a SQLite match log.
+
+    Running matches stay.
+    """
     current_time = datetime.now(UTC)
     with open_log_for_writing(options.store) as log:
         ids = log.ids_finished_earlier_than(current_time - options.older_than)
@@ -118,13 +121,15 @@ def prune(*, options: PruneOptions) -> None:
             if all(record.ttl is None for record in log.running_matches()):
                 log.vacuum()
     done = "deleted" if deleted else "would be deleted" if options.dry_run else "kept"
-    line = f"{number} {done}" if ids else "no match ended so long ago"
+    line = f"{number} {done}" if ids else "No match ended that long ago."
     print_result({"matches": ids, "deleted": deleted}, line, as_json=options.as_json)
 
 
 def _agreed(number: str) -> bool:
     if not sys.stdin.isatty():
-        raise ConfigError(f"{number} would be deleted; say --yes, or --dry-run to look.")
+        raise ConfigError(
+            f"{number} would be deleted. Add --yes to delete, or --dry-run to see the list."
+        )
     message_console().print(f"Delete {number} for good? [y/N] ", end="")
     return input().strip().lower() in {"y", "yes"}
 

@@ -27,17 +27,15 @@ PROGRAM_STARTERS = (
 
 
 def new(
-    file: Annotated[Path, Parameter(help="Where to write it, such as mine.py or mine.js.")],
+    file: Annotated[Path, Parameter(help="The file to create, such as mine.py or mine.js.")],
     *,
-    game: Annotated[
-        str | None, Parameter(help="For which game; Dead Man's Draw if you do not say.")
-    ] = None,
+    game: Annotated[str | None, Parameter(help="The game. Default: Dead Man's Draw.")] = None,
     template: Annotated[
-        str | None, Parameter(name="--from", help="A strategy of ours to begin with, such as rule.")
+        str | None, Parameter(help="Begin with a copy of this strategy, such as rule.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a short strategy that plays at once, with comments that say how to go on."""
+    """Create a short, complete strategy with comments that explain it."""
     of = game_named(game)
     file = file if file.suffix else file.with_suffix(SUFFIX)
     if template is None:
@@ -45,7 +43,10 @@ def new(
     else:  # where it is alone in its file
         starter = Path(inspect.getfile(registry_for(of.strategy_package).factory(template)))
         if file.suffix != SUFFIX or starter.read_text("utf-8").count("\n@strategy(") != 1:
-            message = f"{file} cannot begin with '{template}'; leave --from out, or take another."
+            message = (
+                f"{file} cannot be a copy of '{template}'. Remove --template, or name another "
+                "strategy."
+            )
             raise ConfigError(message)
     text = starter.read_text("utf-8").replace(
         f'"{template or DEFAULT_FILE_STEM}"', f'"{_name(file)}"'
@@ -65,7 +66,7 @@ def new(
         print_json({"file": str(file), "strategy": name, "game": of.name})
         return
     console = result_console()
-    console.print(f"wrote {file}, a strategy that plays as it is. Try it, then change it:")
+    console.print(f"Created {file}, a strategy that can play already. Try it, then change it:")
     console.print()
     lines = [line.removeprefix("cardsharp ").partition("#")[::2] for line in tries]
     width = max(len(command.rstrip()) for command, _ in lines)
@@ -84,14 +85,13 @@ def _starter(of: Game, file: Path) -> Path:
     if file.suffix != SUFFIX:
         suffixes = " or ".join((SUFFIX, *programs))
         raise ConfigError(
-            f"{file} must end in {suffixes} for {of.title}; docs/programs.md tells how a "
-            "program in "
-            "any other language plays."
+            f"For {of.title} the name {file} must end in {suffixes}. docs/programs.md explains how "
+            "a program in any other language plays."
         )
     spec = None if of.starter_module is None else find_spec(of.starter_module)
     if spec is None or spec.origin is None:
         names = ", ".join(game.name for game in all_games() if game.starter_module is not None)
-        raise ConfigError(f"There is no starter for {of.title}; there is one for: {names}.")
+        raise ConfigError(f"There is no template for {of.title}. There is one for: {names}.")
     return Path(spec.origin)
 
 
@@ -99,5 +99,7 @@ def _name(file: Path) -> str:
     """Return the strategy's name, made from its file's name so that two files are two players."""
     name = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
     if not name:
-        raise ConfigError(f"{file} gives the strategy no name; use letters or digits.")
+        raise ConfigError(
+            f"The name of {file} has no letter or digit to name the strategy after. Choose another."
+        )
     return name

@@ -11,9 +11,12 @@ from cardsharp_tools.cli.options import Json, Port
 from cardsharp_tools.local_play import game_service
 from cardsharp_tools.local_server.http_server import HOST
 
-Host = Annotated[str, Parameter(help="The address to listen on; 0.0.0.0 for all.")]
+Host = Annotated[str, Parameter(help="The address to listen on; 0.0.0.0 accepts other machines.")]
 StoreName = Annotated[
-    str, Parameter(help="sqlite:FILE keeps the games; emulator: DynamoDB of an AWS emulator.")
+    str,
+    Parameter(
+        help="Where games are stored: sqlite:FILE, or emulator for DynamoDB of an AWS emulator."
+    ),
 ]
 
 
@@ -25,13 +28,16 @@ def serve(
     as_json: Json = False,
     game: RequiredGame = FIRST_GAME,
 ) -> None:
-    """Serve games through the handler that the cloud runs, until Ctrl-C."""
+    """Serve the game's HTTP API until Ctrl-C. It is the code that runs in the cloud."""
 
     def announce(url: str) -> None:
         document = {"url": url, "openapi": f"{url}/openapi.json", "docs": f"{url}/docs"}
-        lines = (f"{game.title} at {url}, its API at {url}/docs", Text("Ctrl-C stops it.", "dim"))
+        lines = (
+            f"{game.title} is served at {url}. API documentation: {url}/docs",
+            Text("Ctrl-C stops it.", "dim"),
+        )
         print_result(document, *lines, as_json=as_json)
 
     game_service.serve(game, announce, store, (host, port))
     if not as_json:
-        result_console().print(f"{game.title} is closed")
+        result_console().print(f"{game.title} is stopped.")

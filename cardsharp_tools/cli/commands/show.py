@@ -17,8 +17,8 @@ from cardsharp_tools.terminal.analysis_report import AnalysisReport, print_analy
 from cardsharp_tools.terminal.match_printer import match_document, print_title, printer_for
 from cardsharp_tools.terminal.progress import track
 
-TurnNumber = Annotated[int | None, Parameter(help="Only this turn, counted from 1.")]
-RequiredTurnNumber = Annotated[int, Parameter(help="The turn's number, counted from 1.")]
+TurnNumber = Annotated[int | None, Parameter(help="Show only this turn. Turns count from 1.")]
+RequiredTurnNumber = Annotated[int, Parameter(help="The number of the turn. Turns count from 1.")]
 
 
 def show(
@@ -30,7 +30,7 @@ def show(
     as_json: Json = False,
     game: OptionalGame = None,
 ) -> None:
-    """Print a match from its log: who did what, why, and the score after each turn."""
+    """Print a match turn by turn: the moves, our reasons, and the score."""
     record, moves, withdrawn = open_match(match, store, game)
     drawing, branches = printer_for(match_game(record)), branches_in_log(record.match_id)
     if as_json:
@@ -47,14 +47,15 @@ def show(
             scores = " : ".join(map(str, (outcome and outcome.scores) or ()))
             outcome_text = "" if outcome is None else f", {outcome.result} {scores}".rstrip()
             line = (
-                f"other course from step {step}: {branch.match_id}, "
+                f"another course from step {step} on: {branch.match_id}, "
                 f"{' v '.join(side_names(header))}"
             )
             result_console().print(f"{line}{outcome_text}", soft_wrap=True)
     if withdrawn:
         numbers = ", ".join(map(str, withdrawn))
         message_console().print(
-            f"the arena went back: the moves {numbers} were lost and played anew"
+            f"The arena went back to an earlier state. The moves {numbers} were lost and played "
+            "again."
         )
 
 
@@ -67,7 +68,7 @@ def why(
     as_json: Json = False,
     game: OptionalGame = None,
 ) -> None:
-    """Print what we saw, weighed and chose at each decision of a turn."""
+    """Print for each decision of a turn what we saw, considered and chose."""
     record, moves, _ = open_match(match, store, game)
     printer_for(match_game(record)).explain_turn(record, moves, turn, as_json=as_json)
 
@@ -84,7 +85,7 @@ def analyse(
     as_json: Json = False,
     game: OptionalGame = None,
 ) -> None:
-    """Print who decided how well, what the cards brought, and the worst decisions."""
+    """Print how well each side decided, how much was luck, and the worst decisions."""
     record, moves, _ = open_match(match, store, game)
     match_analysis = analysis_of(match_game(record), record, moves, track)
     report = AnalysisReport.from_header(match_analysis, header_of(record))

@@ -85,9 +85,9 @@ class StatsOptions(CommandOptions):
     tag: str | None = None
     """Only matches with this tag."""
     limit: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 100
-    """Judge the newest so many matches."""
+    """Maximum number of matches to judge, the newest first."""
     html: Path | None = None
-    """Write one page there instead: charts of all matches, and who deserved to win."""
+    """Write a page into this file: charts of all matches, and who deserved to win."""
     workers: Workers = None
     store: Store = None
     as_json: Json = False
@@ -112,7 +112,7 @@ def print_game_stats(
     options: StatsOptions = StatsOptions(),
     game: RequiredGame = FIRST_GAME,
 ) -> None:
-    """Measure how well we decided and how lucky we were, in what a game's bot or service keeps."""
+    """Show over many matches how well we decided and how lucky we were."""
     with find_source(source or options.store, game).open_reader() as log:
         _stats(options, game, log, source)
 
@@ -195,7 +195,7 @@ def _print(judged: JudgedMatchSet, by: GroupBy) -> None:
     console.print(table)
     console.print()
     if by is GroupBy.STRATEGY and judged.ratings:
-        both = ("plain", "less luck")
+        both = ("plain", "adjusted")
         table = borderless_table("rating", *both, right_aligned=both, column_gap=1)
         for name, two in judged.ratings.items():
             table.add_row(name, *("-" if rating is None else str(rating) for rating in two))
@@ -219,7 +219,7 @@ def _table(
 ) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(by.value, max_width=14, overflow="fold")
-    less_luck = ("less luck",) if any(group.luck_adjusted_mean for group in groups.values()) else ()
+    less_luck = ("adjusted",) if any(group.luck_adjusted_mean for group in groups.values()) else ()
     for name in ("matches", "result", *less_luck, "accuracy", "blunders", *counts):
         table.add_column(name, justify="right", no_wrap=True)
     for name, group in groups.items():

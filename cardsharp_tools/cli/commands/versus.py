@@ -39,7 +39,7 @@ from cardsharp_tools.match_sources.match_logs import LAST_MATCH, data_folder
 from cardsharp_tools.terminal.human_player import PlayerQuit, ReadLine, TerminalPlayer
 from cardsharp_tools.terminal.screen import Invitation
 
-_REJOIN_HINT = "You have left; the same command takes your seat again."
+_REJOIN_HINT = "You have left the game. Run the same command to take your seat again."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,16 +49,17 @@ class BrowserOptions(CommandOptions):
     browser: bool = False
     """Play in a browser instead of this terminal."""
     invite: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=7))] = 0
-    """In a browser: how many people you invite; each gets a link to a seat."""
+    """In a browser: number of people to invite. Each of them gets a link to a seat."""
     host: Annotated[
         str | None,
         Parameter(
-            help="In a browser: the address to listen on, so that people in your network reach "
-            "it; 0.0.0.0 for any. Else only this machine does."
+            help="In a browser: the address to listen on; 0.0.0.0 lets your network reach the "
+            "page. "
+            "Default: only this machine."
         ),
     ] = None
     port: Annotated[int | None, Parameter(validator=validators.Number(gte=0, lte=65535))] = None
-    """In a browser: the page's port."""
+    """In a browser: the port of the page."""
     open: OpenBrowser = None
 
 
@@ -67,36 +68,36 @@ class VersusOptions(CommandOptions):
     """Options of a match: the other players, the hints and explanations, and the deal."""
 
     bots: Annotated[int | None, Parameter(validator=validators.Number(gte=1, lte=7))] = None
-    """The number of bots against you, in games that leave it open."""
+    """Number of bots that play against you, in games that allow several."""
     partner: str | None = None
-    """Your partner, in a game of partners: a strategy, FILE.py, or 'command'."""
+    """The strategy of your partner, in games with partners. Default: that of the opponents."""
     hints: bool = False
-    """Say at each turn what our best player would do."""
-    explain: Annotated[bool, Parameter(name="--why")] = False
-    """Tell the bots' reasons when a round is over."""
+    """Show at each turn what our best player would do."""
+    explain: bool = False
+    """Show the bots' reasons at the end of each round."""
     teach: bool = False
-    """Your first match? Explain the rules, and each card or bet when it first comes up."""
+    """Explain the rules, and each card or bet when it first comes up."""
     seed: str | None = None
-    """The same seed deals the same cards; without it, chance."""
+    """Random seed: the same seed deals the same cards. Default: a random deal."""
     from_position: Annotated[
         str | None,
         Parameter(
-            name="--from",
-            help="Take another option in a stored match, and play on: MATCH@STEP, as watch counts "
-            "steps. What you did not know then is dealt anew.",
+            help="Continue a stored match from MATCH@STEP, where `watch` shows the number of the "
+            "step. "
+            "Cards that you did not know at that step are dealt again.",
         ),
     ] = None
     same_cards: bool = False
-    """With --from, of a match that is over: the cards come as they came there."""
+    """With --from-position of a finished match: deal the cards as they came in it."""
     url: str | None = None
-    """Join a game at the service of that address, with --game; else list the public ones there."""
+    """Address of a service. With --game join that game; without it, list the public games."""
     game: str | None = None
-    """That game's uuid; it must not have started."""
+    """The uuid of the game to join. It must not have started."""
     proxy: ProxyAddress = None
     nickname: str = "Guest"
-    """Your nickname in the game."""
+    """Your name at the service."""
     as_json: Annotated[bool, Parameter(name="--json")] = False
-    """Talk on stderr; the result as JSON at last."""
+    """Print the result as JSON at the end. The dialogue goes to stderr."""
 
     @property
     def changes_match(self) -> bool:
@@ -109,7 +110,7 @@ Opponent = Annotated[
     str | None,
     Parameter(
         name=("--opponent", "--opponents", "--strategy"),
-        help="Who plays against you: a strategy, FILE.py, or 'command'; else our best.",
+        help="Your opponent: a strategy, FILE.py, or a 'command'. Default: our best strategy.",
     ),
 ]
 
@@ -121,14 +122,16 @@ def versus(
     browser: BrowserOptions = BrowserOptions(),
     game: RequiredGame = FIRST_GAME,
 ) -> int:
-    """Play yourself, in this terminal or a browser, against any player."""
+    """Play against any strategy, in this terminal or in a browser."""
     if not browser.browser and browser != BrowserOptions():
-        raise ConfigError("Only a page is served and has links; add --browser.")
+        raise ConfigError("--invite, --host, --port and --open are for a page. Add --browser.")
     if options.url is None and options.game is None:
         setting = _setting(opponent, options, browser.invite, game)
         return serve(setting, options, browser) if browser.browser else play(setting, options)
     if opponent or options.changes_match:
-        raise ConfigError("Who plays at a service, and what is dealt, is decided there.")
+        raise ConfigError(
+            "A service decides who plays and what is dealt. Remove the options about that."
+        )
     with proxy_option(options.proxy):
         return _play_at_service(game, options, browser)
 
@@ -147,10 +150,13 @@ def _play_at_service(game: Game, options: VersusOptions, page: BrowserOptions) -
 def _setting(opponent: str | None, options: VersusOptions, invited: int, game: Game) -> MatchConfig:
     if options.from_position is None:
         if options.same_cards:
-            raise ConfigError("Which cards came is known of a stored match; add --from.")
+            raise ConfigError(
+                "--same-cards repeats the cards of a stored match. Name the match with "
+                "--from-position."
+            )
         return MatchConfig(game, opponent, options.partner, options.bots, 1 + invited, options.seed)
     if options.bots or invited:
-        raise ConfigError("Who plays is decided with --from; leave out --bots and --invite.")
+        raise ConfigError("--from-position already fixes the players. Remove --bots and --invite.")
     is_last = options.from_position.partition("@")[0] == LAST_MATCH
     of = None if game == FIRST_GAME and not is_last else game
     point = parse_branch_point(options.from_position, of, same_cards=options.same_cards)
@@ -178,14 +184,14 @@ def list_public_games(games: Sequence[OpenGame], options: VersusOptions) -> None
     ]
     print_result(documents, *(lines or [none]), as_json=options.as_json)
     if lines and not options.as_json:
-        message_console().print("Join one by --game and its id; --nickname says who you are.")
+        message_console().print("Join a game with --game ID. Set your name with --nickname.")
 
 
 def join(game: Game, options: VersusOptions) -> None:
     """Take a seat in a match at a service, and play it to its end."""
     screens = screen_class(game)
     if options.url is None or options.game is None:
-        raise ConfigError("A game at a service is named by both --url and --game; give both.")
+        raise ConfigError("To join a game at a service, give both --url and --game.")
     invitation = Invitation(options.url, options.game, options.nickname)
     advisor = MatchConfig(game).advisor()
     console = message_console() if options.as_json else result_console()
@@ -224,7 +230,11 @@ def play(config: MatchConfig, options: VersusOptions) -> int:
     if options.as_json:
         _print_outcome(names, you in sitting.winners, sitting.player_quit, match_id)
     elif match_id is not None:
-        for command in (f"show {match_id}", f"why {match_id} 1", f"versus --from {match_id}@1"):
+        for command in (
+            f"show {match_id}",
+            f"why {match_id} 1",
+            f"versus --from-position {match_id}@1",
+        ):
             print_command(command, console=console)
     return _exit(sitting.failing_bots, sitting.faults)
 
@@ -243,7 +253,7 @@ def _exit(useless: set[str], faults: Mapping[str, int]) -> ExitCode:
     for name, number in faults.items():
         if name not in useless:
             decisions = "A decision" if number == 1 else f"{number} decisions"
-            print_error(f"{decisions} of {name} failed; a safe action was played instead.")
+            print_error(f"{decisions} of {name} failed. A safe action was played instead.")
     if useless:
         return ExitCode.FAILED
     return ExitCode.REPLACED if faults else ExitCode.OK
@@ -265,14 +275,18 @@ def serve(config: MatchConfig, options: VersusOptions, browser: BrowserOptions) 
     )
     with serve_room(room, host, browser.port or 0) as links:
         host_link, *guest_links = links
-        lines = [host_link, *(f"For somebody you invite: {link}" for link in guest_links)]
+        lines = [host_link, *(f"Link for a person that you invite: {link}" for link in guest_links)]
         if not is_local(host):
-            lines += [
-                "Whoever in your network has a link can play on its seat; nothing is encrypted."
-            ]
+            lines.append(
+                "Everybody in your network who has a link can play on its seat. Nothing is "
+                "encrypted."
+            )
         elif guest_links:
-            lines.append("Only this machine reaches them; with --host 0.0.0.0 your network does.")
-        for line in (*lines, "Ctrl-C closes the table."):
+            lines.append(
+                "The links work only on this machine. With --host 0.0.0.0 they work in your "
+                "network."
+            )
+        for line in (*lines, "Press Ctrl-C to close the table."):
             console.print(line, soft_wrap=True)
         open_page(host_link, browser.open)
         run_room(room)
@@ -283,13 +297,13 @@ def serve_remote(game: Game, options: VersusOptions, browser: BrowserOptions) ->
     """Let people play a service's matches in a browser here, until Ctrl-C."""
     if game.browser_client is None or options.url is None or browser.invite or browser.host:
         raise ConfigError(
-            "Only games of Blef at the service that --url names are played in a browser, and by "
-            "one person; leave --browser out, or --invite and --host."
+            "At a service, only one person can play in a browser, and only Blef, with --url. "
+            "Remove --browser, or remove --invite and --host."
         )
     app = game.browser_client.load()(options.url)
     server = BackgroundServer("The page", app, port=browser.port or 0)
     link = f"{server.url}/#{options.game or ''}"
-    result_console().print(f"Play at {link} (Ctrl-C ends).", soft_wrap=True)
+    result_console().print(f"Play at {link}. Press Ctrl-C to stop.", soft_wrap=True)
 
     server.run(lambda: open_page(link, browser.open))
     return ExitCode.OK

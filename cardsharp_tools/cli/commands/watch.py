@@ -28,11 +28,11 @@ class WatchOptions(CommandOptions):
     """Output of `cardsharp watch`: a page in the browser, a file, or JSON."""
 
     html: Path | None = None
-    """Write one page there instead, which opens from disk without a network."""
+    """Write the page into this file, which opens without a network."""
     svg: Path | None = None
-    """Write its most eventful turn there instead, as a picture that plays."""
+    """Write an animated SVG of the most eventful turn into this file."""
     public: bool = False
-    """Leave our reasons out of a file or JSON."""
+    """Leave our reasons out of the file or the JSON."""
     port: Port = 0
     open: OpenBrowser = None
     store: Store = None
@@ -46,7 +46,7 @@ def watch(
     options: WatchOptions = WatchOptions(),
     game: OptionalGame = None,
 ) -> None:
-    """Look at a match in the browser, step by step; one that is played moves on by itself."""
+    """Show a match in the browser, step by step. A running match is shown live."""
     source, match_id = find_match_source(match, options.store, game)
     if not (options.html or options.svg or options.as_json):
         with serve_match_pages(source, options.port) as address:
@@ -54,7 +54,7 @@ def watch(
         return
     record = source.match(match_id)
     if record is None:
-        raise ConfigError(f"There is no match {match_id}.")
+        raise ConfigError(f"There is no match {match_id}. `cardsharp matches` lists the matches.")
     rendered_match = render_match(record, source.moves(match_id), hide_private=options.public)
     if options.html is not None:
         pages = MatchSite(
@@ -76,7 +76,9 @@ def watch(
 def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
     write_file(file, text)
     print_result(
-        {"match": match_id, "file": str(file)}, f"{file} opens in any browser", as_json=as_json
+        {"match": match_id, "file": str(file)},
+        f"Created {file}. Any browser opens it.",
+        as_json=as_json,
     )
 
 
@@ -89,7 +91,7 @@ def open_page(url: str, open_browser: bool | None) -> None:
 def show_until_stopped(url: str, open_browser: bool | None) -> None:
     """Say where a page is, open it where that is wanted or this is a terminal, wait for Ctrl-C."""
     result_console().print(url)
-    result_console().print("Ctrl-C closes it.", style="dim")
+    result_console().print("Press Ctrl-C to stop serving the page.", style="dim")
     open_page(url, open_browser)
     with suppress(KeyboardInterrupt):
         threading.Event().wait()

@@ -116,7 +116,7 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
             return (
                 f"{matching_bets[0].name} is not allowed now; it must be higher than the last bet."
             )
-        return "That is none of the bets; type a number of the list, or ? to see them all."
+        return "That is not one of the bets. Type a number of the list, or ? to see all bets."
 
     def move_text(
         self, previous_state: SimulatedBlefMatch, action: int, next_state: SimulatedBlefMatch

@@ -2,7 +2,7 @@
 
 Nothing is remembered between decisions; all that you may know is in the position. Try it:
 
-  cardsharp blef versus mine.py --why                # you against it
+  cardsharp blef versus mine.py --explain            # you against it
   cardsharp lab duel --game blef mine.py greedy      # how strong is it?
   cardsharp ladder --game blef mine.py               # who is the next to beat?
 """

@@ -8,9 +8,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from cardsharp.bot.settings import PREFIX
 from cardsharp.client.config import RequestLimits
@@ -43,15 +40,15 @@ class ArenaOptions(CommandOptions):
     """The arena and the player; what is not given comes from the environment."""
 
     url: str | None = None
-    """The arena's address; else CARDSHARP_ARENA_URL."""
+    """The arena's address. Default: CARDSHARP_ARENA_URL."""
     user: str | None = None
-    """Our user id; else CARDSHARP_USER."""
+    """Our user id at the arena. Default: CARDSHARP_USER."""
     digest: bool = False
-    """Authenticate by Digest instead of Basic."""
+    """Use Digest authentication instead of Basic."""
     insecure: bool = False
-    """Send the password over http in a private network."""
-    ca_file: Annotated[Path | None, Parameter(name="--ca")] = None
-    """CA file to trust, for an arena with a certificate of its own."""
+    """Allow to send the password over plain http. Only do this in a private network."""
+    ca_file: Path | None = None
+    """File with the certificates of a CA to trust, if the arena has its own CA."""
     proxy: ProxyAddress = None
 
 
@@ -85,8 +82,8 @@ def environment_for(
     environment |= overrides
     if environment.get("CARDSHARP_USER") == ADMIN:
         raise ConfigError(
-            f"'{ADMIN}' is the arena's organiser, who plays no match; "
-            "give a player's id (--user or CARDSHARP_USER), e.g. 636438380ee778617e6e5be8."
+            f"'{ADMIN}' is the arena's organiser, who plays no matches. Give the id of a player "
+            "(--user or CARDSHARP_USER), such as 636438380ee778617e6e5be8."
         )
     environment.setdefault("CARDSHARP_STORE", default_store())
     environment.setdefault("CARDSHARP_QUEUE", f"memory:{uuid.uuid4()}")
@@ -114,7 +111,7 @@ def _by_flags(faults: str, option_variables: Iterable[str]) -> str:
 def ask_password(variable: str, account: str) -> str:
     """A password that is typed; raises `ConfigError` where nobody is there, to set the variable."""
     if not sys.stdin.isatty():
-        raise ConfigError(f"Set {variable}; there is no terminal to ask for it.")
+        raise ConfigError(f"Set {variable}, because there is no terminal to ask for the password.")
     return getpass.getpass(f"Password of {account}: ")
 
 

@@ -50,12 +50,14 @@ def run_bot(
     with bot_slot(assembly) as take:
         first = take()
         if first:
-            notify(f"attending {attends}")
+            notify(f"playing at {attends}")
         elif options.standby:
-            notify(f"standing by: another bot with this match log attends {attends}")
+            notify(f"standing by: another bot with this match log plays at {attends}")
         else:
-            notify(f"attending {attends} So does another bot with this match log; see --standby.")
-        notify(f"Ctrl-C: no new matches. The program's own log is {bot_log_path()}.")
+            notify(
+                f"playing at {attends} Another bot with this match log does, too; see --standby."
+            )
+        notify(f"Press Ctrl-C to take no new matches. The program's log is {bot_log_path()}.")
         backlog_reporter = partial(report_backlog, notify, assembly.queue, options.concurrency)
         home = LambdaSchedulerOptions(
             concurrency=options.concurrency,
@@ -64,7 +66,7 @@ def run_bot(
         )
         listen = None
         if options.standby and not first:
-            listen = standby_poller(assembly, take, lambda: notify(f"now attending {attends}"))
+            listen = standby_poller(assembly, take, lambda: notify(f"now playing at {attends}"))
         news = _News(assembly.dispatcher, options, notify)
         work = run_bot_runtime(
             assembly.dispatcher, home, worker_time=WORKER_TIME, poller_handler=listen
@@ -80,7 +82,7 @@ def _attend(home: LambdaScheduler, news: "_News", once: bool, say: Callable[[str
         while not (heard or (once and news.has_finished)):
             news.tell_calmly()
         if heard:
-            say("no new matches.")
+            say("No new matches are taken.")
         home.stop_accepting()
         _play_on(home, news, heard, say)
         news.tell()
@@ -94,7 +96,7 @@ def _play_on(
     due = monotonic() + PLAYED_ON if ends else inf
     if home.running_count:
         then = f"played on for {PLAYED_ON:g} s" if ends else "played to the end"
-        say(f"{home.running_count} running, {then}; Ctrl-C again stops at once.")
+        say(f"{home.running_count} running matches are {then}. Ctrl-C again stops at once.")
     while home.running_count:
         if len(heard) > 1 or monotonic() > due:
             raise Stopped(heard[-1])
@@ -170,9 +172,9 @@ def report_backlog(
     if not (isinstance(queue, MemoryQueue) and queue.visible_count):
         return
     if running >= concurrency:
-        notify(f"Matches wait for us, for {concurrency} are played already: raise --at-once.")
+        notify(f"Matches wait, because {concurrency} are being played. Raise --concurrency.")
     else:
-        notify(f"Matches wait for us: this machine keeps up with no more than {running} at once.")
+        notify(f"Matches wait, because this machine cannot play more than {running} at once.")
 
 
 @contextmanager

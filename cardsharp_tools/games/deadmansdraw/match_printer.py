@@ -177,7 +177,7 @@ def follow_matches(  # noqa: PLR0913 - what is played, and how it is told
         try:
             check(log, running)
         except StoreError as error:
-            guard.report(f"Faults of the strategy cannot be looked for: {error}")
+            guard.report(f"The strategy's failures cannot be read: {error}")
 
     finished_ids = play(glance)
     ids = list(finished_ids if is_single or as_json else _counted(finished_ids, log, match_count))
@@ -297,7 +297,7 @@ class TurnPrinter(StepPrinter[EventReplayStep]):
     def outcome_text(self, step: EventReplayStep) -> Text:
         """The events that came of a decision."""
         if not step.events:
-            return Text("nothing that the arena has told yet")
+            return Text("the arena has not confirmed it yet")
         return event_text(step.events) or Text("the turn ended")
 
     def position_text(self, step: ReplayStep) -> Group | None:

@@ -49,23 +49,24 @@ class EuchreServeOptions(CommandOptions):
     """Options of the Euchre server."""
 
     strategy: str = DEFAULT_STRATEGY
-    """The player: a strategy, FILE.py, or 'command'."""
+    """The strategy that decides: its name, FILE.py, or a 'command'."""
     port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8090
-    """0 takes any free one."""
+    """The port to listen on; 0 takes a free one."""
     host: str = HOST
-    """The address to listen on; 0.0.0.0 for all."""
+    """The address to listen on; 0.0.0.0 accepts other machines."""
     store: str | None = None
-    """sqlite:FILE, or emulator for DynamoDB of an AWS emulator; else our own file."""
+    """Store of the deals: sqlite:FILE, or emulator for DynamoDB. Default: our own file."""
     log: Path | None = None
-    """Log file of the decisions; else euchre.log beside the store."""
+    """Log file of the decisions. Default: euchre.log beside the store."""
     as_json: Json = False
 
 
 @app.command
 def serve(*, options: EuchreServeOptions = EuchreServeOptions()) -> None:
-    """Serve the API through the handler that the cloud runs, until Ctrl-C.
+    """Serve the game's HTTP API until Ctrl-C. It is the code that runs in the cloud.
 
-    Give the address that it prints to the tournament program as the base URL of its remote player.
+    Give the printed address to the tournament program as the base URL of its remote
+    player.
     """
     log = options.log or data_folder() / "euchre.log"
 
@@ -100,11 +101,11 @@ def serve(*, options: EuchreServeOptions = EuchreServeOptions()) -> None:
 
 
 @app.command
-def probe(*, options: ProbeOptions = DEFAULT_PROBE_OPTIONS) -> int:
-    """Test over HTTP that hidden cards change no answer; exits with 1 if one does.
+def check_leaks(*, options: ProbeOptions = DEFAULT_PROBE_OPTIONS) -> int:
+    """Check over HTTP that hidden cards change no answer. Exit code 1 if one does.
 
-    Each deal is told up to a decision, then again with the cards exchanged that
-    the player cannot see. A fair player gives the same answer every time.
+    Each deal is sent up to a decision, and then again with other hidden cards. A
+    fair player gives the same answer every time.
     """
     with ExitStack() as stack:
         url = options.url

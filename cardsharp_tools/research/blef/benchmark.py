@@ -1,4 +1,4 @@
-"""`cardsharp research blef gate` and `reliability`: the default against players unknown to it."""
+"""`cardsharp research blef benchmark` and `calibration`: the default strategy."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -50,15 +50,14 @@ class BenchmarkOptions(CommandOptions):
     opponents: Annotated[
         tuple[str, ...],
         Parameter(
-            name="--only",
             negative=(),
             help="These strangers, one-step or two-step; else all strangers.",
         ),
     ] = ()
     pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = 200
     """Deals, each played from every side."""
-    opponent_copies: Annotated[int, Parameter(name="--copies", validator=Positive)] = 1
-    """The number of seats that the held-out opponent takes."""
+    opponent_copies: Annotated[int, Parameter(validator=Positive)] = 1
+    """Number of seats that the held-out opponent takes."""
     seed: Seed = 1
     out: Path | None = None
     """A folder that keeps each pair; the same command goes on with what is there."""

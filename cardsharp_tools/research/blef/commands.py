@@ -69,8 +69,8 @@ app = cyclopts.App(
     help_format="plaintext",
     help_epilogue=_TRAINING,
 )
-app.command("cardsharp_tools.research.blef.benchmark:benchmark", name="gate")
-app.command("cardsharp_tools.research.blef.benchmark:calibration", name="reliability")
+app.command("cardsharp_tools.research.blef.benchmark:benchmark", name="benchmark")
+app.command("cardsharp_tools.research.blef.benchmark:calibration", name="calibration")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +195,7 @@ def pack_tables(
     result_console().print(f"{out}: {len(tables)} rounds, {out.stat().st_size / 1e6:.2f} MB")
 
 
-@app.command(name="large")
+@app.command(name="train-large")
 def train_large_rounds(
     *,
     out: Annotated[Path, Parameter(help="A file.")] = LARGE,
@@ -215,7 +215,7 @@ def train_large_rounds(
         for knowledge in (map if pool is None else pool.map)(lesson, selected):
             learned |= knowledge
             bar.advance(1)
-    write_large(out, f"cardsharp research blef large --steps {steps}", learned)
+    write_large(out, f"cardsharp research blef train-large --steps {steps}", learned)
     result_console().print(f"{out}: {len(learned)} tables, {out.stat().st_size / 1e6:.2f} MB")
 
 
@@ -237,9 +237,9 @@ def check_tables(
 ) -> None:
     """Measure a lower bound of the tables' exploitability with a local best response.
 
-    The response knows the table and looks one or two steps ahead, on fresh deals, equally often
-    from each seat. The result is a 95 % interval, in hundredths of a round. Large rounds are
-    checked only if they are named.
+    The response knows the table and looks one or two steps ahead. It plays new
+    deals, equally often from each seat. The result is a 95 % interval, in
+    hundredths of a round. Large rounds are checked only if you name them.
     """
     library()
     tables, learned = load_tables(file), large_rounds_in(load_large_round_policy())

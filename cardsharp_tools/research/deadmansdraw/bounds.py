@@ -111,17 +111,17 @@ class BoundsOptions(CommandOptions):
     """From where on, and how much is worked out."""
 
     cards: Annotated[int, Parameter(validator=Positive, help="Unseen cards, at most.")] = 4
-    exact_cards: Annotated[int, Parameter(name="--perfect", validator=_NOT_NEGATIVE)] = 4
+    exact_cards: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 4
     """The last so many are played nearly perfectly from below, and so judged from above."""
     node_factor: Annotated[
-        int, Parameter(name="--times", validator=_TIMES, help="So many times captain's nodes.")
+        int, Parameter(validator=_TIMES, help="So many times captain's nodes.")
     ] = 10
     matches: Annotated[int, Parameter(alias="-n", validator=Positive)] = 100
     nodes: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 1_000_000
     """Positions of a deal above which the bound from above is given up; 0: only from below."""
     seed: Seed = 1
     network: Path | None = None
-    """Beside the stronger one's tables in place of captain's, as `research network` keeps it."""
+    """A network to play beside the stronger player's tables, as `train-network` writes it."""
     out: Path | None = None
     """Keeps each match; the same command goes on with what is there."""
     as_json: Json = False

@@ -1,4 +1,4 @@
-"""Weights against an opponent as its matches show it, for `cardsharp learn`."""
+"""Weights against an opponent as its matches show it, for `cardsharp learn-opponents`."""
 
 import json
 from array import array

@@ -1,4 +1,4 @@
-"""`cardsharp research network`: what captain has beside its tables, learned as a reply to them."""
+"""`cardsharp research train-network`: train the network beside captain's tables against them."""
 
 import ctypes
 from array import array
@@ -51,12 +51,10 @@ class NetworkOptions(CommandOptions):
 
     matches: Annotated[int, Parameter(validator=Positive, help="Against the tables.")] = 36_000
     batch: Annotated[int, Parameter(validator=Positive, help="Matches of one network.")] = 3000
-    learning_rate: Annotated[
-        float, Parameter(name="--pace", help="The first step size; the last is 1/15.")
-    ] = 0.003
-    td_lambda: Annotated[
-        float, Parameter(name="--trust", help="How much later turns count in a target.")
-    ] = 0.3
+    learning_rate: Annotated[float, Parameter(help="The first step size; the last is 1/15.")] = (
+        0.003
+    )
+    td_lambda: Annotated[float, Parameter(help="How much later turns count in a target.")] = 0.3
     seed: Seed = 1
 
     @property
@@ -71,7 +69,7 @@ def network(
     /,
     *,
     weights_file: Annotated[
-        Path | None, Parameter(name="--into", help="The weight file that is made of it.")
+        Path | None, Parameter(help="The weight file that is made of it.")
     ] = None,
     options: NetworkOptions = NetworkOptions(),
 ) -> None:

@@ -1,4 +1,4 @@
-"""`cardsharp research learner`: what `adaptive` gains on strangers, and what others gain on it.
+"""`cardsharp research test-opponent-model`: gains and losses of the strategy `adaptive`.
 
 Eight opponents that nobody has met, and who pretends; twins of `native/style.c` and
 `native/mimic.c`.
@@ -143,13 +143,11 @@ Row = tuple[str, str, list[float]]
 class ModelTestOptions(CommandOptions):
     """Options of the test: the measured opponents and the number of matches."""
 
-    mode: Annotated[Literal["learned", "ideal", "reply"], Parameter(name="--way")] = "learned"
+    mode: Literal["learned", "ideal", "reply"] = "learned"
     """The test: learn from 20 matches, know the opponent, or play a best reply to the learner."""
-    opponents: Annotated[tuple[str, ...], Parameter(name="--only")] = ()
+    opponents: tuple[str, ...] = ()
     """Only these strangers, or those pretended to be."""
-    matches_seen: Annotated[
-        int, Parameter(name="--met", validator=_ENOUGH, help="Matches learned from.")
-    ] = 20
+    matches_seen: Annotated[int, Parameter(validator=_ENOUGH, help="Matches learned from.")] = 20
     training: Annotated[int, Parameter(validator=Positive, help="Matches of it.")] = 20_000
     pairs: Annotated[int, Parameter(validator=Positive, help="Decks measured on.")] = 3000
     seed: Seed = 1

@@ -1,4 +1,4 @@
-"""`cardsharp research rule`: the numbers of a rule that a person can play by, by seeded search."""
+"""`cardsharp research tune-rule`: search the best numbers of a rule that a person can play by."""
 
 from collections.abc import Iterable
 from ctypes import Structure, byref

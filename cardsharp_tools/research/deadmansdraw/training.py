@@ -66,13 +66,9 @@ class TrainingConfig(CommandOptions):
     batch: Annotated[int, Parameter(help="Matches between two changes of the numbers.")] = 100
     rate_first: Annotated[float, Parameter(help="Step size at the beginning.")] = 0.03
     rate_last: Annotated[float, Parameter(help="Step size at the end.")] = 0.002
-    td_lambda: Annotated[
-        float, Parameter(name="--trust", help="How much later turns count in a target.")
-    ] = 0.25
+    td_lambda: Annotated[float, Parameter(help="How much later turns count in a target.")] = 0.25
     exploration: Annotated[float, Parameter(help="How often a turn goes on regardless.")] = 0.03
-    averaging_start: Annotated[
-        float, Parameter(name="--average-from", help="From where on numbers are averaged.")
-    ] = 0.6
+    averaging_start: Annotated[float, Parameter(help="From where on numbers are averaged.")] = 0.6
     opponent: Annotated[
         str | None, Parameter(help="Learn to beat this player; else captain plays itself.")
     ] = None
@@ -275,7 +271,7 @@ class TrainOutputOptions(CommandOptions):
     ] = None
     expected_file: Annotated[
         Path | None,
-        Parameter(name="--same-as", help="Fail unless the numbers are those of this weight file."),
+        Parameter(help="Fail unless the numbers are those of this weight file."),
     ] = None
     workers: Annotated[int, Parameter(help="Threads.")] = os.cpu_count() or 1
 

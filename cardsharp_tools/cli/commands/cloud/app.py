@@ -49,23 +49,30 @@ cloud.command(deploy)
 def preflight_(  # noqa: PLR0913 - each is an option of the command
     *,
     match_limit: Annotated[
-        int | None, Parameter(validator=validators.Number(gte=2), help="MatchLimit to deploy with.")
+        int | None,
+        Parameter(
+            validator=validators.Number(gte=2), help="The value of MatchLimit for the deployment."
+        ),
     ] = None,
-    reserve: Annotated[bool, Parameter(help="With Reserve=yes.")] = False,
+    reserve: Annotated[bool, Parameter(help="Plan for a deployment with Reserve=yes.")] = False,
     services: Annotated[
-        str, Parameter(help="The games whose services are deployed: blef, euchre, deadmansdraw.")
+        str,
+        Parameter(
+            help="The games whose services will be deployed, such as blef,euchre,deadmansdraw."
+        ),
     ] = "",
-    web: Annotated[bool, Parameter(help="With DeployWeb=yes.")] = False,
+    web: Annotated[bool, Parameter(help="Plan for a deployment with DeployWeb=yes.")] = False,
     teams: Annotated[
         int | None,
         Parameter(
             validator=validators.Number(gte=2),
-            help="An arena for so many teams; with --match-limit beside the bot. Else 20.",
+            help="Plan an arena for this many teams; with --match-limit, also the bot. "
+            "Default: 20.",
         ),
     ] = None,
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> int:
-    """Check before the first deployment that the account allows it, and what to change."""
+    """Check before the first deployment whether the account is ready, and what to change."""
     games = tuple(filter(None, services.split(",")))
     plan = planned_demand(games, web=web, matches=match_limit, teams=teams)
     demand = replace(
@@ -78,16 +85,21 @@ def preflight_(  # noqa: PLR0913 - each is an option of the command
 
 @cloud.command
 def doctor(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> int:
-    """Test settings, strategy and password from within the deployed functions."""
+    """Check settings, strategy and password from inside the deployed functions.
+
+    Run it after a deployment, or when the bot does not play.
+
+    Example: cardsharp cloud doctor --stack cardsharp-prod
+    """
     stack = options.find()
 
     def ask() -> str:
         stack_control.create_practice_matches(stack, {"matches": 0})
-        return "settings, strategy and password can be used"
+        return "settings, strategy and password are valid"
 
     def ask_arena() -> str:
         stack_control.check_arena_challenge(stack)
-        return "it answers, and has its organiser's password"
+        return "it answers and has the organiser's password"
 
     checks = [run_check("functions", ask)] if stack.has_bot else []
     checks += [run_check("arena", ask_arena)] if stack.has_director else []
@@ -98,11 +110,11 @@ def doctor(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> int:
 def status(
     *,
     costs: Annotated[
-        bool, Parameter(help="Also what was spent this month; AWS takes a cent.")
+        bool, Parameter(help="Also show this month's cost. This request costs one cent.")
     ] = False,
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> int:
-    """Show whether the stack listens, plays and works; exits with 1 if not."""
+    """Show whether the stack listens, plays and works. The exit code is 1 if not."""
     stack = options.find()
     look = read_status(stack)
     spent = {"spent": month_to_date_cost(stack.client, datetime.now(UTC))} if costs else {}
@@ -116,9 +128,12 @@ def status(
 
 @cloud.command(name="test-alarm")
 def alarm(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> None:
-    """Raise an alarm for some minutes, to test that its mail arrives."""
+    """Raise an alarm for some minutes, to test whether its mail arrives.
+
+    Example: cardsharp cloud test-alarm
+    """
     name = stack_control.trigger_alarm(options.find(), datetime.now(UTC))
-    options.print_done(f"the alarm {name} is on for some minutes; its mail should arrive now")
+    options.print_done(f"The alarm {name} is on for some minutes. Its mail should arrive now.")
 
 
 @cloud.command
@@ -126,47 +141,54 @@ def pause(
     *,
     disable_schedule: Annotated[
         bool,
-        Parameter(name="--stop-schedule", help="Stop listening altogether, which costs nothing."),
+        Parameter(
+            help="Also disable the schedule. Then nothing listens, and listening costs nothing."
+        ),
     ] = False,
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> None:
-    """Start no new matches; running ones finish."""
+    """Start no new matches. Running matches are played to their end."""
     stack_control.pause(options.find(), stop_schedule=disable_schedule)
-    message = "paused: no new matches are taken up, running ones are played on"
+    message = "Paused: no new match starts. Running matches are played to their end."
     if disable_schedule:
-        message = "paused, and nobody listens any more until `cardsharp cloud resume`"
+        message = "Paused, and nothing listens until `cardsharp cloud resume`."
     options.print_done(message)
 
 
 @cloud.command
 def resume(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> None:
-    """Start new matches again."""
+    """Start new matches again after `cloud pause`, and listen."""
     stack_control.resume(options.find())
-    options.print_done("resumed: new matches are taken up")
+    options.print_done("Resumed: new matches start again.")
 
 
-@cloud.command(name="forget")
+@cloud.command
 def delete_secrets(
     *,
     include_match_log: Annotated[
-        bool, Parameter(name="--matches", help="Also the match log, which cannot be had again.")
+        bool, Parameter(help="Also delete the match log for ever.")
     ] = False,
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> None:
-    """Delete the stack's passwords before `sam delete`, which would leave them."""
+    """Delete the stack's passwords. Run it before `sam delete`, which leaves them.
+
+    Example: cardsharp cloud delete-secrets --stack cardsharp-dev
+    """
     deleted_names = stack_control.delete_secrets(
         options.find(), include_match_log=include_match_log
     )
-    options.print_done(f"Deleted: {', '.join(deleted_names) or 'nothing, for nothing was there'}.")
+    options.print_done(
+        f"Deleted: {', '.join(deleted_names) or 'nothing, because nothing was left'}."
+    )
 
 
 @cloud.command(name="set")
 def set_(
     *, new_values: SettingChanges = NO_CHANGES, options: StackOptions = DEFAULT_STACK_OPTIONS
 ) -> None:
-    """Set who plays, which matches and how many, within seconds and without a deployment.
+    """Change strategy, tags or concurrency within seconds, without a deployment.
 
-    Without options, show the settings. Running matches keep theirs.
+    Without options it shows the settings. Running matches keep their settings.
     """
     stack, changes = options.find(), new_values.changes()
     if changes:
@@ -176,31 +198,34 @@ def set_(
 
 
 @cloud.command
-def listen(
+def keep_listening(
     *,
     duration: Annotated[
         timedelta,
-        Parameter(name="--for", converter=parse_duration, help="How long, e.g. 4h or 2d."),
+        Parameter(converter=parse_duration, help="How long to listen, such as 4h or 2d."),
     ],
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> None:
-    """Have a stack listen without a break for a while."""
+    """Let the stack listen without a break for some time, such as a tournament."""
     until = datetime.now(UTC) + duration
     stack_control.update_settings(options.find(), awake_until=until)
-    options.print_done(f"it listens until {until:%Y-%m-%d %H:%M} UTC")
+    options.print_done(f"The stack listens until {until:%Y-%m-%d %H:%M} UTC.")
 
 
 @cloud.command
 def practice(
     *,
     matches: Annotated[
-        int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=100), help="How many.")
+        int,
+        Parameter(
+            alias="-n", validator=validators.Number(gte=1, lte=100), help="Number of matches."
+        ),
     ] = 1,
-    opponent: Annotated[str, Parameter(help="self or dummy.")] = "self",
-    tag: Annotated[tuple[str, ...], Parameter(help="Tags of the matches.")] = (),
+    opponent: Annotated[str, Parameter(help="The opponent: self or dummy.")] = "self",
+    tag: Annotated[tuple[str, ...], Parameter(help="A tag of the matches. Can be repeated.")] = (),
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> None:
-    """Have the practice function create matches, which the stack then plays."""
+    """Create practice matches, which the stack then plays."""
     order: dict[str, object] = {"matches": matches, "opponent": opponent, "tags": list(tag)}
     ids = stack_control.create_practice_matches(options.find(), order)
     options.print_result({"match_ids": ids}, (f"created match {match_id}" for match_id in ids))
@@ -209,37 +234,51 @@ def practice(
 @cloud.command
 def matches(
     *,
-    limit: Annotated[int, Parameter(validator=validators.Number(gte=1), help="At most.")] = 20,
+    limit: Annotated[
+        int,
+        Parameter(validator=validators.Number(gte=1), help="Maximum number of matches to list."),
+    ] = 20,
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> None:
-    """List the stack's matches, the last started first."""
+    """List the stack's matches. The match that was started last comes first.
+
+    Example: cardsharp cloud matches --limit 50
+    """
     stack = options.find()
     print_matches(stack.log.matches(limit=limit), stack.name, as_json=options.as_json)
 
 
 @cloud.command(name="export")
 def export_(
-    file: Annotated[Path, Parameter(help="A match log on this machine, made where there is none.")],
+    file: Annotated[
+        Path, Parameter(help="The match log on this machine. It is created if it does not exist.")
+    ],
     *,
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> None:
-    """Copy the stack's finished matches into a match log here, for `show`, `why` and `try`."""
+    """Copy the stack's finished matches into a match log on this machine.
+
+    Use it before KeepDays is over. `show`, `why` and `backtest` read the log with
+    --store.
+    """
     options.print_done(f"{export_matches(options.find().log, file)} matches copied to {file}")
 
 
 @cloud.command
 def link(
-    match: Annotated[str, Parameter(help="A match's id, a part of it, or the word last.")],
+    match: Annotated[str, Parameter(help="The match: its id, a part of the id, or the word last.")],
     /,
     *,
     hours: Annotated[
-        float, Parameter(validator=validators.Number(gt=0), help="How long it opens the page.")
+        float,
+        Parameter(validator=validators.Number(gt=0), help="For how many hours the link is valid."),
     ] = 24,
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> None:
-    """Print a link to the page of one match, where the stack has pages (DeployWeb=yes).
+    """Print a link to the page of a match. The stack needs pages (DeployWeb=yes).
 
-    Whoever has it sees what a spectator may know, and our thoughts when the match is over.
+    The page shows what a spectator may know. After the match it shows our reasons,
+    too.
     """
     stack, until = options.find(), datetime.now(UTC) + timedelta(hours=hours)
     url = stack_control.match_link(stack, find_match(stack.log, match), until)
@@ -248,25 +287,26 @@ def link(
 
 @cloud.command
 def logs(
-    match: Annotated[str | None, Parameter(help="A match's id.")] = None,
+    match: Annotated[str | None, Parameter(help="The id of the match.")] = None,
     /,
     *,
-    problems: Annotated[bool, Parameter(help="Warnings, errors and timeouts instead.")] = False,
-    hours: Annotated[float, Parameter(help="How far back.")] = 24,
-    follow: Annotated[
-        bool, Parameter(help="Go on with what is logged from now on, until Ctrl-C.")
+    problems: Annotated[
+        bool, Parameter(help="Print warnings, errors and timeouts instead.")
     ] = False,
+    hours: Annotated[float, Parameter(help="How many hours to look back.")] = 24,
+    follow: Annotated[bool, Parameter(help="Keep printing new lines until Ctrl-C.")] = False,
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> None:
-    """Print what all functions logged about a match, or their problems, in the order of time."""
+    """Print what all functions logged about a match, or their problems, in time order."""
     if (match is None) is not problems:
-        raise ConfigError("Give a match's id, or --problems.")
+        raise ConfigError("Give either the id of a match or --problems.")
     stack, since = options.find(), datetime.now(UTC) - timedelta(hours=hours)
     if not follow:
         lines = log_lines(stack, match, since)
         if not lines and match is not None:
             raise ConfigError(
-                f"Within {hours:g} hours no function logged anything about {match}; see "
+                f"No function logged anything about {match} within {hours:g} hours. "
+                "Check the id with "
                 "`cardsharp cloud matches`, or look further back with --hours."
             )
         options.print_result([line.document() for line in lines], lines)
@@ -278,28 +318,39 @@ def logs(
 @cloud.command
 def rotate_secret(
     *,
-    user: Annotated[str | None, Parameter(help="Our user id at the arena.")] = None,
+    user: Annotated[
+        str | None, Parameter(help="Our user id at the arena, to set the bot's password.")
+    ] = None,
     service: Annotated[
         str | None,
         Parameter(
-            help="Instead the password of a service here: of deadmansdraw's organiser, or of the "
-            "pages, viewer."
+            help="Set the password of a service instead: deadmansdraw for the organiser, "
+            "viewer for "
+            "the pages."
         ),
     ] = None,
     check: Annotated[
-        bool, Parameter(negative="--no-check", help="First ask the arena whether it knows them.")
+        bool,
+        Parameter(
+            negative="--no-check", help="First check at the arena that user and password are valid."
+        ),
     ] = True,
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> None:
-    """Set user and password at the arena; the password is asked for, or read from stdin."""
+    """Set the bot's user and password. The password is asked for, or read from stdin.
+
+    Example: cardsharp cloud rotate-secret --user ID
+    """
     if service is not None and user is None:
         stack_control.rotate_service_secret(
             options.find(), service, _password(f"the service {service}")
         )
-        options.print_done("the service knows the new password within five minutes")
+        options.print_done("The service uses the new password within five minutes.")
         return
     if user is None or service is not None:
-        raise ConfigError("Give --user ID for the bot's password, or --service NAME for another.")
+        raise ConfigError(
+            "Give either --user ID for the bot's password, or --service NAME for a service."
+        )
     stack = options.find()
     password = _password(f"{user} at the arena")
 
@@ -314,7 +365,7 @@ def rotate_secret(
                 client.whoami()
 
     stack_control.rotate_secret(stack, user, password, ask_arena)
-    options.print_done("the functions use the new password within a few minutes")
+    options.print_done("The functions use the new password within a few minutes.")
 
 
 def _password(account: str) -> str:

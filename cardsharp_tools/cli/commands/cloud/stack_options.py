@@ -32,7 +32,7 @@ class StackOptions(CommandOptions):
     stack: str = DEFAULT_NAME
     """The stack's name."""
     region: str | None = None
-    """Its region; else AWS_DEFAULT_REGION."""
+    """The stack's region. Default: AWS_DEFAULT_REGION."""
     as_json: Json = False
 
     def find(self) -> Stack:
@@ -55,25 +55,34 @@ def deploy(
     parameters: Annotated[
         tuple[str, ...],
         Parameter(
-            help="Parameters of the template, as ArenaUrl=https://arena.example MatchLimit=4."
+            help="Parameters of the template, such as ArenaUrl=https://arena.example MatchLimit=4."
         ),
     ] = (),
     /,
     *,
     stage: Annotated[
         Literal["dev", "prod", "arena"],
-        Parameter(help="The bot to try, the bot to keep, or an arena alone."),
+        Parameter(
+            help="dev: a bot to try things with. prod: a protected bot. arena: only an arena."
+        ),
     ] = "dev",
-    yes: Annotated[bool, Parameter(negative=(), help="Do not ask before the change.")] = False,
+    yes: Annotated[
+        bool, Parameter(negative=(), help="Deploy without asking for confirmation.")
+    ] = False,
     into: Annotated[
         Path | None,
-        Parameter(help="Where the project is unpacked if this is no clone; else cardsharp-stack."),
+        Parameter(
+            help="The folder to unpack the project into, if this is not a clone. Default: "
+            "cardsharp-stack."
+        ),
     ] = None,
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> int:
-    """Build the stack and deploy it by SAM, which shows what it changes and asks.
+    """Build the stack and deploy it with SAM, which shows the changes and asks.
 
-    An update keeps every parameter that is not named.
+    An update keeps all parameters that you do not name.
+
+    Example: cardsharp cloud deploy ArenaUrl=https://arena.example
     """
     stack = f"cardsharp-{stage}" if options.stack == DEFAULT_NAME else options.stack
     more = ["--no-confirm-changeset"] if yes else []
@@ -81,7 +90,8 @@ def deploy(
     return sam_project.deploy(sam_project.project_folder(into), stage, stack, parameters, more)
 
 
-SettingName = Literal["strategy", "tags", "at-once"]
+SettingName = Literal["strategy", "tags", "concurrency"]
+_STORED_NAMES = {"concurrency": "at_once"}  # where a setting is stored under another name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,17 +99,15 @@ class SettingChanges(CommandOptions):
     """New settings of a deployed stack."""
 
     strategy: str | None = None
-    """The strategy that plays our seat at the arena."""
+    """The strategy that plays for us."""
     tag: tuple[str, ...] = ()
-    """Tags of the matches to attend."""
+    """Play only matches with this tag. Can be repeated."""
     all_tags: bool = False
-    """Attend matches of any tag."""
-    concurrency: Annotated[
-        int | None, Parameter(name="--at-once", validator=validators.Number(gte=1))
-    ] = None
-    """The most matches that run at once."""
+    """Play matches with any tag, or none."""
+    concurrency: Annotated[int | None, Parameter(validator=validators.Number(gte=1))] = None
+    """Maximum number of matches that run at the same time."""
     default: tuple[SettingName, ...] = ()
-    """Go back to what the stack was deployed with."""
+    """Reset this setting to the value of the deployment. Can be repeated."""
 
     def changes(self) -> dict[str, object]:
         """Return the new values by setting, None for a return to the default.
@@ -107,15 +115,15 @@ class SettingChanges(CommandOptions):
         Raises `ConfigError` for options that exclude each other.
         """
         if self.tag and self.all_tags:
-            raise ConfigError("Give --tag or --all-tags.")
+            raise ConfigError("Give either --tag or --all-tags.")
         tags = self.tag or (() if self.all_tags else None)
         new_values = {"strategy": self.strategy, "tags": tags, "at_once": self.concurrency}
         changes: dict[str, object] = {
             n: value for n, value in new_values.items() if value is not None
         }
         for switch in self.default:
-            if changes.setdefault(switch.replace("-", "_")) is not None:
-                raise ConfigError(f"Give a value of {switch}, or --default {switch}.")
+            if changes.setdefault(_STORED_NAMES.get(switch, switch)) is not None:
+                raise ConfigError(f"Give either a value for {switch} or --default {switch}.")
         return changes
 
 
@@ -124,48 +132,57 @@ NO_CHANGES = SettingChanges()
 
 DeadLetterAction = Callable[[Stack, str | None, DeadLetterQueue], list[DeadLetter]]
 
-dead_letter_app = cyclopts.App(name="dlq", help="List, resend or drop dead letters.")
+dead_letter_app = cyclopts.App(
+    name="dlq",
+    help="List, show, redrive or drop dead letters: messages that failed five "
+    "times.\n\n"
+    "Example: cardsharp cloud dlq list",
+    help_format="plaintext",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Letters(CommandOptions):
-    ticks: bool = False
-    """Failed ticks of the poller instead."""
+    poller: bool = False
+    """Take the failed ticks of the poller instead."""
     director: bool = False
-    """Failed ticks of an arena's director instead."""
+    """Take the failed ticks of an arena's director instead."""
     options: StackOptions = field(default_factory=StackOptions)
 
     def target(self) -> tuple[Stack, DeadLetterQueue]:
         """The stack and the box; an arena alone has the director's only."""
-        if self.ticks and self.director:
-            raise ConfigError("Give --ticks for the poller's or --director for the director's.")
+        if self.poller and self.director:
+            raise ConfigError("Give either --poller or --director.")
         stack = self.options.find()
         if self.director or not stack.has_bot:
             return stack, DeadLetterQueue.DIRECTOR
-        return stack, DeadLetterQueue.POLLER if self.ticks else DeadLetterQueue.WORKER
+        return stack, DeadLetterQueue.POLLER if self.poller else DeadLetterQueue.WORKER
 
     def act(
         self, deed: DeadLetterAction, done: str, letter: str | None, *, everything: bool
     ) -> None:
         """Do it with one letter or all of them, and say with how many it was done."""
         if (letter is None) is not everything:
-            raise ConfigError("Give a letter's id, or --all.")
+            raise ConfigError("Give either the id of a message or --all.")
         stack, box = self.target()
         dead_letters = deed(stack, letter, box)
-        number = "1 letter" if len(dead_letters) == 1 else f"{len(dead_letters)} letters"
+        number = "1 message" if len(dead_letters) == 1 else f"{len(dead_letters)} messages"
         self.options.print_result(
             [dead_letter.document() for dead_letter in dead_letters], [f"{done} {number}"]
         )
 
 
 _ALL = _Letters()
-LetterId = Annotated[str | None, Parameter(help="A letter's id or its beginning.")]
-AllLetters = Annotated[bool, Parameter(name="--all", help="All letters.")]
+MessageId = Annotated[str | None, Parameter(help="The id of a message, or its beginning.")]
+AllMessages = Annotated[bool, Parameter(name="--all", help="Take all messages.")]
 
 
 @dead_letter_app.command(name="list")
 def list_(*, selection: _Letters = _ALL) -> None:
-    """List dead letters, the oldest first."""
+    """List the dead letters, the oldest first.
+
+    Example: cardsharp cloud dlq list --poller
+    """
     stack, box = selection.target()
     dead_letters = list_dead_letters(stack, None, box)
     lines = [
@@ -173,38 +190,51 @@ def list_(*, selection: _Letters = _ALL) -> None:
         for letter in dead_letters
     ]
     selection.options.print_result(
-        [letter.document() for letter in dead_letters], lines or ["no dead letters"]
+        [letter.document() for letter in dead_letters], lines or ["There are no dead letters."]
     )
 
 
 @dead_letter_app.command
 def show(
-    letter: Annotated[str, Parameter(help="A letter's id or its beginning.")],
+    message: Annotated[str, Parameter(help="The id of a message, or its beginning.")],
     /,
     *,
     selection: _Letters = _ALL,
 ) -> None:
-    """Show a dead letter, and what the functions logged about its match."""
+    """Show a dead letter, and what the functions logged about its match.
+
+    Example: cardsharp cloud dlq show 3f2a
+    """
     stack, box = selection.target()
-    [dead_letter] = list_dead_letters(stack, letter, box)
+    [dead_letter] = list_dead_letters(stack, message, box)
     since = datetime.now(UTC) - timedelta(days=14)
     about = log_lines(stack, dead_letter.match_id, since) if dead_letter.match_id else []
     document = {**dead_letter.document(), "story": [line.document() for line in about]}
     selection.options.print_result(document, [json.dumps(dead_letter.document(), indent=2), *about])
 
 
-@dead_letter_app.command(name="replay")
-def replay_(
-    letter: LetterId = None, /, *, all_letters: AllLetters = False, selection: _Letters = _ALL
+@dead_letter_app.command(name="redrive")
+def redrive_(
+    message: MessageId = None, /, *, all_messages: AllMessages = False, selection: _Letters = _ALL
 ) -> None:
-    """Send dead letters to the worker or the director once more, which is safe at any time."""
-    selection.act(redrive, "sent", letter, everything=all_letters)
+    """Send dead letters to the worker or the director again. This is safe at any time.
+
+    Use it when the cause of the failure is gone.
+
+    Example: cardsharp cloud dlq redrive --all
+    """
+    selection.act(redrive, "sent", message, everything=all_messages)
 
 
 @dead_letter_app.command(name="drop")
 def drop_(
-    letter: LetterId = None, /, *, all_letters: AllLetters = False, selection: _Letters = _ALL
+    message: MessageId = None, /, *, all_messages: AllMessages = False, selection: _Letters = _ALL
 ) -> None:
-    """Delete dead letters whose cause is gone; of --ticks all, unless one is named."""
-    every_tick = selection.ticks and letter is None
-    selection.act(drop, "dropped", letter, everything=all_letters or every_tick)
+    """Delete dead letters. With --poller it deletes all, unless you name one.
+
+    Use it when the cause is gone and nothing is left to do.
+
+    Example: cardsharp cloud dlq drop --poller
+    """
+    every_tick = selection.poller and message is None
+    selection.act(drop, "dropped", message, everything=all_messages or every_tick)

@@ -36,18 +36,18 @@ contest.command(plan)
 contest.command(teams)
 contest.command(run_, name="run")
 contest.command(practice)
-contest.command(admin, name="organise")
+contest.command(admin)
 
 
 def _is_to_come(_kind: object, delay: timedelta | None) -> None:
     if delay is not None and delay < timedelta():
-        raise ValueError("It must be a time to come, such as 40m.")
+        raise ValueError("It must be a time in the future, such as 40m.")
 
 
 _STATES = {
-    ContestStage.OPEN: "has not begun",
-    ContestStage.RUNNING: "goes on",
-    ContestStage.OVER: "over",
+    ContestStage.OPEN: "not started",
+    ContestStage.RUNNING: "running",
+    ContestStage.OVER: "finished",
 }
 
 
@@ -55,7 +55,10 @@ _STATES = {
 def status(
     folder: Folder, /, *, as_json: Json = False, target: ContestTarget = LOCAL_CONTEST
 ) -> None:
-    """Say how the contest stands: what runs, the places, the ladder of practice, and faults."""
+    """Show the state: running pairings, places, practice ratings, and failed teams.
+
+    Run it in another terminal while the contest is played.
+    """
     with target.records(folder) as records:
         results, table = records.results(), records.standings()
         paused, settings, stage = records.is_paused, records.settings, records.stage
@@ -79,7 +82,7 @@ def status(
     )
     if freeze is not None:
         result_console().print(
-            f"frozen for spectators from {freeze.at:%H:%M:%S} UTC on; you see all"
+            f"Spectators see the state of {freeze.at:%H:%M:%S} UTC. You see everything."
         )
     for result in (result for result in results if not result.decided):
         result_console().print(reports.pairing_line(result, names, settings.base_format))
@@ -101,21 +104,22 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
     as_json: Json = False,
     as_csv: Annotated[bool, Parameter(name="--csv", help="Print CSV.")] = False,
     as_jsonl: Annotated[
-        bool, Parameter(name="--jsonl", help="Print JSON Lines, rows as those of CSV.")
+        bool, Parameter(name="--jsonl", help="Print JSON Lines with the rows of --csv.")
     ] = False,
     html: Annotated[
-        Path | None, Parameter(help="Write the contest's page, a file that needs nothing else.")
+        Path | None,
+        Parameter(help="Write the contest's page into this file, which opens without a network."),
     ] = None,
     target: ContestTarget = LOCAL_CONTEST,
 ) -> None:
-    """Print every pairing with its matches, for reading, as JSON or CSV; or write the page.
+    """Print every pairing with its matches, as text, JSON or CSV, or write the page.
 
-    CSV and JSON Lines have a row for each match, JSON and the list one for each pairing.
+    CSV and JSON Lines have one row per match. JSON and text have one per pairing.
     """
     with target.records(folder) as records:
         if html is not None:
             write_file(html, contest_file_page(records))
-            result_console().print(f"written to {html}")
+            result_console().print(f"Created {html}.")
             return
         rows = _rows(records, practice=practice, by_match=not as_json and (as_csv or as_jsonl))
     if as_json:
@@ -145,24 +149,30 @@ def _rows(records: ContestRecords, *, practice: bool, by_match: bool) -> list[re
     return [reports.result_row(result, names) for result in records.results_in_order()]
 
 
-@contest.command(name="rule")
+@contest.command
 def override_result(  # noqa: PLR0913 - each is a flag of its own
     folder: Folder,
-    pairing: Annotated[str, Parameter(help="Its number, as `contest results` has it.")],
-    winner: Annotated[str, Parameter(help="The name of one of its two teams.")],
+    pairing: Annotated[
+        str, Parameter(help="The number of the pairing, as `contest results` shows it.")
+    ],
+    winner: Annotated[str, Parameter(help="The name of the team that wins.")],
     /,
     *,
-    reason: Annotated[str, Parameter(help="Why; shown with the result.")],
+    reason: Annotated[str, Parameter(help="The reason, which is shown with the result.")],
     refuse_replay: Annotated[
         bool,
         Parameter(
-            name="--no-replay",
-            help="Refuse it where others would meet by it, in pairings played already.",
+            help="Refuse the decision if it would cause finished pairings to be played again.",
         ),
     ] = False,
     target: ContestTarget = LOCAL_CONTEST,
 ) -> None:
-    """Decide a pairing as organiser, whatever its matches were; the reason is kept."""
+    """Award a pairing to a team, whatever its matches were, and store the reason.
+
+    Use it for example when a team broke the rules. `contest undo` takes it back.
+
+    Example: cardsharp contest override-result cup 3 'Goal Diggers' --reason 'appeal'
+    """
     with target.records(folder) as records:
         is_over = records.stage is ContestStage.OVER
         ContestAdmin(records, utc_now).rule_pairing(
@@ -173,7 +183,7 @@ def override_result(  # noqa: PLR0913 - each is a flag of its own
     if is_over:
         command = f"cardsharp contest run {target.arguments(folder)}"
         result_console().print(
-            f"What follows is played anew by: {command}", style="dim", soft_wrap=True
+            f"To play the later pairings again: {command}", style="dim", soft_wrap=True
         )
 
 
@@ -181,7 +191,10 @@ def override_result(  # noqa: PLR0913 - each is a flag of its own
 def history(
     folder: Folder, /, *, as_json: Json = False, target: ContestTarget = LOCAL_CONTEST
 ) -> None:
-    """List what the organiser has done, such as rulings and renamings, the last one last."""
+    """List the organiser's actions, such as decisions and renamings, in order of time.
+
+    Example: cardsharp contest history cup
+    """
     with target.records(folder) as records:
         acts = ContestAdmin(records, utc_now).history()
     rows = [
@@ -192,14 +205,17 @@ def history(
     if as_json:
         print_json(rows)
     elif not rows:
-        result_console().print("The organiser has done nothing yet.")
+        result_console().print("There is no action of the organiser yet.")
     else:
         reports.print_table([{**row, "undone": "undone" if row["undone"] else ""} for row in rows])
 
 
 @contest.command
 def undo(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
-    """Take back the last act of `contest history`; what follows is worked out anew."""
+    """Take back the last action of `contest history`, and compute the contest again.
+
+    Example: cardsharp contest undo cup
+    """
     with target.admin(folder) as admin:
         act = admin.undo()
     result_console().print(f"Undone: {act.what}")
@@ -213,24 +229,26 @@ def freeze(
     delay: Annotated[
         timedelta | None,
         Parameter(
-            name="--in",
+            name="--after",
             validator=_is_to_come,
-            help="Not at once but after a while, such as 40m or 1h30m.",
+            help="Freeze after this time, such as 40m or 1h30m. Default: now.",
         ),
     ] = None,
     target: ContestTarget = LOCAL_CONTEST,
 ) -> None:
-    """Hold the scoreboard back: spectators see the contest as it stands now, while it goes on.
+    """Freeze the scoreboard: spectators keep seeing the state of this moment.
 
-    Teams see their own matches, you and these commands see all. `cardsharp contest
-    reveal` shows it, `undo` takes it back.
+    The contest continues. Teams still see their own matches; you and these commands
+    see everything. `contest reveal` shows the results, `contest undo` unfreezes.
+
+    Example: cardsharp contest freeze cup --after 40m
     """
     with target.admin(folder) as admin:
         act = admin.freeze(utc_now() + (delay or timedelta()))
     result_console().print(f"The scoreboard is {act.what}.")
     command = f"cardsharp contest reveal {target.arguments(folder)}"
     result_console().print(
-        f"Show it, a round at a time, by: {command}", style="dim", soft_wrap=True
+        f"To show it, one round at a time: {command}", style="dim", soft_wrap=True
     )
 
 
@@ -239,10 +257,13 @@ def reveal(
     folder: Folder,
     /,
     *,
-    all_rounds: Annotated[bool, Parameter(name="--all", help="Show all of it at once.")] = False,
+    all_rounds: Annotated[bool, Parameter(name="--all", help="Show all rounds at once.")] = False,
     target: ContestTarget = LOCAL_CONTEST,
 ) -> None:
-    """Show spectators the next round of a frozen scoreboard, or all of it."""
+    """Show spectators the next round of a frozen scoreboard, or all rounds.
+
+    Example: cardsharp contest reveal cup
+    """
     with target.admin(folder) as admin:
         act = admin.reveal_round(everything=all_rounds)
     result_console().print(f"The scoreboard is {act.what}.")
@@ -250,16 +271,24 @@ def reveal(
 
 @contest.command
 def pause(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
-    """Start no new matches; running ones finish."""
+    """Start no new matches. Running matches are played to their end.
+
+    Example: cardsharp contest pause cup
+    """
     with target.admin(folder) as admin:
         admin.pause(paused=True)
     command = f"cardsharp contest resume {target.arguments(folder)}"
-    result_console().print(f"No match begins until: {command}", style="dim", soft_wrap=True)
+    result_console().print(
+        f"No new match starts. To continue: {command}", style="dim", soft_wrap=True
+    )
 
 
 @contest.command
 def resume(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
-    """Start new matches again."""
+    """Start new matches again after `contest pause`.
+
+    Example: cardsharp contest resume cup
+    """
     with target.admin(folder) as admin:
         admin.pause(paused=False)
-    result_console().print("Matches begin again.")
+    result_console().print("New matches start again.")

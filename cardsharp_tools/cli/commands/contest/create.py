@@ -29,7 +29,9 @@ from cardsharp_tools.terminal.progress import track
 if TYPE_CHECKING:
     from cardsharp_tools.operations.contests import StackContests
 
-Folder = Annotated[Path, Parameter(help="The contest's folder; with --stack its name there.")]
+Folder = Annotated[
+    Path, Parameter(help="The contest's folder; with --stack the contest's name in the stack.")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +39,9 @@ class ContestTarget(CommandOptions):
     """A deployed stack, or none for a folder."""
 
     stack: str | None = None
-    """The contest is in this deployed stack, not in a folder."""
+    """The deployed stack that runs the contest. Default: a folder on this machine."""
     region: str | None = None
-    """The stack's region; else AWS_DEFAULT_REGION."""
+    """The stack's region. Default: AWS_DEFAULT_REGION."""
 
     def stack_contests(self) -> "StackContests | None":
         """Those of the stack, None for a folder."""
@@ -85,7 +87,7 @@ def contest_name(folder: Path) -> str:
     """A contest's name, its folder's; raises `ConfigError` for one that cannot be part of a tag."""
     name = folder.resolve().name
     if not name.replace("-", "").replace("_", "").isalnum():
-        raise ConfigError(f"{name} is no name for a contest; use letters, digits, - and _.")
+        raise ConfigError(f"A contest cannot be called {name}. Use letters, digits, - and _.")
     return name
 
 
@@ -102,25 +104,23 @@ class NewOptions(CommandOptions):
     """Settings of a new contest."""
 
     game: str = DEFAULT_GAME
-    """The game to play; the first has an arena."""
+    """The game. Dead Man's Draw is played in an arena, the others without one."""
     format: Annotated[
         str,
-        Parameter(
-            validator=_check_format_name, help=f"Who meets whom: {', '.join(FORMATS_BY_NAME)}."
-        ),
+        Parameter(validator=_check_format_name, help=f"The format: {', '.join(FORMATS_BY_NAME)}."),
     ] = DEFAULT_FORMAT
     seats: Annotated[int | None, Parameter(validator=validators.Number(gte=2, lte=8))] = None
-    """Teams at a table, for the format tables; 4 unless said."""
+    """With --format tables: number of teams at a table. Default: 4."""
     matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=99))] = (
         DEFAULT_MATCHES
     )
-    """Matches of a pairing, an odd number but at tables; more only while it is level."""
+    """Matches per pairing: an odd number, except with tables. A draw adds more matches."""
     timeout: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 7.0
-    """Seconds that a turn may take."""
+    """Time limit of a turn in seconds."""
     teams: Annotated[int | None, Parameter(validator=validators.Number(gte=2, lte=64))] = None
-    """Take the format and the matches of a pairing that suit so many teams best."""
+    """Choose the format and the matches per pairing that suit this number of teams best."""
     minutes: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 180
-    """The minutes that the contest may take, with --teams."""
+    """With --teams: how many minutes the contest may take."""
 
 
 def new(
@@ -130,13 +130,18 @@ def new(
     options: NewOptions = NewOptions(),
     target: ContestTarget = LOCAL_CONTEST,
 ) -> None:
-    """Create a contest in a new folder, or in a deployed stack; its name tags its matches.
+    """Create a contest in a new folder or in a deployed stack.
 
-    With --teams it proposes a format, and creates that one only where a FOLDER is named.
+    The contest's name is the tag of its matches. With --teams the command proposes
+    a format; it creates the contest only if you name a FOLDER.
+
+    Example: cardsharp contest new cup --teams 20 --minutes 180
     """
     if options.teams is not None:
         if (options.format, options.matches) != (DEFAULT_FORMAT, DEFAULT_MATCHES):
-            raise ConfigError("--teams takes what suits best; leave --format and --matches out.")
+            raise ConfigError(
+                "--teams chooses the format and the matches. Remove --format and --matches."
+            )
         best, rows = _proposed(options.minutes, proposals(options.teams, 60, 100))
         print_table(rows)
         options = replace(options, format=best.format, matches=best.matches)
@@ -144,7 +149,7 @@ def new(
         if options.teams is None:
             raise ConfigError("Name the contest's folder, as in `cardsharp contest new cup`.")
         kind = f"--format {options.format} --matches {options.matches}"
-        result_console().print(f"Create it by: cardsharp contest new NAME {kind}", soft_wrap=True)
+        result_console().print(f"To create it: cardsharp contest new NAME {kind}", soft_wrap=True)
         return
     name = contest_name(folder)
     settings = contest_settings(
@@ -154,43 +159,47 @@ def new(
     if stack_contests is None:
         create_in(folder, settings).close()
     elif not settings.has_arena:
-        raise ConfigError(f"A stack has no arena of {options.game}; hold the contest in a folder.")
+        raise ConfigError(
+            f"A stack has no arena for {options.game}. Create the contest in a folder."
+        )
     else:
         stack_contests.repository.create(settings)
     number = "1 match" if options.matches == 1 else f"{options.matches} matches"
     result_console().print(f"contest {name}: {options.format}, {number} a pairing")
     played = "" if settings.has_arena else " --strategy STRATEGY"
     command = f"cardsharp contest teams add {target.arguments(folder)} NAME{played}"
-    result_console().print(f"Enter teams by: {command}", style="dim", soft_wrap=True)
+    result_console().print(f"To enter teams: {command}", style="dim", soft_wrap=True)
 
 
 def plan(  # noqa: PLR0913 - each is a flag of its own
     folder: Annotated[
-        Path | None, Parameter(help="A contest that has practised: its teams and their ratings.")
+        Path | None,
+        Parameter(help="A contest with practice matches: plan with its teams and their ratings."),
     ] = None,
     /,
     *,
     teams: Annotated[int, Parameter(validator=validators.Number(gte=2, lte=64))] = 8,
-    minutes: Annotated[float, Parameter(help="How long the contest may take.")] = 180,
-    match_seconds: Annotated[float, Parameter(help="How long a match takes.")] = 60,
+    minutes: Annotated[float, Parameter(help="How many minutes the contest may take.")] = 180,
+    match_seconds: Annotated[float, Parameter(help="Duration of a match in seconds.")] = 60,
     strength_deviation: Annotated[
         float,
-        Parameter(
-            name="--spread", help="How far apart the teams are: a standard deviation, in Elo."
-        ),
+        Parameter(help="Standard deviation of the teams' strengths, in Elo points."),
     ] = 100,
     as_json: Json = False,
 ) -> None:
-    """Say which format fits the time, and how likely the best team wins it.
+    """Show which formats fit the time, and how likely the best team wins each.
 
-    Each kind is simulated 200 times. Without a FOLDER the teams' strengths are drawn.
+    Each format is simulated 200 times. Without a FOLDER the strengths of the teams
+    are random.
+
+    Example: cardsharp contest plan --teams 12 --minutes 90
     """
     ratings: list[Rating] = []
     if folder is not None:
         with open_in(folder) as records:
             ratings = [row.rating for row in practice_ladder(records) if row.rating is not None]
         if len(ratings) < 2:  # noqa: PLR2004 - nobody meets anybody
-            raise ConfigError(f"Nobody has practised in {folder}; give --teams instead.")
+            raise ConfigError(f"{folder} has no practice matches yet. Give --teams instead.")
     kinds = proposals(len(ratings) or teams, match_seconds, strength_deviation, ratings)
     (print_json if as_json else print_table)(_proposed(minutes, kinds)[1])
 

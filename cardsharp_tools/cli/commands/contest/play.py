@@ -53,19 +53,19 @@ def run_(
         bool, Parameter(help="Seed the teams by their ratings from practice.")
     ] = False,
     keep_serving: Annotated[
-        bool, Parameter(name="--stay", help="Keep the arena running at the end, until Ctrl-C.")
+        bool, Parameter(help="Keep the arena running after the end, until Ctrl-C.")
     ] = False,
     options: ListenOptions = DEFAULT_LISTEN_OPTIONS,
     target: ContestTarget = LOCAL_CONTEST,
 ) -> None:
-    """Play the contest to its end; started again after whatever stopped it, it goes on.
+    """Play the contest to its end. If it was stopped, run it again to resume.
 
-    Where `contest practice` runs, it is asked to end and hands over; what is left
-    of it is played to its end first. In a stack the contest goes on by itself:
-    this shows how, and Ctrl-C ends only the showing.
+    A running `contest practice` hands over after its running matches have ended. In
+    a stack the contest runs by itself: this command only shows its progress, and
+    Ctrl-C stops only the display.
     """
     if target.stack is not None and keep_serving:
-        raise ConfigError("With --stack the arena is there already; leave --stay out.")
+        raise ConfigError("With --stack the arena runs already. Remove --keep-serving.")
     with _contest_process(folder, "run", options, target) as process:
         records = process.records
         if target.stack is None or records.practice_until is not None:
@@ -76,8 +76,8 @@ def run_(
         if seed_by_practice and records.stage is ContestStage.OPEN:
             if not records.practice_matches():
                 raise ConfigError(
-                    "Nobody has practised, so nothing is there to seed by; leave "
-                    "--seed-by-practice out."
+                    "There are no practice matches, so there are no ratings to seed by. Remove "
+                    "--seed-by-practice."
                 )
             records.set_seeding([row.team for row in practice_ladder(records)])
         records.start()
@@ -99,12 +99,14 @@ def _contest_process(
             yield process
         return
     if options != DEFAULT_LISTEN_OPTIONS:
-        raise ConfigError("With --stack the arena is there already; give --region at the most.")
+        raise ConfigError(
+            "With --stack the arena runs already. Remove all options except --region."
+        )
     name = contest_name(folder)
     with stack_contests.repository.get(name) as records:
         check_team_count(records)
         message_console().print(
-            f"contest {name}: arena at {stack_contests.url}; it goes on after Ctrl-C."
+            f"contest {name}: arena at {stack_contests.url}. It continues after Ctrl-C."
         )
         yield ContestProcess(records, lambda: None, records.practice_matches, stack_contests.wait)
 
@@ -127,7 +129,7 @@ def _tell(records: ContestRecords, looks: Iterable[None]) -> None:
     if (sure := status.winner_confidence) is not None:
         chance = f"{100 * sure:.0f} %"
         result_console().print(
-            f"By all matches the winner is the strongest with a chance of {chance}."
+            f"According to all matches, the winner is the strongest team with probability {chance}."
         )
     result_console().print(f"won by {team_list(status.champions, status.names)}")
 
@@ -143,24 +145,23 @@ def practice(
         float | None,
         Parameter(
             validator=validators.Number(gt=0),
-            help="Hours in which matches start; else until Ctrl-C.",
+            help="Start matches for this many hours. Default: until Ctrl-C.",
         ),
     ] = None,
     until: Annotated[
         str | None,
-        Parameter(
-            help="Start matches until this time of day, such as 16:30, where this machine is."
-        ),
+        Parameter(help="Start matches until this local time of day, such as 16:30."),
     ] = None,
     options: ListenOptions = DEFAULT_LISTEN_OPTIONS,
     target: ContestTarget = LOCAL_CONTEST,
 ) -> None:
-    """Have the teams that are there play each other and rate them, before the contest.
+    """Before the contest, let the connected teams play each other, and rate them.
 
-    A team is there while its client waits for matches, in the folder cup by the
-    tag cup-practice. Everybody plays as often, with teams of like rating more.
-    After Ctrl-C, or whatever else stopped it, the same command goes on; in a stack
-    practice itself goes on. It ends at its time, or for `cardsharp contest run`.
+    A team takes part while its client waits for matches with the tag NAME-practice,
+    such as cup-practice for the folder cup. All teams play equally often, and more
+    against teams of a similar rating. If it was stopped, run it again to resume. In
+    a stack, practice continues without this command. It ends at the given time, or
+    when `cardsharp contest run` starts.
     """
     end = _end_of(hours, until)
     with _contest_process(folder, "practice", options, target) as process:
@@ -200,27 +201,32 @@ def _end_of(hours: float | None, until: str | None) -> datetime:
     try:
         moment = datetime.strptime(until, "%H:%M").time()  # noqa: DTZ007 - an hour, not a moment
     except ValueError:
-        raise ConfigError(f"--until takes a time of the day such as 16:30, not {until}.") from None
+        raise ConfigError(f"--until must be a time of day such as 16:30, not {until}.") from None
     return next_time_of_day(moment, utc_now(), local_zone())
 
 
 def admin(
-    folder: Annotated[Path, Parameter(help="Where the contests' folders lie.")] = Path(),
+    folder: Annotated[
+        Path, Parameter(help="The folder that contains the contests' folders.")
+    ] = Path(),
     /,
     *,
     page_port: Annotated[
         int,
         Parameter(
-            name="--page", validator=validators.Number(gte=0, lte=65535), help="The page's port."
+            validator=validators.Number(gte=0, lte=65535), help="The port of the organiser's page."
         ),
     ] = 8090,
     options: ListenOptions = DEFAULT_LISTEN_OPTIONS,
 ) -> None:
-    """Serve the organiser's page until Ctrl-C: what the other commands do, in a browser.
+    """Serve the organiser's page, which offers the other commands in a browser.
 
-    It is for this machine alone, behind the name admin and the password of
-    ARENA_ADMIN_PASSWORD or, without that, a new one, which is printed. The other
-    options are those of the arenas that it opens. Contests go on without it.
+    Only this machine reaches the page. The user is admin, and the password comes
+    from ARENA_ADMIN_PASSWORD; without it, a new password is printed. The other
+    options apply to the arenas that the page opens. Contests continue when the page
+    stops.
+
+    Example: cardsharp contest admin
     """
     configured_password = os.environ.get("ARENA_ADMIN_PASSWORD")
     password = configured_password or secrets.token_urlsafe(18)
@@ -230,7 +236,7 @@ def admin(
         result_console().print(
             f"organiser's page at {url}: user admin, password {password_text}", soft_wrap=True
         )
-        message_console().print("Ctrl-C stops the page, and no contest.", style="dim")
+        message_console().print("Ctrl-C stops the page. Contests continue.", style="dim")
         with suppress(KeyboardInterrupt):
             while True:
                 pause_between_steps()

@@ -29,7 +29,9 @@ from cardsharp_tools.executors.submission import (
     submissions_of,
 )
 
-teams = cyclopts.App(name="teams", help="Enter teams, list and remove them, give new passwords.")
+teams = cyclopts.App(
+    name="teams", help="Enter, list, rename and remove teams, and reset their passwords."
+)
 
 
 @teams.command
@@ -39,43 +41,60 @@ def add(  # noqa: PLR0913 - each is a flag of its own
     /,
     *,
     strategy: Annotated[
-        str | None, Parameter(help="Played here: a strategy's name, a FILE.py or a 'command'.")
+        str | None,
+        Parameter(
+            help="Play the team's matches here with this strategy: its name, FILE.py, or a "
+            "'command'."
+        ),
     ] = None,
     submission: Annotated[
-        Path | None, Parameter(help="Played here in a sandbox: bot.py, bot.js, a folder or a .zip.")
+        Path | None,
+        Parameter(
+            help="Play the team's matches here in a sandbox: bot.py, bot.js, a folder or a .zip."
+        ),
     ] = None,
     no_sandbox: Annotated[
         bool,
         Parameter(
-            name="--trust", help="Play the submission without a sandbox: it may do what you may."
+            help="Run the submission without a sandbox. Its code can then do everything "
+            "that you can."
         ),
     ] = False,
     as_json: Json = False,
     target: ContestTarget = LOCAL_CONTEST,
 ) -> None:
-    """Enter a team and print its id and password, which nobody can read again.
+    """Enter a team, and print its id and password. The password is shown only once.
 
-    Teams are seeded in the order of their entries. In a contest that has begun it
-    plays from the next round on, but for double elimination. With --strategy its
-    matches are played here, or by the stack, which knows strategies of ours by
-    name. A team with `--strategy submission` submits at the page `/submit` of the
-    contest's arena, and so may one with --submission again.
+    Teams are seeded in the order of entry. In a running contest, except double
+    elimination, the team plays from the next round on. With --strategy its matches
+    are played on this machine, or by the stack, which has our own strategies. With
+    `--strategy submission` the team uploads its bot at the page `/submit` of the
+    contest's arena. A team with --submission can upload new versions there, too.
+
+    Example: cardsharp contest teams add cup 'Goal Diggers'
     """
     if strategy is not None and submission is not None:
-        raise ConfigError("A team has a strategy or a submission; leave one of them out.")
+        raise ConfigError(
+            "A team has either a strategy or a submission. Remove --strategy or --submission."
+        )
     if no_sandbox and submission is None:
-        raise ConfigError("--trust is for a --submission; leave it out, or give one.")
+        raise ConfigError(
+            "--no-sandbox needs --submission. Add --submission, or remove --no-sandbox."
+        )
     kind = strategy if submission is None else TRUSTED if no_sandbox else SANDBOXED
     _enter(folder, [(name, kind)], target, as_json=as_json, submission=submission)
 
 
 @teams.command
 def submit(folder: Folder, name: str, file: Path, /) -> None:
-    """Give a team's submission another version, which plays from its next match on."""
+    """Upload a new version of a team's submission. It plays from the next match on.
+
+    Example: cardsharp contest teams submit cup 'Goal Diggers' bot.py
+    """
     with open_in(folder) as records:
         team = records.find_team(name)
         if team.strategy not in {SANDBOXED, TRUSTED}:
-            raise ConfigError(f"{team.name} has no submission; enter it with --submission.")
+            raise ConfigError(f"{team.name} has no submission. Enter the team with --submission.")
         of = get_game(records.settings.game)
     _submit(submissions_of(folder, team.id, team.strategy), file, of)
 
@@ -86,19 +105,21 @@ def _submit(versions: TeamSubmissions, file: Path, of: Game) -> None:
         check_sandbox()
         isolation = "in a sandbox"
     else:
-        isolation = "WITHOUT a sandbox, as you trust it: its code may do whatever you may"
+        isolation = "WITHOUT a sandbox: its code can do everything that you can"
     number = versions.add_version(read_submission(file), of)
-    message_console().print(f"Version {number} has answered once; it is played {isolation}.")
+    message_console().print(f"Version {number} passed a first test. It is played {isolation}.")
 
 
 @teams.command(name="import")
 def import_(
     folder: Folder, file: Path, /, *, as_json: Json = False, target: ContestTarget = LOCAL_CONTEST
 ) -> None:
-    """Enter the teams of a CSV file: its column name, and strategy where one is played here.
+    """Enter all teams of a CSV file with the columns name and, optionally, strategy.
 
-    Cells are separated by commas, semicolons or tabs. All teams are entered or, where
-    something is wrong with one, none.
+    Cells are separated by commas, semicolons or tabs. If a row is wrong, no team is
+    entered, and the error names the line.
+
+    Example: cardsharp contest teams import cup teams.csv
     """
     rows, encoding = read_teams(file)
     with target.records(folder) as records:
@@ -109,8 +130,8 @@ def import_(
                 raise ConfigError(f"{file}, line {row.line}: {error}") from error
     if encoding is not None:
         message_console().print(
-            f"{file} is not in UTF-8 and was read as {encoding}; where names look wrong, remove "
-            "the teams, save the file as UTF-8 and import it again."
+            f"{file} is not in UTF-8 and was read as {encoding}. If names look wrong, remove "
+            "the teams, save the file as UTF-8, and import it again."
         )
     _enter(folder, [(row.name, row.strategy) for row in rows], target, as_json=as_json)
 
@@ -150,7 +171,10 @@ def _enter(
 def list_(
     folder: Folder, /, *, as_json: Json = False, target: ContestTarget = LOCAL_CONTEST
 ) -> None:
-    """List the teams in the order of their seeds."""
+    """List the teams in the order of their seeds.
+
+    Example: cardsharp contest teams list cup
+    """
     with target.records(folder) as records:
         team_entries = records.teams()
     documents = [
@@ -171,7 +195,10 @@ def list_(
 
 @teams.command
 def remove(folder: Folder, name: str, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
-    """Remove a team before the contest has begun."""
+    """Remove a team before the contest starts. Later, use `contest teams withdraw`.
+
+    Example: cardsharp contest teams remove cup 'Goal Diggers'
+    """
     with target.admin(folder) as admin:
         admin.remove_team(name)
     result_console().print(f"Removed {name}.")
@@ -186,7 +213,10 @@ def rename(
     *,
     target: ContestTarget = LOCAL_CONTEST,
 ) -> None:
-    """Give a team another name, also in a running contest; its id and password stay."""
+    """Rename a team, also in a running contest. Its id and password stay the same.
+
+    Example: cardsharp contest teams rename cup 'Goal Diggers' 'Gold Diggers'
+    """
     with target.admin(folder) as admin:
         act = admin.rename_team(name, new_name)
     result_console().print(act.what)
@@ -198,12 +228,16 @@ def withdraw(
     name: str,
     /,
     *,
-    reason: Annotated[str, Parameter(help="Why; shown with the pairings.")] = "has left",
+    reason: Annotated[
+        str, Parameter(help="The reason, which is shown with the pairings.")
+    ] = "has left",
     target: ContestTarget = LOCAL_CONTEST,
 ) -> None:
-    """Take a team out of a contest that has begun: it loses what is not decided.
+    """Withdraw a team from a running contest. It loses its undecided pairings.
 
-    `cardsharp contest undo` takes it back.
+    `cardsharp contest undo` takes this back.
+
+    Example: cardsharp contest teams withdraw cup 'Goal Diggers' --reason 'laptop broke'
     """
     with target.admin(folder) as admin:
         act = admin.withdraw_team(name, reason)
@@ -211,10 +245,12 @@ def withdraw(
 
 
 @teams.command
-def credentials(folder: Folder, name: str, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
+def reset_password(folder: Folder, name: str, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
     """Give a team a new password and print it.
 
-    It counts within seconds, and the old one no more.
+    Within seconds the new password is valid and the old one is not.
+
+    Example: cardsharp contest teams reset-password cup 'Goal Diggers'
     """
     with target.admin(folder) as admin:
         team, password = admin.reset_password(name)

@@ -8,5 +8,10 @@ from cardsharp_tools.cli.command_table import load_command_table, register_comma
 
 COMMANDS = load_command_table(Path(__file__).with_name("commands.toml"))
 
-app = cyclopts.App(name="deadmansdraw", help_format="plaintext")
+_EXAMPLES = """\
+Examples:
+  cardsharp deadmansdraw play            the same as cardsharp play
+  cardsharp deadmansdraw show last       the newest match of this game"""
+
+app = cyclopts.App(name="deadmansdraw", help_format="plaintext", help_epilogue=_EXAMPLES)
 register_commands(app, COMMANDS)

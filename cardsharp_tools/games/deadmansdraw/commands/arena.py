@@ -47,20 +47,20 @@ class ServeOptions(ListenOptions):
         Path,
         Parameter(
             show_default=False,
-            help='JSON list of {"_id", "name", "password"}, each _id 24 digits of 0-9a-f; '
-            "else the dummy and two teams.",
+            help='The players: a JSON list of {"_id", "name", "password"}, where _id has 24 digits '
+            "of 0-9a-f. Default: the dummy player and two teams.",
         ),
     ] = DEFAULT_FILE
     data: Path | None = None
-    """SQLite file that keeps matches; without it, all stay in memory until the end."""
+    """SQLite file for the matches. Default: they are kept in memory until the arena stops."""
     random: Randomness = Randomness.FAIR
-    """original repeats the competition server's draws exactly."""
+    """Random numbers of the deals. original repeats the competition server's draws exactly."""
     poll_timeout: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 30.0
-    """Seconds that a long poll lasts."""
-    rate_limit: Annotated[bool, Parameter(name="--slow-down")] = False
-    """Slow down clients that ask too often, as the original does."""
+    """Maximum duration of a long poll in seconds."""
+    rate_limit: bool = False
+    """Slow down clients that send too many requests, as the competition's server does."""
     watchdog: Annotated[float | Literal["never"], Parameter(validator=_check_watchdog)] = 5.0
-    """Seconds after its limit until the arena ends a turn, or never."""
+    """Seconds after its time limit until the arena ends a turn; or never."""
     emulator: bool = False
     """Store matches in an emulated DynamoDB, as in the cloud."""
     as_json: Json = False
@@ -73,10 +73,10 @@ arena = cyclopts.App(name="arena", help_epilogue=_COMMAND.epilogue)
 
 @arena.default
 def serve(*, options: ServeOptions = ServeOptions()) -> None:
-    """Serve until Ctrl-C or SIGTERM."""
+    """Serve the arena until Ctrl-C or SIGTERM."""
     folder = None if options.data is None else options.data.absolute().parent
     if folder is not None and not folder.is_dir():
-        raise ConfigError(f"--data: there is no folder {folder}; make it, or name another file.")
+        raise ConfigError(f"--data: there is no folder {folder}. Create it, or name another file.")
     config = ArenaConfig(
         **options.arena_config_fields,
         players_file=options.players,
@@ -90,7 +90,7 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
     if not options.emulator:
         run(config, lambda url: _announce(url, config, as_json=options.as_json))
     elif config.data_file is not None or config.tls_files is not None:
-        raise ConfigError("--emulator goes with neither --data nor --tls.")
+        raise ConfigError("--emulator cannot be combined with --data or --tls. Remove one of them.")
     else:  # boto3 is slow to import, and not needed otherwise
         from cardsharp_tools.games.deadmansdraw.emulated_arena import emulated_arena  # noqa: PLC0415
 
@@ -98,7 +98,7 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
             _announce(running.url, config, as_json=options.as_json)
             running.front.run()
     if not options.as_json:
-        result_console().print("the arena is closed")
+        result_console().print("The arena is stopped.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,21 +106,21 @@ class MatchOptions(CommandOptions):
     """Options for the matches to create, and the arena."""
 
     matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=1000))] = 1
-    """The number of matches."""
+    """Number of matches."""
     tag: tuple[str, ...] = ()
-    """A tag of the matches; can be repeated."""
+    """A tag of the matches. Can be repeated."""
     timeout: Annotated[float | None, Parameter(validator=validators.Number(gt=0))] = None
-    """Seconds a turn may take."""
+    """Time limit of a turn in seconds."""
     seed: str | None = None
-    """The matches' random seed; else one each."""
-    from_position: Annotated[str | None, Parameter(name="--like")] = None
-    """Begin as a stored match stood: MATCH@STEP, or its start; FIRST decides there."""
+    """Random seed of the matches. Default: a seed for each."""
+    from_position: str | None = None
+    """Begin in the position of a stored match: MATCH@STEP, or MATCH. FIRST moves there."""
     url: str = "http://127.0.0.1:8080"
     """The arena's address."""
     insecure: bool = False
-    """Send the password over http in a private network."""
-    ca_file: Annotated[Path | None, Parameter(name="--ca")] = None
-    """CA file to trust."""
+    """Allow to send the password over plain http. Only do this in a private network."""
+    ca_file: Path | None = None
+    """File with the certificates of a CA to trust."""
     proxy: ProxyAddress = None
     as_json: Json = False
 
@@ -129,8 +129,8 @@ class MatchOptions(CommandOptions):
 def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions()) -> None:
     """Create matches between two players of a running arena, as its organiser.
 
-    FIRST and SECOND are ids or names of players. They change seats with every
-    match. ARENA_ADMIN_PASSWORD is the password, or it is asked for.
+    FIRST and SECOND are ids or names of players. They change seats after every
+    match. The password comes from ARENA_ADMIN_PASSWORD, or the command asks for it.
     """
     address = ServiceAddress(
         options.url, options.ca_file, options.insecure, proxy_of(options.proxy)
@@ -166,9 +166,9 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
 def _player(name_or_id: str, names: dict[str, str]) -> str:
     matching_players = [player for player, name in names.items() if name_or_id in (player, name)]
     if len(matching_players) != 1:
-        many = "More than one player is" if matching_players else "Nobody at the arena is"
+        many = "More than one player is" if matching_players else "No player of the arena is"
         raise ConfigError(
-            f"{many} called {name_or_id}; its players are {', '.join(names.values())}."
+            f"{many} called {name_or_id}. Its players are {', '.join(names.values())}."
         )
     return matching_players[0]
 
@@ -192,11 +192,12 @@ def _announce(url: str, config: ArenaConfig, *, as_json: bool) -> None:
     console.print(f"  passwords  in {config.players_file}", soft_wrap=True)
     organiser = f"user {ADMIN}, password from {ADMIN_PASSWORD}"
     if config.admin_password is None:
-        organiser = f"none; set {ADMIN_PASSWORD} to have one, who creates matches between teams"
+        organiser = f"none; set {ADMIN_PASSWORD} to have one, who can create matches between teams"
     console.print(f"  organiser  {organiser}")
     if config.is_public:
-        console.print("  spectators look on without a password")
+        console.print("  spectators can watch without a password")
     console.print(
-        f"  matches    {f'in {config.data_file}' if config.data_file else 'gone at the end'}"
+        "  matches    "
+        f"{f'in {config.data_file}' if config.data_file else 'lost when the arena stops'}"
     )
     console.print("Ctrl-C stops it.", style="dim")

@@ -35,24 +35,22 @@ class BotOptions(CommandOptions):
 
     arena: ArenaOptions = field(default_factory=ArenaOptions)
     tag: tuple[str, ...] = ()
-    """Only matches with this tag; can be repeated."""
+    """Play only matches with this tag. Can be repeated."""
     strategy: str | None = None
-    """A strategy, a file or a 'command'; else CARDSHARP_STRATEGY."""
+    """The strategy: its name, a file, or a 'command'. Default: CARDSHARP_STRATEGY."""
     store: StoreFile = None
     once: bool = False
-    """Leave when the first match has ended."""
-    concurrency: Annotated[
-        int, Parameter(name="--at-once", validator=validators.Number(gte=1, lte=1000))
-    ] = 100
-    """Matches played in parallel."""
+    """Stop after the first match."""
+    concurrency: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=1000))] = 100
+    """Maximum number of matches at the same time."""
     standby: bool = False
-    """Stand by while another bot with this match log attends."""
+    """Wait while another bot with this match log plays, and take over if it stops."""
     as_json: Annotated[bool, Parameter(name="--json")] = False
-    """Print one JSON document a line."""
+    """Print one JSON document per line."""
 
 
 def bot(*, options: BotOptions = BotOptions()) -> None:
-    """Attend every match until Ctrl-C; running matches are played to their end."""
+    """Play every match that waits for us until Ctrl-C, then finish the running ones."""
     variables = environment_for(
         options.arena,
         options.strategy,

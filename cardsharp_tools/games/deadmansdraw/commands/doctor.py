@@ -35,7 +35,7 @@ _FROM_ENVIRONMENT = ArenaOptions()
 
 
 def doctor(*, arena: ArenaOptions = _FROM_ENVIRONMENT, as_json: Json = False) -> int:
-    """Print what was checked; 1 if anything fails."""
+    """Print the result of every check. The exit code is 1 if a check fails."""
     return print_checks(all_checks(arena), as_json=as_json)
 
 
@@ -45,7 +45,9 @@ def all_checks(options: ArenaOptions) -> Iterator[CheckResult]:
     yield run_check("strategy", check_strategy)
     yield run_check("match log", check_match_log)
     if options.url is None and not any(name.startswith(PREFIX) for name in os.environ):
-        text = "none named; `cardsharp play` needs none, `cardsharp bot` takes --url and --user"
+        text = (
+            "no arena is set; `cardsharp play` needs none, `cardsharp bot` takes --url and --user"
+        )
         yield CheckResult("arena", CheckStatus.SKIPPED, text)
         return
     loaded_settings: list[ArenaBotSettings] = []
@@ -74,7 +76,7 @@ def check_match_log() -> str:
     with open_log(store) as log:
         log.add_note("doctor", "check", {"by": "cardsharp doctor"})
         if not log.notes("doctor"):
-            raise CardsharpError(f"{store} did not keep what was written to it.")
+            raise CardsharpError(f"{store} did not store what was written to it.")
     return f"{store} can be written"
 
 
@@ -104,11 +106,11 @@ def proxy(settings: ArenaBotSettings) -> str:
     if through is not None:
         return f"{through} leads to the arena"
     if settings.proxy is not None:
-        raise CheckSkipped(f"{settings.proxy} is not used: the arena is on this machine")
+        raise CheckSkipped(f"{settings.proxy} is not used, because the arena is on this machine")
     variable = next((name for name in _UNREAD if os.environ.get(name)), None)
     if variable is None:
-        raise CheckSkipped("none; --proxy or CARDSHARP_PROXY names one")
-    raise CheckSkipped(f"none; {variable} is not read for an arena, --proxy or CARDSHARP_PROXY is")
+        raise CheckSkipped("none; set one with --proxy or CARDSHARP_PROXY")
+    raise CheckSkipped(f"none; {variable} is ignored, set --proxy or CARDSHARP_PROXY instead")
 
 
 def check_arena(settings: ArenaBotSettings) -> str:
@@ -125,13 +127,13 @@ def check_clock(settings: ArenaBotSettings) -> str:
     current_time = system.monotonic()
     arena_time = client.session_state.remote_clock.to_local(system.now(), current_time)
     if arena_time == NEVER:
-        raise CheckSkipped("the arena tells no time")
+        raise CheckSkipped("the arena sends no time")
     skew = timedelta(seconds=(arena_time.earliest + arena_time.latest) / 2 - current_time)
     if abs(skew) > MAX_CLOCK_SKEW:
         direction = "ahead of" if skew > timedelta(0) else "behind"
         raise CardsharpError(
-            f"Our clock is {abs(skew.total_seconds()):.0f} s {direction} the arena's; "
-            "set it by NTP, or AWS will refuse us."
+            f"Our clock is {abs(skew.total_seconds()):.0f} s {direction} the arena's. "
+            "Set it by NTP, because AWS refuses requests with a wrong time."
         )
     return f"within {max(1, round(abs(skew.total_seconds())))} s of the arena's"
 

@@ -1,4 +1,4 @@
-"""`cardsharp learn`: know opponents from the matches that were kept."""
+"""`cardsharp learn-opponents`: train weights against opponents from stored matches."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,21 +27,21 @@ _HUNDREDS = validators.Number(gte=100, modulo=100)
 
 @dataclass(frozen=True, kw_only=True)
 class LearnOptions(CommandOptions):
-    """Options of `learn`: the file, and limits of the work."""
+    """Options of `learn-opponents`: the file, and limits of the work."""
 
     out: Path | None = None
-    """The file to go on with; else learned.json beside our own log."""
+    """The file of weights to update. Default: learned.json beside our match log."""
     matches: Annotated[int, Parameter(validator=_HUNDREDS)] = 20_000
-    """Matches of a training, whole hundreds."""
+    """Number of matches per training, a multiple of 100."""
     seed: Seed = 1
     dry_run: bool = False
-    """Say what would change, and write nothing."""
+    """Only print what would change."""
     store: Store = None
     as_json: Json = False
 
 
 def learn(source: MatchSourceName = None, /, *, options: LearnOptions = LearnOptions()) -> None:
-    """Make, test, promote and roll back what is known of each opponent; raises `ConfigError`."""
+    """Train weights against each opponent, test them, and promote or withdraw them."""
     specialists = _specialists(options)
     file = options.out or data_folder() / "learned.json"
     learned, rows = _read(file), list[dict[str, str]]()
@@ -58,7 +58,9 @@ def learn(source: MatchSourceName = None, /, *, options: LearnOptions = LearnOpt
     ):
         met = opponents_in_log(log)
     if not met:
-        raise ConfigError("The log has no finished match against anybody; play some first.")
+        raise ConfigError(
+            "The log has no finished match against an opponent. Play some matches first."
+        )
     for key, (name, matches) in met.items():
         learning.update_opponent(key, name, matches)
         if not options.dry_run:  # the file stays whole where this is stopped
@@ -68,14 +70,16 @@ def learn(source: MatchSourceName = None, /, *, options: LearnOptions = LearnOpt
     if options.as_json:
         print_json({"file": str(file), "opponents": rows})
     elif learned.opponents and not options.dry_run:
-        result_console().print(f"{file} plays: cardsharp bot --strategy {file}", soft_wrap=True)
+        result_console().print(
+            f"To play with these weights: cardsharp bot --strategy {file}", soft_wrap=True
+        )
 
 
 def _specialists(options: LearnOptions) -> Any:  # noqa: ANN401 - cardsharp_tools.research is not imported
     twins = find_native_function("counter_weight_trainer")
     specialists = None if twins is None else twins(options.seed, options.matches)
     if specialists is None:
-        raise ConfigError("Learning trains by the compiled engine: install a C compiler (cc).")
+        raise ConfigError("Training needs the compiled engine. Install a C compiler (cc).")
     return specialists
 
 
@@ -87,4 +91,6 @@ def _read(file: Path) -> LearnedOpponents:
             else LearnedOpponents()
         )
     except ValidationError as error:
-        raise ConfigError(f"{file} is no file that `learn` wrote; name another.") from error
+        raise ConfigError(
+            f"{file} was not written by `learn-opponents`. Name another file with --out."
+        ) from error

@@ -59,26 +59,24 @@ class PlayOptions(CommandOptions):
     """Options of `play`."""
 
     opponent: str = DEFAULT_OPPONENT
-    """The opponent: a strategy, FILE.py, FILE.json or 'command'."""
+    """The opponent: a strategy, FILE.py, FILE.json, or a 'command'."""
     strategy: str = GAME.default_strategy
-    """Our player: a strategy, FILE.py, FILE.json or 'command'."""
+    """Our player: a strategy, FILE.py, FILE.json, or a 'command'."""
     matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1))] = 1
-    """The number of matches."""
+    """Number of matches."""
     cloud: CloudBackend = CloudBackend.EMBEDDED
-    """embedded: queue in memory, log in SQLite. emulator: SQS and DynamoDB."""
+    """embedded: queue in memory, log in SQLite. emulator: SQS and DynamoDB of an emulator."""
     seed: str | None = None
-    """The same seed deals the same cards; without it, chance."""
+    """Random seed: the same seed deals the same cards. Default: a random deal."""
     timeout: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 10
-    """Seconds that a turn's move may take."""
-    concurrency: Annotated[
-        int, Parameter(name="--at-once", validator=validators.Number(gte=1, lte=200))
-    ] = 4
-    """Matches played in parallel."""
+    """Time limit of a move in seconds."""
+    concurrency: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=200))] = 4
+    """Maximum number of matches at the same time."""
     store: StoreFile = None
     log_folder: Annotated[Path | None, Parameter(name="--keep", show=False)] = None
     """Folder for matches.db and the program's own log."""
     strict: bool = False
-    """Stop with exit code 1 at our strategy's first fault."""
+    """Stop with exit code 1 at the first failure of our strategy."""
     as_json: Annotated[bool, Parameter(name="--json")] = False
     """Print one JSON document."""
 
@@ -95,10 +93,10 @@ class PlayOptions(CommandOptions):
 
 
 def play(*, options: PlayOptions = PlayOptions()) -> int:
-    """Play, show, check and keep matches; 0 when all are decided, and their logs complete.
+    """Play, show, check and store matches.
 
-    Exits with 4 where safe actions replaced some decisions of the strategy, and with 1 where they
-    replaced all.
+    The exit code is 0 if all matches are decided and their logs are complete, 4 if safe actions
+    replaced some decisions of the strategy, and 1 if they replaced all.
     """
     script = _script(options)
     folder, store = options.log_folder or data_folder(), options.log
@@ -120,10 +118,12 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
         _print_end(report, options)
     failed, decisions, name = report.replaced, report.decisions, display_name(options.strategy)
     if failed == decisions > 0:
-        print_error(f"Every decision of {options.strategy} failed: no match says how it plays.")
+        print_error(
+            f"Every decision of {options.strategy} failed, so the results say nothing about it."
+        )
     elif failed:
         many = f"{failed} of {decisions} decisions of {name} failed"
-        print_error(f"{many}; the result is in part that of safe actions.")
+        print_error(f"{many}. Safe actions replaced them, so the result is only partly its own.")
     return decision_exit_code(decisions, failed) if report.is_complete else ExitCode.FAILED
 
 
@@ -131,7 +131,7 @@ def _script(options: PlayOptions) -> LocalRunConfig:
     if not is_file(options.opponent):
         load_strategy(options.opponent)
     elif not Path(options.opponent).is_file():
-        raise ConfigError(f"There is no strategy file {options.opponent}; check the path.")
+        raise ConfigError(f"There is no strategy file {options.opponent}. Check the path.")
     return LocalRunConfig(
         strategy=load_strategy(options.strategy),
         opponent=options.opponent,
@@ -169,7 +169,7 @@ def _perform(script: LocalRunConfig, options: PlayOptions, work: Path, store: st
                 for match_id in ids:
                     copy_match(match_id, log, target, more)
         except StoreError as error:
-            print_error(f"The matches could not be kept. {error}")
+            print_error(f"The matches could not be stored. {error}")
             store = ""
         # Only now: whatever cannot be told of a match, it is kept.
         played = [match_report(log, view) for view in map(stage.organiser.get_match, ids)]
@@ -208,5 +208,5 @@ def _print_end(report: RunReport, options: PlayOptions) -> None:
         match_id, turn = last.match_id, last.longest_turn  # `last` may soon be another match
         console.print()
         print_command(f"show {match_id}{store}", "every turn and decision")
-        print_command(f"why {match_id} {turn}{store}", f"what we weighed in turn {turn}")
+        print_command(f"why {match_id} {turn}{store}", f"what we considered in turn {turn}")
         print_command(f"watch {match_id}{store}", "the match in the browser")

@@ -65,16 +65,16 @@ _PILES = ("draw_pile", "discard_pile", "play_area")
 class StartOptions(CommandOptions):
     """A table to begin with; what is not given is the arena's own."""
 
-    from_position: Annotated[str | None, Parameter(name="--like")] = None
-    """As a stored match stood: MATCH@STEP, or its start; whoever decided there is we."""
+    from_position: str | None = None
+    """Begin in the position of a stored match: MATCH@STEP, or MATCH. We move there."""
     draw_pile: str | None = None
-    """Cards of the draw pile, the next first: Key3,Map5,..."""
+    """Cards of the draw pile, the next card first: Key3,Map5,..."""
     discard_pile: str | None = None
     """Cards of the discard pile."""
     play_area: str | None = None
     """Cards in the play area."""
     banks: str | None = None
-    """The banks: our cards, a slash, their cards."""
+    """The banks: our cards, a slash, the opponent's cards."""
 
     def piles(self) -> dict[str, object]:
         """The piles of a practice order; raises `ConfigError` for what is no card."""
@@ -100,7 +100,7 @@ def _card(text: str) -> Card:
     card = parse_card(text.capitalize())
     if card.suit not in SUIT_ORDER or not card.value:
         suits = ", ".join(SUIT_ORDER)
-        raise ConfigError(f"'{text}' is no card; write e.g. Key3, with one of {suits}.")
+        raise ConfigError(f"'{text}' is not a card. Write for example Key3. The suits are {suits}.")
     return card
 
 
@@ -112,33 +112,31 @@ class PracticeOptions(CommandOptions):
     matches: Annotated[
         int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=MAX_MATCHES))
     ] = 1
-    """The number of matches."""
+    """Number of matches."""
     opponent: Literal["self", "dummy"] = "self"
-    """Ourselves, or the dummy, whom we play as well."""
+    """self: we play both seats. dummy: we play the dummy player's seat, too."""
     strategy: str | None = None
-    """A strategy, a file or a 'command'; else CARDSHARP_STRATEGY."""
-    dummy_strategy: Annotated[str, Parameter(name="--against")] = "champion"
-    """The player of the dummy's seat: a strategy, FILE.py, FILE.json or 'command'."""
+    """The strategy: its name, a file, or a 'command'. Default: CARDSHARP_STRATEGY."""
+    dummy_strategy: str = "champion"
+    """The strategy for the dummy's seat: its name, FILE.py, FILE.json, or a 'command'."""
     tag: tuple[str, ...] = ()
-    """Tags of the matches; else one of their own."""
+    """A tag of the matches. Can be repeated. Default: a new tag."""
     seed: str | None = None
-    """The matches' random seed."""
+    """Random seed of the matches."""
     timeout: Annotated[int | None, Parameter(validator=validators.Number(gte=1))] = None
-    """Seconds that a turn's move may take."""
+    """Time limit of a move in seconds."""
     start_position: StartOptions = field(default_factory=StartOptions)
-    concurrency: Annotated[
-        int, Parameter(name="--at-once", validator=validators.Number(gte=1, lte=50))
-    ] = 4
-    """Matches played in parallel."""
+    concurrency: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=50))] = 4
+    """Maximum number of matches at the same time."""
     create_only: bool = False
-    """Only create the matches; another bot plays them."""
+    """Only create the matches, for a bot that runs elsewhere."""
     strict: bool = False
-    """Stop with exit code 1 at our strategy's first fault."""
+    """Stop with exit code 1 at the first failure of our strategy."""
     as_json: Json = False
 
 
 def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
-    """Create the matches through the practice function; play them unless told otherwise."""
+    """Create practice matches at an arena, and play them."""
     tags = options.tag or (f"practice-{uuid.uuid4().hex[:8]}",)
     variables = environment_for(
         options.arena,
@@ -163,7 +161,7 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
                 ids = _create(options, tags, options.matches)
                 if (fed := len(ids)) < options.matches:
                     message_console().print(
-                        f"The arena's limit of requests feeds these {fed}, no more at once."
+                        f"The arena's rate limit allows only these {fed} matches at the same time."
                     )
                 lines = (f"created match {match_id}" for match_id in ids)
                 print_result({"match_ids": ids}, *lines, as_json=options.as_json)
@@ -199,7 +197,7 @@ def _fed(client: ArenaClient, options: PracticeOptions) -> int:
     if fed is None or fed >= concurrency:
         return concurrency
     message_console().print(
-        f"The arena's limit of requests feeds {fed} matches at once, not {concurrency}."
+        f"The arena's rate limit allows {fed} matches at the same time, not {concurrency}."
     )
     return fed
 
@@ -245,5 +243,5 @@ def _print_played(played: Sequence[MatchReport]) -> None:
     print_replaced_decisions(played, "")
     forced = sum(match.forced_turns for match in played)
     if forced:
-        turns = "A turn of ours was" if forced == 1 else f"{forced} turns of ours were"
-        print_error(f"{turns} ended by force: nothing was played in time.")
+        turns = "one of our turns" if forced == 1 else f"{forced} of our turns"
+        print_error(f"The arena ended {turns}, because no move came in time.")

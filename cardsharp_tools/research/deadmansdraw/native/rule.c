@@ -1,5 +1,5 @@
 /* A rule that a person can play: the twin of cardsharp/deadmansdraw/strategies/rule.py, for any
- * numbers, of which `cardsharp research rule` finds the best. */
+ * numbers, of which `cardsharp research tune-rule` finds the best. */
 #include <stdlib.h>
 
 #include "core.h"

@@ -29,7 +29,9 @@ def proxy_error(call: str, proxy: Proxy, error: Exception, *, writes: bool) -> U
             return Unreachable(f"{call}: {text}")
         if isinstance(cause, SSLCertVerificationError):
             text = f"the certificate of the proxy {proxy} is not trusted here; name its CA file"
-            return UntrustedCertificate(f"{call}: {text}, with --ca FILE.", outcome_unknown=writes)
+            return UntrustedCertificate(
+                f"{call}: {text}, with --ca-file FILE.", outcome_unknown=writes
+            )
         if any(words in str(cause).lower().replace("_", " ") for words in _NO_TLS_TEXTS):
             text = f"{proxy} does not speak TLS; its address may have to begin with http://."
             return Unreachable(f"{call}: {text}", outcome_unknown=writes)

@@ -347,7 +347,8 @@ def _unreachable(request: ArenaRequest, error: Exception, limit: timedelta) -> A
             isinstance(cause, SSLCertVerificationError) for cause in getattr(reason, "args", ())
         ):
             message = (
-                f"{request}: its certificate is not trusted here; name its CA file, with --ca FILE."
+                f"{request}: its certificate is not trusted here; name its CA file, "
+                "with --ca-file FILE."
             )
             return UntrustedCertificate(message, outcome_unknown=outcome_unknown)
         problem = "no trusted connection; check the certificate and the address."

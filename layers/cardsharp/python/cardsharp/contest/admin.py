@@ -130,7 +130,7 @@ class ContestAdmin:
         if anew:
             raise ConfigError(
                 f"This ruling changes the teams of pairings that were already played: "
-                f"{', '.join(anew)}. Remove --no-replay to have them played again."
+                f"{', '.join(anew)}. Remove --refuse-replay to have them played again."
             )
         put = Put(self._records.document_key("ruling", pairing), asdict(ruling), None)
         return self._act(f"pairing {pairing} goes to {team.name}: {reason}", put)
@@ -184,7 +184,7 @@ class ContestAdmin:
             )
         if self._records.stage is ContestStage.OPEN and at <= self._clock():
             raise ConfigError(
-                "The contest has not begun. Give a time for the freeze, such as --in 40m."
+                "The contest has not begun. Give a time for the freeze, such as --after 40m."
             )
         description = f"frozen for spectators from {at:%Y-%m-%d %H:%M:%S} UTC on"
         act = self._act(description, freeze_writes(self._records, ScoreboardFreeze(at)))

@@ -163,7 +163,9 @@ class Game(NamedTuple):
     )
     decision_runner: LazyImport["DecisionRunner[Any, Any, Any]"] | None = None
     """Has a strategy decide such a position again."""
-    judge: LazyImport["Judge"] | None = None  # what options are worth: for `analysis` and `try`
+    judge: LazyImport["Judge"] | None = (
+        None  # what options are worth: for `analysis` and `backtest`
+    )
     cli_app: LazyImport[Any] | None = None  # sub-commands at home, a `cyclopts.App`
     play_typical_match: LazyImport[PlayTypicalMatch] | None = None
     rl_encoding: LazyImport[Any] | None = None  # positions and actions as numbers, an `Encoding`

@@ -3,7 +3,7 @@
   cardsharp lab duel rule.py champion   # how strong is it?
   cardsharp ladder rule.py              # who is the next to beat?
 
-`cardsharp research rule` finds the numbers. Twin:
+`cardsharp research tune-rule` finds the numbers. Twin:
 `cardsharp_tools/research/deadmansdraw/native/rule.c`.
 """
 
