@@ -162,7 +162,7 @@ def harm_between_decision_and_post(folder: Path, remaining: timedelta) -> list[s
             if step == "write_intent" and not faults:
                 faults[len(plan.steps)] = FaultKind.PAUSE_AFTER
 
-        plan = FaultPlan(bench.clock, faults, pause_once, place.held_up)
+        plan = FaultPlan(bench.clock, faults, pause_once, place.delay_past_turn_end)
         bench.run_session(bench.match_id, plan)
         assert plan.injected
         return [fault for action in bench.gate.accepted for fault in action.violations]
@@ -260,7 +260,7 @@ def test_the_suite_misses_the_end_of_a_turn(folder: Path, monkeypatch: pytest.Mo
 HOUR = timedelta(hours=1)
 PACE = (0.19, 0.21)  # seconds that a step takes besides, so that a match lasts half a minute
 
-DUPLICATE_BOT_WARNING = "somebody else plays as this user"
+DUPLICATE_BOT_WARNING = "another bot or a person plays as this user"
 
 
 @dataclass

@@ -233,7 +233,7 @@ def test_r25_a_lost_move_is_repeated_within_seconds(desk: Desk) -> None:
     assert [move.facts for move in desk.log.moves("m")] == facts
 
 
-OTHER_BOT_WARNING = "somebody else plays as this user"
+OTHER_BOT_WARNING = "another bot or a person plays as this user"
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,9 @@ def test_the_bot_with_the_first_move_goes_on_and_warns_of_another_bot_only_once(
 ) -> None:
     assert desk.attend(match) is end
     assert caplog.text.count(OTHER_BOT_WARNING) == said
-    assert ("goes on" in caplog.text) is bool(said and end is SessionResult.FINISHED)
+    assert ("moved first and continues" in caplog.text) is bool(
+        said and end is SessionResult.FINISHED
+    )
 
 
 def test_a_later_bot_leaves_the_match_and_resumes_when_the_other_is_silent(

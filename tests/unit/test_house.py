@@ -218,7 +218,7 @@ def test_a_package_exports_each_public_name_from_the_module_that_defines_it(pack
     module = source(package)
     assert module is not None
     imports = {
-        name.name: node.module
+        name.asname or name.name: (node.module, name.name)
         for node in ast.walk(module)
         if isinstance(node, ast.ImportFrom)
         and (node.module or "").startswith(f"{package}.")
@@ -232,7 +232,8 @@ def test_a_package_exports_each_public_name_from_the_module_that_defines_it(pack
     assert not submodules & set(exports)  # an imported module would hide the name
     for name in exports:
         public = getattr(import_module(package), name)
-        assert public is getattr(import_module(str(imports[name])), name)
+        defining_module, own_name = imports[name]
+        assert public is getattr(import_module(str(defining_module)), own_name)
 
 
 def test_every_room_of_the_library_exports_its_public_names() -> None:
