@@ -65,19 +65,19 @@ sys.exit(main(["play"]))
 
 
 @pytest.mark.parametrize(
-    ("module", "code", "said"),
+    ("module", "code", "message"),
     [
         ("cardsharp_tools.cli.app", -signal.SIGINT, ""),
         ("cardsharp_tools.local_play.local_run", ExitCode.INTERRUPTED, "cardsharp: Stopped.\n"),
     ],
 )
 def test_ctrl_c_while_modules_are_imported_shows_no_traceback(
-    module: str, code: int, said: str
+    module: str, code: int, message: str
 ) -> None:
     done = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-c", INTERRUPTED, module], capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (code, said)
+    assert (done.returncode, done.stderr) == (code, message)
 
 
 def test_a_file_of_settings_has_options_that_need_not_be_typed(

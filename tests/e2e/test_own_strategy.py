@@ -46,7 +46,7 @@ def test_a_new_file_can_start_from_a_built_in_strategy(cli: Cli, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("name", "body", "said"),
+    ("name", "body", "message"),
     [
         (
             "errs",
@@ -58,13 +58,13 @@ def test_a_new_file_can_start_from_a_built_in_strategy(cli: Cli, tmp_path: Path)
     ],
 )
 def test_the_lab_stops_at_a_fault_and_names_the_strategy(
-    cli: Cli, tmp_path: Path, name: str, body: str, said: str
+    cli: Cli, tmp_path: Path, name: str, body: str, message: str
 ) -> None:
     duel = cli(
         "lab", "duel", write_strategy_file(tmp_path, name, body), "draw-2", "-n", "1", "--seed", "1"
     )
     assert (duel.code, "spoilt" in duel.out) == (1, False)
-    assert said in duel.err
+    assert message in duel.err
     assert "decision 1 of pair 0, seed 1, on Position(turn=" in duel.err
     assert ", own=None, other=None, play_area=None, pending=None, known_top=None)" in duel.err
     assert "bug in Cardsharp" not in duel.err
@@ -141,7 +141,7 @@ def test_side_effects_of_a_strategy_are_reported_with_advice(cli: Cli, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("command", "before", "code", "said"),
+    ("command", "earlier_lines", "code", "message"),
     [
         ("ladder", "import os; os._exit(9)", 1, "1, in <module>: the strategy ended the proc"),
         (
@@ -153,9 +153,9 @@ def test_side_effects_of_a_strategy_are_reported_with_advice(cli: Cli, tmp_path:
     ],
 )
 def test_a_file_that_exits_or_hangs_on_import_is_reported(
-    tmp_path: Path, command: str, before: str, code: int, said: str
+    tmp_path: Path, command: str, earlier_lines: str, code: int, message: str
 ) -> None:
-    file = write_strategy_file(tmp_path, "ends", "pass", before)
+    file = write_strategy_file(tmp_path, "ends", "pass", earlier_lines)
     hurried = (
         "import sys; from datetime import timedelta; "
         "from cardsharp_tools.executors import line_process; "
@@ -171,8 +171,10 @@ def test_a_file_that_exits_or_hangs_on_import_is_reported(
         timeout=HANG_SECONDS,
     )
     assert result.returncode == code, result.stderr
-    assert f"ends.py, line {said}" in result.stderr or said in result.stderr
-    assert "import did not end" not in said or "ends.py: still being imported ..." in result.stderr
+    assert f"ends.py, line {message}" in result.stderr or message in result.stderr
+    assert (
+        "import did not end" not in message or "ends.py: still being imported ..." in result.stderr
+    )
 
 
 @pytest.mark.slow

@@ -72,11 +72,11 @@ def played(folder: Path, command: str, file: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("before", [POOL, DATA], ids=["pool", "data"])
+@pytest.mark.parametrize("module_lines", [POOL, DATA], ids=["pool", "data"])
 def test_a_strategy_can_use_a_process_pool_and_files_in_its_folder(
-    tmp_path: Path, before: str, command: str
+    tmp_path: Path, module_lines: str, command: str
 ) -> None:
-    code, output = played(tmp_path, command, written(tmp_path, before))
+    code, output = played(tmp_path, command, written(tmp_path, module_lines))
     assert code in {0, 1 if command.startswith("ladder") else 0}, output
     assert "no decision" not in output
     assert "Error" not in output
@@ -94,17 +94,17 @@ WRONG = {
 
 
 @pytest.mark.parametrize(
-    ("before", "command"),
+    ("module_lines", "command"),
     [(code, COMMANDS[0]) for code in WRONG]
     + [(next(iter(WRONG)), command) for command in COMMANDS[1:]],
 )
 def test_unsupported_code_gives_the_same_error_in_every_command(
-    tmp_path: Path, before: str, command: str
+    tmp_path: Path, module_lines: str, command: str
 ) -> None:
-    code, output = played(tmp_path, command, written(tmp_path, before))
+    code, output = played(tmp_path, command, written(tmp_path, module_lines))
     assert code == 2, output
     assert f"{tmp_path / 'mine.py'}, line 1, fails: " in output
-    assert WRONG[before] in output
+    assert WRONG[module_lines] in output
 
 
 def test_opening_data_on_construction_gives_the_same_error(tmp_path: Path) -> None:

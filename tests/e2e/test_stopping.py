@@ -61,10 +61,10 @@ def password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CARDSHARP_PASSWORD", "secret")
 
 
-@pytest.mark.parametrize(("command", "begins", "said"), LONG, ids=[row[0] for row in LONG])
+@pytest.mark.parametrize(("command", "begins", "message"), LONG, ids=[row[0] for row in LONG])
 @pytest.mark.parametrize("first", [False, True], ids=["", "process 1"])
 def test_sigterm_ends_a_command_in_order(
-    tmp_path: Path, command: str, begins: str, said: str, first: bool
+    tmp_path: Path, command: str, begins: str, message: str, first: bool
 ) -> None:
     if first and not can_start_container():
         pytest.skip("no container can be made here")
@@ -74,8 +74,8 @@ def test_sigterm_ends_a_command_in_order(
     with running(tmp_path, *words, prefix=CONTAINER if first else ()) as run:
         run.until(begins)
         os.kill(run.as_pid_1() if first else run.process.pid, signal.SIGTERM)
-        assert run.code() in {143, 0 if not said else 143}, run.text()
-        assert said.format_map(names) in run.text()
+        assert run.code() in {143, 0 if not message else 143}, run.text()
+        assert message.format_map(names) in run.text()
         assert "cut off" not in run.text()
         assert "Traceback" not in run.text()
         assert run.remaining_processes() == []

@@ -46,7 +46,7 @@ def test_champion_and_third_bust_as_often_and_take_as_long_as_the_real_programs(
 
 
 @pytest.mark.parametrize(
-    ("plan", "least"),
+    ("plan", "min_points"),
     [
         (DuelPlan(first="steady", second="champion", pairs=10, seed=5, pure_python=True), 57.5),
         (DuelPlan(game="blef", first="bayes", second="greedy", pairs=2, seed=4), 75),
@@ -56,9 +56,9 @@ def test_champion_and_third_bust_as_often_and_take_as_long_as_the_real_programs(
     ],
     ids=lambda value: f"{value.first}-{value.second}" if isinstance(value, DuelPlan) else "",
 )
-def test_the_stronger_wins_as_often_as_it_did(plan: DuelPlan, least: float) -> None:
+def test_the_stronger_wins_as_often_as_it_did(plan: DuelPlan, min_points: float) -> None:
     """A short run each; those of Dead Man's Draw that tell more are `cardsharp lab duel`."""
-    assert run_duel(plan).points >= least
+    assert run_duel(plan).points >= min_points
 
 
 def test_threshold_plays_as_strong_as_it_was_measured() -> None:

@@ -164,7 +164,7 @@ NEW = {**GOOD, "password": "another-canary"}
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("", "players.json is empty"),
         ("[{]", "players.json, line 1, column 3, is no JSON"),
@@ -182,13 +182,15 @@ NEW = {**GOOD, "password": "another-canary"}
         (json.dumps([GOOD, GOOD]), "twice"),
     ],
 )
-def test_a_wrong_file_is_refused_with_its_faults(tmp_path: Path, content: str, told: str) -> None:
+def test_a_wrong_file_is_refused_with_its_faults(
+    tmp_path: Path, content: str, message: str
+) -> None:
     path = tmp_path / "players.json"
     path.write_text(content)
     with pytest.raises(ConfigError) as raised:
         load_players(path)
     assert str(path) in str(raised.value)
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert "canary" not in str(raised.value)
     assert "\n" not in str(raised.value)
 

@@ -166,10 +166,10 @@ def desk() -> Iterator[Desk]:
         yield Desk(log, clock, MemoryQueue(clock, visibility_timeout=HOUR))
 
 
-@pytest.mark.parametrize("held_back", [False, True])
-def test_a_takeover_waits_as_long_as_the_intent_says(desk: Desk, *, held_back: bool) -> None:
+@pytest.mark.parametrize("was_throttled", [False, True])
+def test_a_takeover_waits_as_long_as_the_intent_says(desk: Desk, *, was_throttled: bool) -> None:
     """It does not wait if its read was throttled: the arena delays a later request longer."""
-    delay = TIMING.lease_ttl if held_back else timedelta(seconds=12)
+    delay = TIMING.lease_ttl if was_throttled else timedelta(seconds=12)
 
     class Slowed(Count):
         arrives: datetime | None = None
@@ -177,7 +177,7 @@ def test_a_takeover_waits_as_long_as_the_intent_says(desk: Desk, *, held_back: b
         def observe(self, recorded: MoveFacts) -> Observation[int]:
             if self.arrives is not None and self.arrives <= desk.clock.now():
                 self.counted, self.arrives = 1, None
-            return replace(super().observe(recorded), was_throttled=held_back)
+            return replace(super().observe(recorded), was_throttled=was_throttled)
 
         def intent_body(
             self, result: DecisionResult[Decision[int]], decided_at: datetime, worker_id: str
@@ -198,7 +198,7 @@ def test_a_takeover_waits_as_long_as_the_intent_says(desk: Desk, *, held_back: b
     began = desk.clock.now()
     assert desk.attend(match) is SessionResult.FINISHED
     assert match.counted == ACTIONS
-    assert (desk.clock.now() - began < timedelta(seconds=1)) is held_back
+    assert (desk.clock.now() - began < timedelta(seconds=1)) is was_throttled
 
 
 def test_r25_a_briefly_stale_state_is_not_believed(desk: Desk) -> None:
@@ -237,7 +237,7 @@ OTHER_BOT_WARNING = "another bot or a person plays as this user"
 
 
 @pytest.mark.parametrize(
-    ("match", "end", "said"),
+    ("match", "end", "expected_messages"),
     [
         (
             Count(length=9, other_bot_moves=[False, False, True, False, True]),
@@ -254,12 +254,16 @@ OTHER_BOT_WARNING = "another bot or a person plays as this user"
     ids=["ours came first", "both meant the first, and ours was refused", "our log was lost"],
 )
 def test_the_bot_with_the_first_move_goes_on_and_warns_of_another_bot_only_once(
-    desk: Desk, caplog: pytest.LogCaptureFixture, match: Count, end: SessionResult, said: int
+    desk: Desk,
+    caplog: pytest.LogCaptureFixture,
+    match: Count,
+    end: SessionResult,
+    expected_messages: int,
 ) -> None:
     assert desk.attend(match) is end
-    assert caplog.text.count(OTHER_BOT_WARNING) == said
+    assert caplog.text.count(OTHER_BOT_WARNING) == expected_messages
     assert ("moved first and continues" in caplog.text) is bool(
-        said and end is SessionResult.FINISHED
+        expected_messages and end is SessionResult.FINISHED
     )
 
 
@@ -297,7 +301,7 @@ def test_a_denied_match_is_retried_sooner_once_the_bot_has_played_it(desk: Desk)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "expected_messages",
     [
         *([error, None] * ACTIONS for error in (PAGE, GONE, DENIAL, PASSWORD)),
         [PAGE] * 60,
@@ -305,11 +309,11 @@ def test_a_denied_match_is_retried_sooner_once_the_bot_has_played_it(desk: Desk)
     ],
 )
 def test_r23_a_single_denial_or_a_gateway_error_is_retried_and_the_match_is_played(
-    desk: Desk, said: list[ArenaError | None]
+    desk: Desk, expected_messages: list[ArenaError | None]
 ) -> None:
     """A restarting arena first denies requests itself, and then a gateway answers for it."""
-    begun, denials = desk.clock.now(), sum(error is not None for error in said)
-    assert desk.attend(Count({"look": said})) is SessionResult.FINISHED
+    begun, denials = desk.clock.now(), sum(error is not None for error in expected_messages)
+    assert desk.attend(Count({"look": expected_messages})) is SessionResult.FINISHED
     assert desk.clock.now() - begun <= denials * TIMING.backoff
 
 

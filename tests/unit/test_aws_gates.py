@@ -124,7 +124,7 @@ def test_the_password_of_a_service_is_an_encrypted_parameter_of_its_stack() -> N
 
 
 @pytest.mark.parametrize(
-    ("pattern", "line", "found"),
+    ("pattern", "line", "is_match"),
     [
         ("", "anything", True),
         ("ERROR", "[ERROR 400] BAD REQUEST", True),
@@ -143,9 +143,9 @@ def test_the_password_of_a_service_is_an_encrypted_parameter_of_its_stack() -> N
     ],
 )
 def test_a_log_filter_pattern_matches_as_aws_documents(
-    pattern: str, line: str, *, found: bool
+    pattern: str, line: str, *, is_match: bool
 ) -> None:
-    assert log_filter_matcher(pattern)(line) is found
+    assert log_filter_matcher(pattern)(line) is is_match
 
 
 DOCS = Path(__file__).parents[2] / "docs" / "cost.md"
