@@ -1,4 +1,4 @@
-"""The games as environments of PettingZoo, for who trains a player (docs/environments.md).
+"""The games as environments of PettingZoo, for training a player (docs/environments.md).
 
-Here and not in the library, for nothing that is deployed may need numpy.
+They are here and not in the library, because nothing that is deployed may need numpy.
 """

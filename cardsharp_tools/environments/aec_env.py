@@ -1,4 +1,4 @@
-"""A game as an environment of PettingZoo, in which the players act one after the other (AEC)."""
+"""Environment of a game for PettingZoo, in which the players act one after the other (AEC)."""
 
 from random import Random
 from typing import Any, SupportsIndex
@@ -14,34 +14,40 @@ from cardsharp_tools.environments.integers import as_integer, seat_count, seed_n
 from cardsharp_tools.lab.plan import DEFAULT_GAME
 
 Observation = dict[str, NDArray[Any]]
-"""`observation`: whether the player waits, then its position; `action_mask`: what it may do."""
+"""`observation`: 1 if the player waits, then its position; `action_mask`: its legal actions."""
 
 
 def make_env(
     name: str = DEFAULT_GAME, seats: SupportsIndex | None = None
 ) -> "AECEnv[str, Observation, int]":
-    """A game's environment, for 2 to 8 `seats` in Blef; a refused action costs 1. `ConfigError`."""
+    """Return the environment of a game.
+
+    `seats` is the number of players, 2 to 8 in Blef. A player that takes an illegal action gets the
+    reward -1, and the match ends. Raises `ConfigError` if there is no such game, or if it is not
+    played by that many.
+    """
     return wrappers.OrderEnforcingWrapper(_Checked(CardEnv(name, seats), illegal_reward=-1))
 
 
 class _Checked(wrappers.TerminateIllegalWrapper[str, Observation, int]):  # type: ignore[misc]
-    """Ends the match at an action that is not allowed, also at one that is no action at all."""
+    """Wrapper that ends the match at an action that is illegal or not an action at all."""
 
     def step(self, action: int | None) -> None:
-        """Have the player to act do that."""
+        """Take the action of the player to act."""
         over = self.terminations[self.agent_selection] or self.truncations[self.agent_selection]
         if not over and not self.action_space(self.agent_selection).contains(action):
             mask = self.observe(self.agent_selection)["action_mask"]
-            action = int(mask.argmin())  # one that is refused as well
+            # the wrapped class expects an existing action: this one is illegal, too
+            action = int(mask.argmin())
         super().step(action)
 
 
-class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo tells no types
-    """The environment itself, without PettingZoo's checks of how it is used.
+class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo has no types
+    """Environment without PettingZoo's checks of how it is used.
 
-    A match is an episode. At its end the winning side is rewarded with 1, and the others with
-    what makes it a game of zero sum; a tie is 0. A player who waits observes what it saw when it
-    last was to act.
+    A match is an episode. At its end the winning side gets the reward 1, and the others an equal
+    share of -1, so that the rewards of the sides add up to 0; a tie is 0. A player that waits
+    observes what it saw when it last was to act.
     """
 
     def __init__(self, name: str, seats: SupportsIndex | None = None) -> None:
@@ -63,7 +69,7 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
             for agent in self.possible_agents
         }
         self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
-        self._dice = Random()  # until a seed is given
+        self._dice = Random()  # until `reset` is called with a seed
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the observation space of a player."""
@@ -76,9 +82,10 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
     def reset(
         self, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
     ) -> None:
-        """Deal a new match; the same seed and actions make the same match.
+        """Deal a new match. The same seed and actions give the same match.
 
-        The seed is a whole number of any type from 0 on; else raises `TypeError` or `ValueError`.
+        The seed is an integer of any type, at least 0. Raises `TypeError` or `ValueError` for
+        others.
         """
         del options
         chosen = seed_number(seed)
@@ -96,14 +103,17 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self._look(self.simulation.initial_state(self._dice))
 
     def step(self, action: int | None) -> None:
-        """Have the player to act do that, None leave an ended match; raises `ValueError`."""
+        """Take the action of the player to act.
+
+        A player of an ended match must pass None. Raises `ValueError` for an illegal action.
+        """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         number = None if action is None else as_integer(action, "An action")
         if number not in self.choices:
-            raise ValueError(f"{agent} may not do {action}; see its action_mask.")
+            raise ValueError(f"{agent} may not take action {action}; see its action_mask.")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         self._last_observations[agent][0] = 1.0
@@ -118,15 +128,15 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         return {"observation": self._last_observations[agent].copy(), "action_mask": mask}
 
     def render(self) -> str:
-        """The position of the player to act, in words."""
+        """Return the position of the player to act, in words."""
         return str(self.position)
 
     def action_number(self, action: object) -> int:
-        """The number of an action that is legal now, such as a strategy's decision."""
+        """Return the number of an action that is legal now, such as a strategy's decision."""
         return action_number(self.choices, action)
 
     def _look(self, state: Any) -> None:  # noqa: ANN401 - any game's
-        """Go on from this state: to the player to act, or to the rewards."""
+        """Continue from this state: prepare the player to act, or the rewards."""
         self._state = state
         seat = self.simulation.current_seat(state)
         if seat is None:

@@ -1,4 +1,4 @@
-"""Decisions as rows of a data set, in the numbers of the environment (docs/environments.md)."""
+"""Decisions as rows of a data set, encoded as in the environment (docs/environments.md)."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ _BATCH = 1_000  # rows that Parquet takes at once
 
 
 class DecisionRow(TypedDict):
-    """A decision: what the player saw and might do, what it did, and what came of it."""
+    """Decision: the player's observation and legal actions, the action, and the result."""
 
     game: str
     match: str
@@ -43,11 +43,15 @@ class DecisionRow(TypedDict):
 
 
 class DatasetBuilder:
-    """A game's decisions as rows, `valued` by its judge; raises `ConfigError` where none is."""
+    """Builder of rows from a game's decisions.
+
+    With `include_value`, the game's judge values the action. Raises `ConfigError` if the game has
+    no encoding, or no judge although one is needed.
+    """
 
     def __init__(self, game: Game, *, include_value: bool) -> None:
         if game.rl_encoding is None:
-            raise ConfigError(f"{game.title} cannot be exported: nothing tells it in numbers.")
+            raise ConfigError(f"{game.title} cannot be exported: it has no encoding as numbers.")
         if include_value and game.judge is None:
             raise ConfigError(f"{game.title} has no judge. Remove --include-value.")
         self._game = game
@@ -57,7 +61,7 @@ class DatasetBuilder:
         )
 
     def rows_of_plan(self, plan: DuelPlan) -> Iterator[DecisionRow]:
-        """The decisions of a plan's matches, which are played now, one after the other."""
+        """Play the matches of a plan, one after the other, and yield their decisions."""
         simulation = plan.simulation
         every = [(n, side) for n in range(plan.pairs) for side in range(plan.matches_per_pair)]
         for match in replay_matches(plan, every, f"seed-{plan.seed}", datetime.now(UTC)):
@@ -71,9 +75,9 @@ class DatasetBuilder:
     def rows_of_match(
         self, record: MatchRecord, moves: Sequence[MoveRecord]
     ) -> Iterator[DecisionRow]:
-        """The decisions of a stored match that can be made again."""
+        """Yield the decisions of a stored match whose positions are known."""
         if self._game.list_decisions is None:
-            raise ConfigError(f"Decisions in {self._game.title} cannot be made again.")
+            raise ConfigError(f"{self._game.title} does not support decisions on stored positions.")
         decision_points: list[DecisionPoint] = list(self._game.list_decisions.load()(record, moves))
         for number, point in enumerate(decision_points):
             done, seat = point.step.decision, point.step.seat or 0
@@ -115,10 +119,10 @@ def _result(record: MatchRecord, seat: int) -> float | None:
 
 
 class CompactRow(TypedDict):
-    """A decision as JSON Lines have it: of what it saw and might do only what is not 0.
+    """Decision as in JSON Lines: of the observation and the mask only what is not 0.
 
-    `ones` are the places in the observation that are 1, `fractions` those between 0 and 1 with
-    their numbers, and `legal` the numbers of the actions in the mask.
+    `ones` are the indexes of the observation that are 1. `fractions` are those between 0 and 1,
+    with their values. `legal` are the indexes of the legal actions.
     """
 
     game: str
@@ -135,7 +139,7 @@ class CompactRow(TypedDict):
 
 
 def compact(row: DecisionRow) -> CompactRow:
-    """The row without zeros, which are nine tenths of it."""
+    """Return the row without zeros, which are nine tenths of it."""
     nonzero_values = [(place, number) for place, number in enumerate(row["observation"]) if number]
     return CompactRow(
         game=row["game"],
@@ -144,7 +148,7 @@ def compact(row: DecisionRow) -> CompactRow:
         seat=row["seat"],
         seed=row["seed"],
         ones=[place for place, number in nonzero_values if number == 1],
-        # As short as tells a 32-bit float: 0.35, not 0.3499999940395355.
+        # The shortest text of a 32-bit float: 0.35, not 0.3499999940395355.
         fractions=[(place, float(str(np.float32(n)))) for place, n in nonzero_values if n != 1],
         legal=[number for number, is_legal in enumerate(row["mask"]) if is_legal],
         action=row["action"],
@@ -154,7 +158,7 @@ def compact(row: DecisionRow) -> CompactRow:
 
 
 def read_rows(file: Path) -> Iterator[DecisionRow]:
-    """The whole rows of JSON Lines, written with `--dense` or without; raises `ConfigError`."""
+    """Yield the complete rows of JSON Lines, dense or compact; raise `ConfigError`."""
     with file.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             try:
@@ -162,7 +166,7 @@ def read_rows(file: Path) -> Iterator[DecisionRow]:
                 yield row if "observation" in row else _expanded(row)
             except (ValueError, LookupError, TypeError):
                 raise ConfigError(
-                    f"{file}, line {number} is no row that `cardsharp export` writes."
+                    f"{file}, line {number} is not a row that `cardsharp export` writes."
                 ) from None
 
 
@@ -192,9 +196,10 @@ def _expanded(row: CompactRow) -> DecisionRow:
 
 
 def write_rows(rows: Iterable[DecisionRow], file: Path, *, dense: bool = False) -> int:
-    """Write rows as JSON Lines or Parquet by the file's name, how many; raises `ConfigError`.
+    """Write rows as JSON Lines or Parquet, by the file's suffix; return their number.
 
-    Parquet, which packs zeros itself, has whole rows; so do JSON Lines that are to be `dense`.
+    Parquet compresses zeros itself, so it has complete rows, as JSON Lines have if `dense`. Raises
+    `ConfigError` for another suffix.
     """
     if file.suffix not in {PARQUET, LINES}:
         raise ConfigError(f"{file} must end in {LINES} or {PARQUET}.")
@@ -203,7 +208,7 @@ def write_rows(rows: Iterable[DecisionRow], file: Path, *, dense: bool = False) 
         return _write_parquet(iter(rows), file)
     number = 0
     with file.open("w", encoding="utf-8") as target:
-        for number, row in enumerate(rows, 1):  # noqa: B007 - it is the answer
+        for number, row in enumerate(rows, 1):  # noqa: B007 - the last number is the result
             output_row = row if dense else compact(row)
             target.write(json.dumps(output_row, separators=(",", ":")) + "\n")
     return number

@@ -1,4 +1,4 @@
-"""Games in numbers for environments: each with its simulation, and the rewards of its matches."""
+"""Encodings and simulations of games for environments, and the rewards of their matches."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,10 +12,10 @@ from cardsharp.play.simulation import Simulation
 def encoded_simulation(
     name: str, seats: int | None
 ) -> tuple[Simulation[Any, Any, Any], Encoding[Any, Any]]:
-    """A game's simulation for so many, and how it is told in numbers; raises `ConfigError`."""
+    """Return a game's simulation for `seats` players, and its encoding; raise `ConfigError`."""
     of = get_game(name)
     if of.rl_encoding is None or of.simulation is None:
-        raise ConfigError(f"{of.title} is no environment: nothing tells it in numbers.")
+        raise ConfigError(f"{of.title} has no environment: it has no encoding as numbers.")
     return of.simulation.load()(*([] if seats is None else [seats])), of.rl_encoding.load()
 
 
@@ -31,5 +31,5 @@ def final_rewards(simulation: Simulation[Any, Any, Any], final_state: object) ->
 
 
 def action_number(choices: Mapping[int, Any], action: object) -> int:
-    """The number of a legal action."""
+    """Return the number of a legal action."""
     return next(number for number, choice in choices.items() if choice == action)

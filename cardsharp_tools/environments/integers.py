@@ -1,4 +1,4 @@
-"""Whole numbers of any type, such as Python's or numpy's, at the entries of the environments."""
+"""Integers of any type, such as Python's or numpy's, as arguments of the environments."""
 
 from operator import index
 from typing import SupportsIndex
@@ -7,10 +7,10 @@ import numpy as np
 
 
 def as_integer(value: SupportsIndex, name: str, minimum: int = 0) -> int:
-    """Return an integer of any type as Python's `int`; an error message calls it `name`.
+    """Return an integer of any type as Python's `int`.
 
-    Raises `TypeError` for a value that is no integer, such as `True` or 3.0, and `ValueError`
-    for an integer below `minimum`.
+    An error message calls it `name`. Raises `TypeError` for a value that is not an integer, such as
+    `True` or 3.0, and `ValueError` for an integer below `minimum`.
     """
     is_integer = hasattr(value, "__index__") and not isinstance(value, bool | np.bool_)
     try:

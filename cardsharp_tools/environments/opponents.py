@@ -1,4 +1,4 @@
-"""Fixed opponents of a learner: strategies on seats of its lanes, as the lab plays them."""
+"""Fixed opponents of a learner: strategies on some seats, as they play in the lab."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -20,9 +20,9 @@ from cardsharp_tools.lab.rng import RngStream, pair_rng
 
 
 class SharedPlayer:
-    """A user's own file or program on a seat of all lanes, made when it first is to decide.
+    """Player from a user's file or program that is shared by all lanes; it is built on first use.
 
-    A copy makes it anew, for nothing of another process can be copied.
+    A copy builds it anew, because another process cannot be copied.
     """
 
     def __init__(self, make: Callable[[], LabPlayer]) -> None:
@@ -33,21 +33,21 @@ class SharedPlayer:
         return {"_make": self._make, "_player": None}
 
     def decide(self, state: Any) -> Any:  # noqa: ANN401 - any game's
-        """The action of the seat that is to act."""
+        """Return the action of the seat to act."""
         if self._player is None:
             self._player = self._make()
         return self._player.decide(state)
 
     def end_match(self, state: object) -> None:
-        """Nothing is to be told."""
+        """Do nothing: the player is not informed of the end."""
 
 
 class Opponents:
-    """The strategies on some seats of a game, by name, file or command; the learner has the others.
+    """Strategies on some seats of a game, by name, file or command; the learner has the others.
 
-    Each is made anew for every match, with dice of its own. Only a user's own file or program, of
-    which a process each would be needed, is made once for all matches of a deal. Raises
-    `ConfigError` where a seat or a strategy is not there, or no seat is left.
+    Each strategy is built anew for every match, with its own random numbers. Only a user's file or
+    program, which needs a process of its own, is built once for all matches of a seed. Raises
+    `ConfigError` if a seat or a strategy does not exist, or if no seat is left.
     """
 
     def __init__(self, plan: DuelPlan, names: Mapping[int, str], *, plain: bool) -> None:
@@ -67,12 +67,12 @@ class Opponents:
         self._shared: dict[int, LabPlayer] = {}
 
     def check(self) -> None:
-        """Make each strategy once; raises `ConfigError` where one cannot be made."""
+        """Build each strategy once; raise `ConfigError` if one cannot be built."""
         for name in self.names.values():
             check_players(self._plan_of(name))
 
     def begin(self, seed: int) -> None:
-        """Throw the dice of those anew that play all matches of a deal."""
+        """Build the shared players anew, with the random numbers of this seed."""
         self._shared = {
             seat: SharedPlayer(partial(self._player, seat, seed, 0))
             for seat, name in self.names.items()
@@ -80,7 +80,7 @@ class Opponents:
         }
 
     def seated(self, seed: int, number: int) -> dict[int, LabPlayer]:
-        """The players of the match of that number, by seat."""
+        """Return the players of the match with this number, by seat."""
         return {
             seat: self._shared[seat] if seat in self._shared else self._player(seat, seed, number)
             for seat in self.names

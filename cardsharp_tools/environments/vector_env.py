@@ -1,4 +1,4 @@
-"""Many matches at once: stepped side by side, or played through by players that are there."""
+"""Vector environments: many matches at once, stepped side by side or played by given players."""
 
 from array import array
 from collections.abc import Mapping
@@ -24,10 +24,10 @@ from cardsharp_tools.lab.runner import make_executor, run_duel
 
 
 class BatchArrays(NamedTuple):
-    """A row a lane, of the player to act: what is observed, and what the last action brought.
+    """Arrays with a row for each lane: the observation of the player to act, and the last rewards.
 
-    The last two are written where a match ended: what the learner saw at its last action, which
-    now waits, and on which seat. Compiled code writes into the same arrays, in this order.
+    The last two fields are written only if a match ended: what the learner saw at its last action,
+    and on which seat. Compiled code writes into the same arrays, in this order.
     """
 
     observations: NDArray[np.float32]
@@ -40,7 +40,10 @@ class BatchArrays(NamedTuple):
 
 
 class PythonStepper:
-    """Stepper of lanes in plain Python, dealt as in the lab; `native_stepper` is compiled."""
+    """Stepper of lanes in plain Python, dealt as in the lab.
+
+    `native_stepper` is its compiled twin.
+    """
 
     def __init__(self, env: CardEnv, lane_count: int, opponents: Opponents | None = None) -> None:
         self._simulation, self._encoding, self._opponents = env.simulation, env.encoding, opponents
@@ -60,8 +63,13 @@ class PythonStepper:
             self._look(lane, rows)
 
     def step(self, actions: NDArray[np.int64], rows: BatchArrays) -> int | None:
-        """Act in each lane, and deal anew where a match ends; or the first lane that may not."""
+        """Take an action in each lane, and deal the next match where one ends.
+
+        Returns None, or the first lane whose action is illegal; then nothing has changed.
+        """
         numbers = actions.tolist()
+        # All actions are checked before any is taken. Otherwise an illegal action in a late lane
+        # would leave the earlier lanes one step ahead, and the caller could not repeat the step.
         for lane, number in enumerate(numbers):
             if number not in self._choices[lane]:
                 return lane
@@ -74,7 +82,7 @@ class PythonStepper:
         return None
 
     def _begin(self, lane: int) -> None:
-        """Deal the lane's match, and the next one where the learner is never to act in it."""
+        """Deal the lane's next match in which the learner is to act at least once."""
         while True:
             number = self._numbers[lane]
             self._chances[lane] = pair_rng(self._seed, number, RngStream.CHANCE)
@@ -86,6 +94,8 @@ class PythonStepper:
             self._go_on(lane)
             if not self._is_over(lane):
                 return
+            # Lane i plays the matches i, i + n, i + 2n, and so on. So a match depends on the seed
+            # and its number alone, and not on how long the matches of other lanes take.
             self._numbers[lane] += len(self._numbers)
 
     def _act(self, lane: int, action: object) -> None:
@@ -93,7 +103,7 @@ class PythonStepper:
         self._states[lane] = self._simulation.apply_action(self._states[lane], action, chance)
 
     def _go_on(self, lane: int) -> None:
-        """Let opponents act, until it is the learner's turn or the match has ended."""
+        """Let opponents act until the learner is to act or the match has ended."""
         players = self._players[lane]
         while players:
             seat = self._simulation.current_seat(self._states[lane])
@@ -105,7 +115,7 @@ class PythonStepper:
         return self._simulation.current_seat(self._states[lane]) is None
 
     def _close(self, lane: int, rows: BatchArrays) -> None:
-        """Write how the lane's match ended, and begin the next one."""
+        """Write the result of the lane's match, and begin the next one."""
         rows.rewards[lane] = final_rewards(self._simulation, self._states[lane])
         rows.terminated[lane] = True
         rows.final_seats[lane], observation = self._views[lane]
@@ -115,7 +125,7 @@ class PythonStepper:
         self._begin(lane)
 
     def _look(self, lane: int, rows: BatchArrays) -> None:
-        """Write what the player to act sees."""
+        """Write the observation of the player to act."""
         position = self._simulation.current_position(self._states[lane])
         seat, observation = (
             self._simulation.current_seat(self._states[lane]) or 0,
@@ -131,19 +141,19 @@ class PythonStepper:
 
 
 class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
-    """Matches side by side, one player to act in each, so that one call of a model serves all.
+    """Environment with many matches side by side, so that one call of a model serves all of them.
 
-    `infos["to_act"]` has the seat of each row. On the seats in `opponents` strategies play by
-    themselves, named as for `--strategy`. If one seat remains for the learner, rewards are a
-    number a lane; otherwise they have a column a seat.
+    In each match one player is to act; `infos["to_act"]` has the seat of each row. On the seats in
+    `opponents` strategies play, named as for `--strategy`. If one seat remains for the learner,
+    rewards have one number for each lane; otherwise they have one column for each seat.
 
-    Where a match ends, its lane continues in the same step with the first row of the next
-    match, and `infos` has `final_obs` and `final_info` as in Gymnasium. No seat is to act at an
-    end: a final observation is what the learner saw at its last action, whose reward has now
+    If a match ends, its lane continues in the same step with the first row of the next match, and
+    `infos` has `final_obs` and `final_info` as in Gymnasium. No seat is to act at the end of a
+    match: a final observation is what the learner saw at its last action, whose reward has now
     come.
 
-    The compiled engine steps if it knows the game and the opponents, except with `pure_python`;
-    the matches are the same. Raises `ConfigError` as `CardEnv` does, and for unknown opponents.
+    The compiled engine steps if it knows the game and the opponents, except with `pure_python`. The
+    matches are the same. Raises `ConfigError` as `CardEnv` does, and for unknown opponents.
     """
 
     def __init__(
@@ -174,9 +184,10 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     def reset(
         self, *, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Deal a new match in each lane; the same seed and actions make the same matches.
+        """Deal a new match in each lane. The same seed and actions give the same matches.
 
-        The seed is a whole number of any type from 0 on; else raises `TypeError` or `ValueError`.
+        The seed is an integer of any type, at least 0. Raises `TypeError` or `ValueError` for
+        others.
         """
         chosen = seed_number(seed)
         super().reset(seed=chosen, options=options)
@@ -188,22 +199,25 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Act in each lane.
+        """Take an action in each lane.
 
-        Raises `ResetNeeded` before a deal and `ValueError` for an illegal action. After the
-        `StrategyError` of an opponent that fails, the lanes must be reset.
+        Raises `ResetNeeded` before the first deal, and `ValueError` for an illegal action. If an
+        opponent fails with a `StrategyError`, the lanes must be reset.
         """
         if not self._is_ready:
             raise ResetNeeded("Call reset before step.")
         numbers = np.asarray(actions)
         if numbers.shape != (self.num_envs,) or numbers.dtype.kind not in "iu":
-            raise ValueError(f"Actions are {self.num_envs} whole numbers, one a lane.")
+            raise ValueError(f"Actions must be {self.num_envs} whole numbers, one for each lane.")
+        # New arrays for each step: the caller may keep the old ones as training data. The
+        # environment counts as not ready until the step is complete, because an opponent may fail
+        # in the middle.
         rows, self._is_ready = self._rows(), False
         lane = self._stepper.step(np.ascontiguousarray(numbers, np.int64), rows)
         self._is_ready = True
         if lane is not None:
             raise ValueError(
-                f"The player of lane {lane} may not do {numbers[lane]}; see its action_mask."
+                f"Lane {lane} may not take action {numbers[lane]}; see its action_mask."
             )
         observations, infos = _observations_and_infos(rows)
         rewards = rows.rewards
@@ -224,7 +238,7 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
 
 def _stepper_of(
     env: CardEnv, lanes: int, opponents: Opponents | None, *, plain: bool
-) -> PythonStepper | Any:  # noqa: ANN401 - the compiled one, which nothing here depends on
+) -> PythonStepper | Any:  # noqa: ANN401 - the compiled class, which is optional
     """Return a stepper of `lanes` matches; raise `ConfigError` if an opponent cannot play."""
     twin = None if plain else find_native_function("native_stepper")
     names = {} if opponents is None else opponents.names
@@ -243,7 +257,7 @@ def _observations_and_infos(rows: BatchArrays) -> tuple[Observation, dict[str, A
 
 
 def _final(rows: BatchArrays) -> dict[str, Any]:
-    """The ends of matches in the form of `gymnasium.vector.SyncVectorEnv`."""
+    """Return the fields for ended matches in the form of `gymnasium.vector.SyncVectorEnv`."""
     last = np.full(len(rows.terminated), None, object)
     for lane in np.flatnonzero(rows.terminated):
         last[lane] = {
@@ -260,14 +274,14 @@ def _final(rows: BatchArrays) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """Results of matches by pair and side: the first player's `points`, and a game's `counts`."""
+    """Results of matches by pair and side: the first player's `points`, and the game's `counts`."""
 
     points: NDArray[np.float64]
     counts: dict[str, NDArray[np.float64]]
 
 
 def play_batch(plan: DuelPlan, processes: int = 1) -> BatchResult:
-    """Play the matches of a plan, by the compiled engine where it knows both players."""
+    """Play the matches of a plan, by the compiled engine if it knows both players."""
     plan = replace(
         plan,
         seed=as_integer(plan.seed, "The seed"),

@@ -24,7 +24,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from cardsharp.analysis.judge import analysis_sources
-from cardsharp.analysis.match_analysis import analyse, severity_of
+from cardsharp.analysis.judged_match import severity_of
+from cardsharp.analysis.match_analysis import analyse
 from cardsharp.analysis.match_listing import is_match_of, newest_matches
 from cardsharp.analysis.replay import (
     DecisionPoint,

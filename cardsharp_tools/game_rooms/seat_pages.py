@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from cardsharp.analysis.match_analysis import side_of
+from cardsharp.analysis.judged_match import side_of
 from cardsharp.pages.analysis_view import AnalysisView
 from cardsharp.pages.assets import HEADERS
 from cardsharp.pages.board_renderer import BoardRenderer

@@ -1,1 +1,1 @@
-"""Tools for each game: terminal, commands, encodings and adapters for the lab."""
+"""Tools for each game: terminal, commands, protocols for programs, and adapters for the lab."""

@@ -1,1 +1,1 @@
-"""The lab: strategies against each other, in process and at full speed."""
+"""Lab: it measures strategies against each other, in process and at full speed."""

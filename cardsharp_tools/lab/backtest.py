@@ -1,4 +1,4 @@
-"""Stored decisions made again, by another player, on the very positions of then."""
+"""Backtest: another player decides again in the positions of stored decisions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from cardsharp_tools.lab.players import build_unguarded_player, decide_guarded
 
 @dataclass(frozen=True)
 class BacktestedDecision:
-    """A stored decision, and what the player decides in its place; `judge` values both."""
+    """Stored decision, and the player's decision in the same position; `judge` values both."""
 
     decision_point: DecisionPoint
     new_decision: DecisionResult[Any]
@@ -26,7 +26,7 @@ class BacktestedDecision:
 
     @property
     def original_thought(self) -> StoredDecision:
-        """The decision as it was made."""
+        """Decision that was made in the match."""
         return self.decision_point.step.decision or StoredDecision()
 
     @property
@@ -41,9 +41,9 @@ class BacktestedDecision:
 
     @cached_property
     def action_values(self) -> dict[str, float]:
-        """Judge's values of the actions by name.
+        """Judge's values of the actions, by name.
 
-        If a position has many actions, only those that were weighed or chosen are valued.
+        If a position has many actions, only those are valued that were considered or chosen.
         """
         weighed = {
             self.new_action,
@@ -92,18 +92,18 @@ class BacktestedDecision:
         return self.decision_point.option_names.get(action, str(action))
 
 
-MAX_VALUED_ACTIONS = 12  # so many actions are all looked at
+MAX_VALUED_ACTIONS = 12  # up to this number of legal actions, all are valued
 
 
 class BacktestPlayer:
-    """Player that makes the decisions in stored matches of a game once more.
+    """Player that decides again in stored matches of a game.
 
     Raises `ConfigError` if the game or the player does not allow it.
     """
 
     def __init__(self, game: Game, player: str) -> None:
         if game.list_decisions is None or game.decision_runner is None:
-            raise ConfigError(f"Decisions in {game.title} cannot be made again.")
+            raise ConfigError(f"{game.title} does not support decisions on stored positions.")
         self.game = game
         self._decisions, self._decider = game.list_decisions.load(), game.decision_runner.load()
         self._plan = DuelPlan(game=game.name, first=player, second=player, pairs=1)
@@ -113,7 +113,10 @@ class BacktestPlayer:
     def decision_points(
         self, record: MatchRecord, moves: Sequence[MoveRecord]
     ) -> list[DecisionPoint]:
-        """The decisions of our seats, of every seat where none is ours; raises `StoreError`."""
+        """Return the decisions of our seats, or of all seats if none is ours.
+
+        Raises `StoreError` if the log cannot be read.
+        """
         points = list(self._decisions(record, moves))
         reasoned = (
             point.step for point in points if point.step.decision and point.step.decision.strategy
@@ -122,7 +125,7 @@ class BacktestPlayer:
         return [point for point in points if not seats or point.step.seat in seats]
 
     def redecide(self, decision_points: Sequence[DecisionPoint]) -> Iterator[BacktestedDecision]:
-        """The same decisions by this trial's player, each made anew as a worker makes it."""
+        """Yield the player's decisions in these positions; each strategy is built anew."""
         for decision_point in decision_points:
             decided = decide_guarded(self._decider, self._strategy(), decision_point.position)
             yield BacktestedDecision(decision_point, decided, self._judge)

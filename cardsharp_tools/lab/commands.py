@@ -1,4 +1,4 @@
-"""`cardsharp lab`: strategies against each other, and looked at closely."""
+"""Commands `cardsharp lab`: measure, compare and examine strategies."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ from cardsharp_tools.lab.runner import make_executor, run_duel
 from cardsharp_tools.lab.strategy_checks import probe, profile
 from cardsharp_tools.match_sources.match_logs import open_log, store_or_default
 
-MAX_SPRT_PAIRS = 20_000  # pairs after which a sequential test gives up
+MAX_SPRT_PAIRS = 20_000  # pairs after which a sequential test ends without a decision
 
 app = cyclopts.App(
     name="lab",
@@ -57,7 +57,8 @@ def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None
     With --sprt it stops when the answer is certain; --pairs is then the maximum.
     """
     if options.out is not None and options.seed is None:
-        options = replace(options, seed=1)  # else the file could not be gone on with
+        # a random seed would make it impossible to resume from the file
+        options = replace(options, seed=1)
     plan = options.plan(first, second, max_pairs=MAX_SPRT_PAIRS if options.sprt else None)
     tested = options.sequential_test(plan)
     if options.save_matches is not None:
@@ -88,7 +89,7 @@ def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None
         print_text(f"  {tested.result_text}, after {played.plan.pairs:,} pairs")
     if ids:
         range_end = "" if len(ids) == 1 else f" to {ids[-1]}"
-        print_text(f"  kept in the match log: {ids[0]}{range_end} ({len(ids)})")
+        print_text(f"  stored in the match log: {ids[0]}{range_end} ({len(ids)})")
         console.print_command(f"show {ids[0]}")
         console.print_command(f"backtest {get_game(plan.game).default_strategy} --match {ids[0]}")
 
@@ -124,7 +125,7 @@ def round_robin(*players: Player, options: RunOptions = _RUN) -> None:
     user_players_first = sorted(players, key=is_user_strategy, reverse=True)
     plan = options.plan(
         user_players_first[0], user_players_first[1]
-    )  # a user's own player decides how it is dealt
+    )  # a user's strategy comes first: it decides whether the seed is random
     plans = [
         replace(plan, first=first, second=second) for first, second in combinations(players, 2)
     ]
@@ -132,7 +133,7 @@ def round_robin(*players: Player, options: RunOptions = _RUN) -> None:
     apart = any(map(is_file, players))
     with make_executor(options.workers, options.cluster, isolate_strategies=apart) as pool:
         for each in plans:
-            check_players(each)  # before anything is played
+            check_players(each)  # before any match is played
         for each in plans:
             console.message_console().print(each.stop_rule_text(), soft_wrap=True)
             points, bounds = results[each.first, each.second] = run_duel(each, pool).best_estimate
@@ -143,11 +144,11 @@ def round_robin(*players: Player, options: RunOptions = _RUN) -> None:
 
 
 DuelMatrix = dict[tuple[str, str], tuple[float, Interval]]
-"""Result of each player against each other in per cent, with its interval."""
+"""Result of each player against each other, in per cent, with its interval."""
 
 
 def _league_document(players: Sequence[str], results: DuelMatrix) -> dict[str, object]:
-    """The figures of a league, each a row of players against the columns."""
+    """Return the figures of a league; each row has a player's figures against the columns."""
 
     def rows(figure: Callable[[float, Interval], float]) -> list[list[float | None]]:
         return [
@@ -168,7 +169,7 @@ def _league_document(players: Sequence[str], results: DuelMatrix) -> dict[str, o
 
 
 def _cross_table(players: Sequence[str], results: DuelMatrix) -> Table:
-    """Everybody against everybody, the best first."""
+    """Return the table of a league: each player against each other, the best first."""
 
     def mean(player: str) -> float:
         return fmean(points for (first, _), (points, _) in results.items() if first == player)

@@ -1,9 +1,9 @@
 """Confidence intervals of measured shares (docs/decisions/0010).
 
-Wilson's score interval with continuity correction, on the effective number of pairs. Matches of
-one deal are alike or unlike, and a design effect estimated from the pairs says how much. Where
-few matches were lost, or few won, that estimate is unreliable. So it is shrunk towards the
-worst case, in which all matches of a pair end alike.
+The interval is Wilson's score interval with continuity correction, for the effective number of
+pairs. Matches of one deal are not independent, and a design effect, estimated from the pairs,
+measures by how much. If few matches were lost, or few won, that estimate is unreliable. So it is
+shrunk towards the worst case, in which all matches of a pair end alike.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from cardsharp.analysis.ratings import Z_95
 
-_PRIOR = 2.0  # how many of the rarer outcomes the worst case weighs as much as
+_PRIOR = 2.0  # weight of the worst case, as a number of the rarer outcome
 
 
 class Interval(NamedTuple):
@@ -23,29 +23,35 @@ class Interval(NamedTuple):
     high: float
 
     def scaled(self, factor: float, offset: float = 0.0) -> "Interval":
-        """The interval of another scale, which may run the other way."""
+        """Return the interval as `factor * value + offset`; a negative factor swaps the ends."""
         return Interval(*sorted(factor * end + offset for end in self))
 
     @property
     def margin(self) -> float:
-        """Half its width."""
+        """Half the width of the interval."""
         return (self.high - self.low) / 2
 
 
 def mean_interval(shares: Sequence[float], matches: int = 1) -> Interval:
-    """The 95 % interval of the mean of independent `shares` of 1, each of so many matches."""
+    """Return the 95 % interval of the mean of independent shares of 1.
+
+    Each share is the mean of `matches` matches, which need not be independent. Raises `ValueError`
+    if there are no shares.
+    """
     if not shares:
         raise ValueError("No share was measured.")
     number, mean = len(shares), min(1.0, max(0.0, fmean(shares)))
     worst = mean * (1 - mean)
     spread = fsum((share - mean) ** 2 for share in shares) / (number - 1) if number > 1 else worst
     relative_spread = min(1.0, spread / worst) if worst > 0 else 1.0
+    # The design effect is the variance of the shares over that of independent matches. It is a mean
+    # of the estimate and the worst case, weighted by the number of rarer outcomes that were seen.
     rarer = number * matches * min(mean, 1 - mean)
     return score_interval(mean, number / ((rarer * relative_spread + _PRIOR) / (rarer + _PRIOR)))
 
 
 def score_interval(mean: float, trials: float) -> Interval:
-    """Wilson's score interval with continuity correction, of a share of so many trials."""
+    """Return Wilson's score interval with continuity correction for a share of this many trials."""
     z, n, rest = Z_95, trials, 1 - mean
     scale = 2 * (n + z * z)
     below = z * sqrt(max(0.0, z * z - 2 - 1 / n + 4 * mean * (n * rest + 1)))

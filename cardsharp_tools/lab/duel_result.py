@@ -1,4 +1,4 @@
-"""Result of a duel: points, and other counts."""
+"""Result of a duel: points, the luck-adjusted result, and other counts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,14 +11,15 @@ from cardsharp_tools.lab.confidence_interval import Interval, mean_interval
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.sprt import elo_from_share
 
-MatchCounts = Mapping[str, tuple[float, ...]]  # by name: both players', or one for the match
+# by name: a number of each player, or one number of the match
+MatchCounts = Mapping[str, tuple[float, ...]]
 
 
 class MatchLuck(NamedTuple):
     """Luck of the first player in a match.
 
-    `resampled_share` is the mean share over all endings that were played, with the real one.
-    `card_luck` is the luck of the cards before these endings.
+    `resampled_share` is the mean share over the real ending and all replayed endings. `card_luck`
+    is the luck of the cards before these endings.
     """
 
     resampled_share: float
@@ -34,21 +35,27 @@ class MatchResult:
     luck: MatchLuck | None = None
 
 
-Pair = tuple[
-    MatchResult, ...
-]  # of one deal, one match for each side that the first player can have
-_PRIOR = 0.3  # a sum of squared luck, some ten pairs', over which the judge is believed beforehand
+Pair = tuple[MatchResult, ...]
+"""Matches of one deal: one for each side that the first player can have."""
+
+_PRIOR = 0.3  # prior sum of squared luck (some ten pairs) with which the judge is trusted
 
 
 class LuckAdjuster:
-    """The first player's shares of pairs without the luck that is known, in the pairs' order.
+    """Adjuster of the first player's shares: it subtracts the known luck, pair by pair, in order.
 
-    Nothing is shifted, and fewer matches tell the same. Two parts of the luck are known. What the
-    cards brought before the last ones, a judge tells, as the worth of what came less the mean worth
-    of what could have come: its mean is 0 whatever the judge thinks, so a wrong judge takes out
-    less and shifts nothing. The last cards, of which judges know least, are played again a few
-    times by the players themselves, and the mean of all these ends counts. How far the judge is
-    believed follows from the pairs before, never from the pair itself.
+    The adjustment does not bias the mean, and it needs fewer matches for the same precision. Two
+    parts of the luck are known.
+
+    For all but the last cards, a judge values each card that came, less the mean value of the cards
+    that could have come. The mean of that is 0 for any judge, so a bad judge removes less luck but
+    adds no bias.
+
+    Judges know least about the last cards. Therefore the players play these again a few times, and
+    the mean of all endings counts.
+
+    The weight of the judge is the regression coefficient of the earlier pairs, never of the pair
+    itself.
     """
 
     def __init__(self) -> None:
@@ -56,7 +63,7 @@ class LuckAdjuster:
         self._number, self._sum = 1.0, 0.5
 
     def adjusted_share(self, pair: Pair) -> float:
-        """The share of the next pair; the plain one where nothing is known of its luck."""
+        """Return the luck-adjusted share of the next pair; the plain one if its luck is unknown."""
         lucks = [match.luck for match in pair if match.luck is not None]
         if len(lucks) < len(pair):
             return fmean(match.points for match in pair)
@@ -64,6 +71,9 @@ class LuckAdjuster:
             fmean(luck.resampled_share for luck in lucks),
             fmean(luck.card_luck for luck in lucks),
         )
+        # The coefficient comes from earlier pairs only. If a pair had a part in its own
+        # coefficient, luck and coefficient would be correlated, and the adjusted mean would be
+        # biased.
         less = resampled - self._products / self._squares * cards
         self._products += (resampled - self._sum / self._number) * cards
         self._squares += cards * cards
@@ -77,12 +87,15 @@ TWO_PLAYERS = 2
 
 
 def first_player_share(pair: Pair) -> float:
-    """The share of the points that the first player made in a pair."""
+    """Return the share of the points that the first player made in a pair."""
     return fmean(match.points for match in pair)
 
 
 class LuckAdjustedResult(NamedTuple):
-    """Points in 100 without luck; it takes `worth` times as many matches to know plain ones so."""
+    """Luck-adjusted points in 100.
+
+    `variance_ratio` is the number of plain matches that one adjusted match is worth.
+    """
 
     points: float
     interval: Interval
@@ -90,7 +103,7 @@ class LuckAdjustedResult(NamedTuple):
 
     @property
     def document(self) -> dict[str, float]:
-        """The figures as JSON."""
+        """Figures of the result for a JSON document."""
         figures = {"points": self.points, "lower": self.interval.low, "upper": self.interval.high}
         return {
             name: round(figure, 3)
@@ -100,14 +113,14 @@ class LuckAdjustedResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DuelResult:
-    """A plan that was played, pair by pair."""
+    """Result of a duel: its plan and the pairs that were played."""
 
     plan: DuelPlan
     pairs: tuple[Pair, ...]
 
     @property
     def matches(self) -> tuple[MatchResult, ...]:
-        """All matches, those of a pair one after the other."""
+        """All matches; those of a pair follow each other."""
         return tuple(match for pair in self.pairs for match in pair)
 
     @property
@@ -117,19 +130,19 @@ class DuelResult:
 
     @property
     def interval(self) -> Interval:
-        """The 95 % interval of `points`."""
+        """95 % interval of `points`."""
         return mean_interval(
             [*map(first_player_share, self.pairs)], self.plan.matches_per_pair
         ).scaled(100)
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """The share of the points of each pair, without luck where that is known."""
+        """Share of the points in each pair, luck-adjusted if the luck is known."""
         return tuple(map(LuckAdjuster().adjusted_share, self.pairs))
 
     @property
     def luck_adjusted(self) -> LuckAdjustedResult | None:
-        """The points without luck, None where nothing is known of it."""
+        """Luck-adjusted result, None if the plan does not adjust for luck."""
         if not self.plan.luck_adjusted:
             return None
         shares, plain = self.shares, pvariance(map(first_player_share, self.pairs))
@@ -141,17 +154,17 @@ class DuelResult:
 
     @property
     def best_estimate(self) -> tuple[float, Interval]:
-        """The points and their interval as well as they are known."""
+        """Best estimate of the points, with its interval: the luck-adjusted one if there is one."""
         less = self.luck_adjusted
         return (self.points, self.interval) if less is None else (less.points, less.interval)
 
     def total(self, count_name: str, player: int) -> float:
-        """The sum of a count of player 0 or 1, or of the matches where it is theirs."""
+        """Return the sum of a count: of player 0 or 1, or of the matches if it is not by player."""
         values = (match.counts[count_name] for match in self.matches)
         return sum(value[min(player, len(value) - 1)] for value in values)
 
     def figure(self, figure: RatioStat, player: int) -> float:
-        """A figure of the game, of player 0 or 1."""
+        """Return a statistic of the game for player 0 or 1."""
         per = (
             len(self.matches)
             if figure.denominator is None
@@ -203,7 +216,7 @@ class DuelResult:
 
     @property
     def elo(self) -> tuple[float | None, float | None, float | None]:
-        """The Elo difference and the ends of its 95 % interval, None for one without bound."""
+        """Elo difference and the ends of its 95 % interval; None for an infinite one."""
         points, bounds = self.best_estimate
         differences = (elo_from_share(share / 100) for share in (points, bounds.low, bounds.high))
         elo, low, high = (
@@ -221,13 +234,16 @@ class DuelResult:
 
     @property
     def shares_by_side(self) -> tuple[float, ...]:
-        """The first player's share of the points from each side."""
+        """First player's share of the points from each side."""
         return tuple(
             fmean(match.points for match in side) for side in zip(*self.pairs, strict=True)
         )
 
     def as_json(self) -> dict[str, object]:
-        """All that was measured; `counts` are sums, each player's or the matches'."""
+        """Return the result as JSON.
+
+        `counts` are sums, of each player or of all matches.
+        """
         plan, bounds, less = self.plan, self.interval, self.luck_adjusted
         counted, verdict = self.matches[0].counts, dict[str, object]()
         if self.is_two_player:

@@ -1,4 +1,4 @@
-"""Additions of a game to the lab beside its rules: `Game.duel_extras` names the class."""
+"""Lab adapter: what a game adds to the lab beside its rules (`Game.duel_extras`)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,11 +13,15 @@ from cardsharp.store.match_log import MatchRecord, MoveRecord
 from cardsharp_tools.lab.duel_result import Pair
 from cardsharp_tools.lab.plan import AnyStrategy, DuelPlan
 
-SeriesPlayer = Callable[[DuelPlan, Sequence[int]], list[Pair]]  # plays consecutive pairs, by number
+# plays the consecutive pairs with these numbers
+SeriesPlayer = Callable[[DuelPlan, Sequence[int]], list[Pair]]
 
 
 class MatchRngs(NamedTuple):
-    """All randomness of one match: of the deal, of what comes after it, of either player."""
+    """Random generators of one match.
+
+    They are for the deal, for the events after it, and for each player.
+    """
 
     deal: Random
     chance: Random
@@ -26,23 +30,23 @@ class MatchRngs(NamedTuple):
 
 
 class LabPlayer(Protocol):
-    """Somebody who plays a match."""
+    """Player of a match in the lab."""
 
     def decide(self, state: Any, /) -> Any:  # noqa: ANN401 - any game's state and action
-        """The action of the seat that is to act; the whole state is passed."""
+        """Return the action of the seat to act, given the complete state."""
 
     def end_match(self, state: Any, /) -> None:  # noqa: ANN401
-        """The match is over."""
+        """Do what is due after the end of the match."""
 
 
 class ExternalPlayer(Protocol):
-    """A player who is no strategy in this process, such as a service behind HTTP."""
+    """Player outside this process, such as a service behind HTTP."""
 
     def for_match(self, seats: tuple[int, ...], /) -> LabPlayer:
-        """The player of a new match, on those seats."""
+        """Return the player of a new match on these seats."""
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class ProbeAnswer:
 
 
 class PlayedAction(NamedTuple):
-    """An action in the state before it, with the decision where a strategy took it."""
+    """Action and the state before it, with the decision if a strategy took it."""
 
     state: Any
     action: Any
@@ -70,7 +74,10 @@ class PlayedAction(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LabMatch:
-    """A match of the lab, action by action; `seats` are the first player's, `names` of all."""
+    """Match of the lab, action by action.
+
+    `seats` are the first player's; `names` has all players.
+    """
 
     match_id: str
     started_at: datetime
@@ -99,11 +106,10 @@ class LabAdapter:
     """Lab adapter of a game with no additions; base class of those that have some."""
 
     default_opponent: str | None = None
-    """Against whom positions are met where nobody is named; None for the player itself."""
+    """Default opponent for positions of matches; None for the player itself."""
 
-    can_store_matches = has_luck_model = (
-        False  # whether there is `kept` for its matches, and `luck`
-    )
+    can_store_matches = has_luck_model = False
+    """True if a derived class defines `stored_matches`, and `luck`."""
 
     def __init_subclass__(cls) -> None:
         cls.can_store_matches, cls.has_luck_model = (
@@ -112,7 +118,7 @@ class LabAdapter:
         )
 
     def match_rngs(self, seed: int, pair_number: int) -> MatchRngs:
-        """The dice of the matches of one pair, the same for each of them."""
+        """Return the random generators for the matches of one pair, the same for each match."""
         table = Random(f"{seed}/{pair_number}")
         first, second = (
             Random(f"{seed}/{pair_number}/first"),
@@ -121,11 +127,14 @@ class LabAdapter:
         return MatchRngs(table, table, first, second)
 
     def external_player(self, _name: str) -> ExternalPlayer | None:
-        """The player of that name, where it is no strategy."""
+        """Return the external player with this name, None if it is a strategy."""
         return None
 
     def strategy(self, _name: str, *, pure_python: bool) -> AnyStrategy | None:
-        """A strategy that only the lab knows, or a faster one that decides alike."""
+        """Return a strategy that only the lab has, or a faster one with the same decisions.
+
+        Else None.
+        """
         del pure_python
         return None
 
@@ -146,15 +155,18 @@ class LabAdapter:
         raise NotImplementedError
 
     def is_endgame(self, _state: Any) -> bool:  # noqa: ANN401
-        """Return True if only the last cards remain, which `endgame_rngs` deals anew from here."""
+        """Return True if only the last cards remain, which `endgame_rngs` can deal again."""
         return False
 
     def endgame_rngs(self, seed: int, pair_number: int, repetition: int) -> tuple[Random, Random]:
-        """The dice of another end of a pair's matches: of what is hidden, and of what comes."""
+        """Return the generators of another ending of a pair's matches.
+
+        Of hidden cards, and of the rest.
+        """
         raise NotImplementedError
 
     def stored_matches(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
-        """A match of the lab as the log holds matches, in one part or in several."""
+        """Yield a match of the lab as match records, in one part or in several."""
         raise NotImplementedError
 
     def probe_answers(self, _strategy: AnyStrategy) -> Iterator[ProbeAnswer]:
@@ -164,7 +176,7 @@ class LabAdapter:
 
 @cache
 def lab_adapter(name: str) -> LabAdapter:
-    """Return the lab adapter of the game of that name."""
+    """Return the lab adapter of the game with this name."""
     part = get_game(name).duel_extras
     adapter: LabAdapter = LabAdapter() if part is None else part.load()()
     return adapter

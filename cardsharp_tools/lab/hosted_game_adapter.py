@@ -1,4 +1,4 @@
-"""Matches of hosted games in the lab, as the log holds those that the bot attended."""
+"""Lab adapter of hosted games: it stores matches like those that the bot has played."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -34,13 +34,13 @@ def hosted_codec(folder: str) -> ProtocolCodec:
 
 
 class HostedLabAdapter(LabAdapter):
-    """Keeps matches; all else is as for any game."""
+    """Lab adapter of a hosted game, which can store matches; the rest is as for any game."""
 
     def __init__(self, game: HostedGame) -> None:
         self._house, self._rules = game, game.rules()
 
     def stored_matches(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
-        """The whole match; an outcome where it has ended."""
+        """Yield the whole match, with an outcome if it has ended."""
         codec, rules = self._house.json_codecs, self._rules
         dump = codec.positions.dump
         ends = [step.state for step in match.actions[1:]] + [match.final_state]

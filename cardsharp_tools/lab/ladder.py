@@ -1,7 +1,8 @@
-"""A ladder: a game's own players from the weakest up, each with a measured rating, to be climbed.
+"""Ladder: a game's strategies by measured rating, from the weakest up, for a user's to climb.
 
-Who climbs meets one rung after the other and stays at the first that it is not shown to be
-stronger than. What was played is kept, and counts as long as no line of the player changes.
+The climber plays one rung after the other. The climb ends at the first rung that it is not shown to
+be stronger than. Results are recorded, and they count as long as the code of the player does not
+change.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -38,18 +39,20 @@ from cardsharp_tools.lab.runner import make_executor, run_duel
 from cardsharp_tools.lab.sprt import SequentialTest
 
 MIN_ELO_GAIN = 40
-"""Elo by which a rung is beaten: some 40 to 400 pairs tell, a duel for tuning takes thousands."""
+"""Elo difference by which a rung must be beaten.
+
+It takes some 40 to 400 pairs to show it; a duel for tuning takes thousands.
+"""
 
 MAX_PAIRS = 1000  # pairs after which a rung counts as not beaten
-MAX_RUNG_DISTANCE = (
-    4  # how many rungs above its own a player is measured against: those farther up always win
-)
+MAX_RUNG_DISTANCE = 4
+"""Number of rungs above its own that a player is measured against. Higher ones always win."""
 
 Verdict = Literal["beaten", "not beaten", "not decided"]
 
 
 class Ladder(BaseModel, frozen=True, extra="forbid"):
-    """The measured players of a game, the lowest rating first; `pairs` were played by each two."""
+    """Measured players of a game, the lowest rating first; each two played `pairs` pairs."""
 
     game: str
     pairs: int
@@ -69,19 +72,19 @@ def ratings_file(name: str) -> Path:
 
 @cache
 def load_ladder(name: str | None) -> Ladder:
-    """A game's ladder with the measured ratings; raises `ConfigError` where nobody measured one."""
+    """Return a game's ladder with the measured ratings; raise `ConfigError` if there is none."""
     of = game_with_ladder(name)
     file = ratings_file(of.name)
     if not file.is_file():
         raise ConfigError(
-            f"Nobody has measured the ladder of {of.title} yet; run "
+            f"The ladder of {of.title} has not been measured yet; run "
             f"`cardsharp lab ratings --game {of.name} --write`."
         )
     return Ladder.model_validate_json(file.read_text("utf-8"))
 
 
 def game_with_ladder(name: str | None) -> Game:
-    """The game of that name; raises `ConfigError` where it names no ladder."""
+    """Return the game with this name; raise `ConfigError` if it has no ladder."""
     of = game_named(name)
     if not of.ladder_strategies:
         names = ", ".join(game.name for game in all_games() if game.ladder_strategies)
@@ -90,7 +93,10 @@ def game_with_ladder(name: str | None) -> Game:
 
 
 def measure_ladder(plan: DuelPlan, pool: Executor | None) -> Ladder:
-    """The ladder of the plan's game, measured: everybody against the next few."""
+    """Measure the ladder of the plan's game and return it.
+
+    Each player meets the next `MAX_RUNG_DISTANCE` players.
+    """
     names = game_named(plan.game).ladder_strategies
     scores = {}
     for place, first in enumerate(names):
@@ -118,20 +124,20 @@ class RungResult(BaseModel, frozen=True, extra="forbid"):
 
     @property
     def score(self) -> PairScore:
-        """The points."""
+        """Score against the rung."""
         return PairScore(self.pairs, self.points, self.squares)
 
     @property
     def percent(self) -> float:
-        """The share of the points, in 100."""
+        """Share of the points, in per cent."""
         return 100 * self.points / self.pairs
 
 
 def find_recorded_climb(file: Path, plan: DuelPlan) -> RungResult | None:
     """Return the last result of a plan in the file of climbs, or None.
 
-    Only a result of the same code counts, with as many pairs or a decision. The file has a JSON
-    document a line; a line that was cut or cannot be read is skipped.
+    Only a result of the same code counts, with as many pairs or a decision. Each line of the file
+    is a JSON document. A line that is incomplete or cannot be read is skipped.
     """
     key = (plan.game, with_absolute_paths(plan.first), plan.second, fingerprint(plan))
     lines = file.read_bytes().splitlines() if file.is_file() else []
@@ -145,7 +151,10 @@ def find_recorded_climb(file: Path, plan: DuelPlan) -> RungResult | None:
 
 
 def append_climb(file: Path, rung: RungResult) -> None:
-    """Add a line to the file of climbs; it begins one, also where the last was cut."""
+    """Append a line to the file of climbs.
+
+    It begins with a line break, so that it is complete even if the last line is not.
+    """
     create_private_file(file)
     with file.open("a", encoding="utf-8") as out:
         out.write(f"\n{rung.model_dump_json()}")
@@ -153,7 +162,7 @@ def append_climb(file: Path, rung: RungResult) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LadderStep:
-    """One rung of a climb; `duel` and `seconds` are of a rung that was played now."""
+    """Rung of a climb; `duel` and `seconds` are set only if it was played now."""
 
     rung: RungResult
     rating: Rating
@@ -183,7 +192,7 @@ class Climb:
     steps: list[LadderStep] = field(default_factory=list, init=False)
 
     def climb(self, names: Iterable[str]) -> Iterator[LadderStep]:
-        """Climb the rungs of these names up to the first that is not beaten, and yield each step.
+        """Climb these rungs up to the first that is not beaten; yield each step.
 
         Raises `StrategyError` if a strategy fails.
         """
@@ -197,18 +206,18 @@ class Climb:
 
     @property
     def highest_beaten(self) -> LadderStep | None:
-        """The last rung that was beaten, None where none was."""
+        """Last rung that was beaten, None if none was."""
         return next((step for step in reversed(self.steps) if step.is_beaten), None)
 
     @property
     def first_unbeaten(self) -> LadderStep | None:
-        """The rung that was not beaten, None where all were."""
+        """Rung that was not beaten, None if all were."""
         last = self.steps[-1]
         return None if last.is_beaten else last
 
     @property
     def rating(self) -> Rating:
-        """The climber's rating by all that it met."""
+        """Climber's rating by all its results."""
         return rating_of((step.rating.value, step.rung.score) for step in self.steps)
 
     def _step(self, plan: DuelPlan, rating: Rating) -> LadderStep:
@@ -248,14 +257,14 @@ class RatingOptions(CommandOptions):
     workers: Workers = None
     cluster: Cluster = None
     write: bool = False
-    """Make these the ratings of `cardsharp ladder`."""
+    """Store these ratings for `cardsharp ladder`."""
     as_json: Json = False
 
 
 def measure_ratings(*, options: RatingOptions = RatingOptions()) -> None:
     """Measure the players of a game's ladder, each against the next few: ratings in Elo points.
 
-    Their mean is 1,000. Who has 400 more makes ten times the points of the other.
+    Their mean is 1,000. A player with 400 points more scores ten times as much as the other.
     """
     game = game_with_ladder(options.game)
     plan = DuelPlan(game=game.name, first="", second="", pairs=options.pairs, seed=options.seed)

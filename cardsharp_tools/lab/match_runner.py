@@ -1,6 +1,6 @@
 """Matches between two players in this process, by the real rules and at full speed.
 
-A strategy sees what it would see at a real table: the position of its seat, never the
+A strategy sees what it would see at a real table: the position of its seat, never the complete
 state.
 
 A match of the lab depends on its plan alone. So the matches that are to be stored in the
@@ -38,7 +38,7 @@ from cardsharp_tools.lab.plan import AnySimulation, AnyStrategy, DuelPlan
 from cardsharp_tools.lab.players import GuardedStrategy, build_player
 from cardsharp_tools.match_sources.match_logs import import_match
 
-ENDGAME_REPETITIONS = 15  # how often the last cards are played again
+ENDGAME_REPETITIONS = 15  # replayed endings of a match for luck adjustment
 
 
 def play_match(
@@ -75,7 +75,10 @@ def _step(
 
 
 def _copies(players: Sequence[LabPlayer]) -> list[Sequence[LabPlayer]]:
-    """The players as they are now, so often; none where one cannot be copied, such as a program."""
+    """Return copies of the players in their current state, one set for each replayed ending.
+
+    None are returned if a player cannot be copied, such as a program.
+    """
     try:
         return [deepcopy(players) for _ in range(ENDGAME_REPETITIONS)]
     except Exception:  # noqa: BLE001 - a user's own class may raise anything
@@ -83,14 +86,14 @@ def _copies(players: Sequence[LabPlayer]) -> list[Sequence[LabPlayer]]:
 
 
 class StrategyPlayer:
-    """A strategy that plays; it is shown its position and nothing else."""
+    """Player of the lab that shows a strategy its position and nothing else."""
 
     def __init__(self, simulation: AnySimulation, strategy: AnyStrategy, match: str = "") -> None:
         self._simulation, self._strategy, self._match = simulation, strategy, match
         self._position, self._decide = simulation.current_position, strategy.decide
         self._number = 0
         self.last_decision: DecisionResult[Any] | None = None
-        """The last decision, None before the first."""
+        """Last decision, None before the first."""
 
     def decide(self, state: Any) -> Any:  # noqa: ANN401 - any game's
         """Return the strategy's action.
@@ -121,7 +124,7 @@ class StrategyPlayer:
             strategy.refuse(position, action, f"the rules refuse '{action}': {error}")
         except (AttributeError, TypeError):
             strategy.refuse(
-                position, action, f"the strategy chose {action!r:.60}, which is no action"
+                position, action, f"the strategy chose {action!r:.60}, which is not an action"
             )
 
     def _placed(self, fault: str, position: object) -> StrategyError:
@@ -129,18 +132,21 @@ class StrategyPlayer:
         return StrategyError(f"{fault}\nIt was {when} on {position}")
 
     def end_match(self, state: object) -> None:
-        """Nothing is to be told."""
+        """Do nothing: a strategy is not informed of the end."""
 
 
 def play_series(plan: DuelPlan, numbers: Sequence[int]) -> list[Pair]:
-    """The pairs of those numbers, in which each player may learn from the matches before."""
+    """Return the pairs of these numbers; each player may learn from the earlier matches."""
     with ExitStack() as stack:
         series = PairPlayer(plan, stack)
         return [tuple(series.play_pair(number)) for number in numbers]
 
 
 class PairPlayer:
-    """Pairs of one plan in a row; guests stay with the stack, what is done is added to `notes`."""
+    """Player of consecutive pairs of one plan.
+
+    External players are closed by `stack`. All actions are appended to `actions`.
+    """
 
     def __init__(
         self, plan: DuelPlan, stack: ExitStack, actions: list[PlayedAction] | None = None
@@ -155,7 +161,10 @@ class PairPlayer:
             self.external_players.append(guest and stack.enter_context(closing(guest)))
 
     def play_pair(self, pair_number: int) -> Iterator[MatchResult]:
-        """The matches of one deal; the players are made anew for each, with the same dice."""
+        """Yield the matches of one deal.
+
+        The players are built again for each match, with the same random numbers.
+        """
         for side, seats in enumerate(self.simulation.sides):
             dice = self.adapter.match_rngs(self.plan.seed, pair_number)
             other_sides = [candidate for candidate in self.simulation.sides if candidate != seats]
@@ -179,7 +188,10 @@ class PairPlayer:
     def _tempered(
         self, number: int, side: int, state: object, players: Sequence[LabPlayer], chance: Random
     ) -> tuple[Any, MatchLuck]:
-        """The end of a pair's match from its opening on, and what tells its luck for that side."""
+        """Play a match with luck adjustment; return its final state and the luck of `side`.
+
+        `state` is the opening of the match.
+        """
         cards, simulation = 0.0, self.simulation
         while (seat := simulation.current_seat(state)) is not None and not self.adapter.is_endgame(
             state
@@ -187,6 +199,8 @@ class PairPlayer:
             previous_state = state
             state = _step(simulation, state, players[seat], chance, self._notes)
             cards += self.adapter.luck(previous_state, state)[side]
+        # Copies of the players play the endings. They must not share memory with the real players,
+        # or a strategy that learns would learn from endings that never were in the match.
         copied = [] if seat is None else _copies(players)
         endgame_rngs = partial(self.adapter.endgame_rngs, self.plan.seed, number)
         ends = [
@@ -218,17 +232,17 @@ class PairPlayer:
         return MatchResult(sum(points[seat] for seat in sides[side]), counts, luck)
 
 
-MatchIndex = tuple[int, int]  # a match of a duel: the pair, and on which side the first player sits
+MatchIndex = tuple[int, int]  # match of a duel: number of the pair, and side of the first player
 
 
 def check_can_store(plan: DuelPlan) -> None:
-    """Raise `ConfigError` where matches of the plan's game cannot be kept."""
+    """Raise `ConfigError` if matches of the plan's game cannot be stored."""
     if not lab_adapter(plan.game).can_store_matches:
         raise ConfigError(f"Matches of '{plan.game}' cannot be stored. Remove --save-matches.")
 
 
 def losses_first(duel: DuelResult, count: int) -> list[MatchIndex]:
-    """So many matches of a duel, those that the first player lost before the others."""
+    """Return the indices of `count` matches of a duel, those that the first player lost first."""
     pairs = enumerate(duel.pairs)
     matches = (
         (match.points, (pair, side)) for pair, two in pairs for side, match in enumerate(two)
@@ -243,7 +257,7 @@ def store_matches(
     started_at: datetime,
     log: MatchLog,
 ) -> list[str]:
-    """Write those matches of a plan into a log; their ids, which begin with the run's name."""
+    """Store these matches of a plan in a log; return their ids, which begin with the run's name."""
     ids = []
     for match in replay_matches(plan, match_indices, run_name, started_at):
         for record, moves in lab_adapter(plan.game).stored_matches(match):
@@ -255,7 +269,10 @@ def store_matches(
 def replay_matches(
     plan: DuelPlan, match_indices: Collection[MatchIndex], run_name: str, started_at: datetime
 ) -> Iterator[LabMatch]:
-    """The wanted matches, played as in the duel: whole series, as one may learn in them."""
+    """Yield these matches, played as in the duel.
+
+    Whole series are played, because a strategy may learn within a series.
+    """
     notes: list[PlayedAction] = []
     version = source_version(plan.first, get_game(plan.game))
     pairs, every = {pair for pair, _ in match_indices}, range(plan.simulation.seats)

@@ -1,4 +1,4 @@
-"""Many matches analysed: what each side of each came to, and what groups of them have in common."""
+"""Statistics of many analysed matches: of each side, and of groups of sides."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -7,13 +7,8 @@ from math import fsum, inf, isfinite, sqrt
 from statistics import correlation, fmean, stdev
 from typing import NamedTuple
 
-from cardsharp.analysis.match_analysis import (
-    SIDE_COUNT,
-    accuracy,
-    analyse,
-    side_names,
-    side_of,
-)
+from cardsharp.analysis.judged_match import SIDE_COUNT, accuracy, side_of
+from cardsharp.analysis.match_analysis import analyse, side_names
 from cardsharp.analysis.ratings import Z_95, Rating
 from cardsharp.analysis.replay import header_of
 from cardsharp.contest.formats.ladder import ratings
@@ -23,16 +18,16 @@ from cardsharp.store.match_log import MatchRecord, MoveRecord
 from cardsharp_tools.lab.confidence_interval import Interval, mean_interval
 from cardsharp_tools.terminal.analysis_report import our_sides
 
-_AT_ONCE = 64  # matches in memory: each is about a megabyte
+_AT_ONCE = 64  # matches in memory at a time; each is about a megabyte
 
 StoredMatch = tuple[MatchRecord, Sequence[MoveRecord]]
 
 
 class SideStatistics(NamedTuple):
-    """Figures of one side of a match; `result`, `luck` and the skills are from its point of view.
+    """Statistics of one side of a match, from its point of view.
 
-    `cost` is the value that all its decisions lost. `stakes` is the sum, over these decisions,
-    of the difference between the best and the worst option.
+    `cost` is the value that all its decisions lost. `stakes` is the sum, over these decisions, of
+    the difference between the best and the worst option.
     """
 
     player: str
@@ -46,26 +41,24 @@ class SideStatistics(NamedTuple):
     stakes: float
     mark_counts: Mapping[str, int]
     counts: Mapping[str, int]
-    luck_adjusted_result: float | None = (
-        None  # the result without what chance brought, where that is known
-    )
+    luck_adjusted_result: float | None = None
 
 
 class Estimate(NamedTuple):
-    """A mean, and where it lies with 95 % confidence."""
+    """Mean with its 95 % confidence interval."""
 
     mean: float
     interval: Interval
 
     @property
     def document(self) -> dict[str, float | None]:
-        """The estimate for programs; of a single match nobody knows how far off it is."""
+        """Estimate as JSON; an infinite end, as with a single match, is None."""
         low, high = (end if isfinite(end) else None for end in self.interval)
         return {"mean": self.mean, "low": low, "high": high}
 
 
 class SideGroup(NamedTuple):
-    """Sides of matches that belong together; `shares` says whether results are shares of 1."""
+    """Group of sides of matches. `results_are_shares` is True if results are shares of 1."""
 
     sides: Sequence[SideStatistics]
     results_are_shares: bool
@@ -94,13 +87,14 @@ class SideGroup(NamedTuple):
 
     @property
     def accuracy(self) -> Estimate | None:
-        """The accuracy over all decisions of all matches, None where nothing was to be decided."""
+        """Accuracy over all decisions of all matches, None if there was nothing to decide."""
         costs, stakes = ([side.cost for side in self.sides], [side.stakes for side in self.sides])
         total_stakes, total_cost = fsum(stakes), fsum(costs)
         mean = accuracy(total_cost, total_stakes)
         if mean is None:
             return None
-        # How far each match lies from the whole: the error of a ratio of two sums.
+        # Linearised error of a ratio of two sums: the residual of each match against the overall
+        # ratio.
         rests = [
             cost - total_cost / total_stakes * stake
             for cost, stake in zip(costs, stakes, strict=True)
@@ -111,19 +105,19 @@ class SideGroup(NamedTuple):
 
     @property
     def luck_result_correlation(self) -> float | None:
-        """The correlation of luck and result, None where either was always the same."""
+        """Correlation of luck and result, None if either never varied."""
         lucks, results = [side.luck for side in self.sides], [side.result for side in self.sides]
         if len(set(lucks)) < 2 or len(set(results)) < 2:  # noqa: PLR2004 - a spread takes two
             return None
         return correlation(lucks, results)
 
     def mean_count(self, name: str) -> float:
-        """Return the mean number per match of the events, or of the mark, of that name."""
+        """Return the mean number per match of the events, or of the marks, with this name."""
         return fmean({**side.counts, **side.mark_counts}.get(name, 0) for side in self.sides)
 
 
 class PlainAndAdjustedRating(NamedTuple):
-    """A player's rating by the results, and by those without luck where all are known."""
+    """Rating of a player by the results, and by the luck-adjusted results if all are known."""
 
     plain: Rating
     luck_adjusted: Rating | None
@@ -132,7 +126,10 @@ class PlainAndAdjustedRating(NamedTuple):
 def player_ratings(
     matches: Iterable[Sequence[SideStatistics]],
 ) -> dict[str, PlainAndAdjustedRating]:
-    """The ratings by the judged sides of some matches, whose results are shares; the best first."""
+    """Return the ratings of the players of judged matches, the best first.
+
+    The results must be shares of 1.
+    """
     firsts = [sides[0] for sides in matches if sides[0].player != sides[0].opponent]
     names = {name for side in firsts for name in (side.player, side.opponent)}
     plain = ratings(names, (((side.player, side.opponent), side.result) for side in firsts))
@@ -148,7 +145,7 @@ def player_ratings(
 
 
 def mean_with_margin(values: Sequence[float]) -> Estimate:
-    """The mean of independent values; of a single one nothing is known of how far it may lie."""
+    """Return the mean of independent values; the interval of a single value is infinite."""
     mean = fmean(values)
     if len(values) == 1:
         return Estimate(mean, Interval(-inf, inf))
@@ -157,9 +154,10 @@ def mean_with_margin(values: Sequence[float]) -> Estimate:
 
 
 def side_statistics(name: str, match: StoredMatch) -> list[SideStatistics]:
-    """Our sides of a finished match of game `name`, both where neither is; none unjudged.
+    """Return the statistics of our sides of a finished match, or of both if neither is ours.
 
-    A match of which a move cannot be read is not judged: what is left of it is another match.
+    `name` is the game. The result is empty for a match that cannot be judged, and for one with an
+    unreadable move: what remains of it is another match.
     """
     record, moves = match
     if any(move.read_error is not None for move in moves):
@@ -199,7 +197,7 @@ def side_statistics(name: str, match: StoredMatch) -> list[SideStatistics]:
 def analyse_matches(
     name: str, matches: Iterable[StoredMatch], pool: Executor | None
 ) -> Iterator[list[SideStatistics]]:
-    """The sides of each match in order; matches are read as they are needed, not all at once."""
+    """Yield the statistics of each match, in order; only a few matches are in memory at a time."""
     rest = iter(matches)
     while batch := list(islice(rest, _AT_ONCE)):
         names = [name] * len(batch)

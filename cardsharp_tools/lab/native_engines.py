@@ -1,7 +1,7 @@
-"""The compiled twins of strategies, from `cardsharp_tools/research/` where that folder is there.
+"""Compiled twins of strategies, which `cardsharp_tools/research/` provides.
 
-Nothing here depends on it: where the folder or a C compiler is missing, plain Python plays the
-same matches, only slower.
+The lab does not depend on them: without that folder, or without a C compiler, plain Python plays
+the same matches, only slower.
 """
 
 from collections.abc import Callable
@@ -12,9 +12,10 @@ _NATIVE_MODULE = "cardsharp_tools.research.native_engines"
 
 
 def find_native_function(name: str) -> Callable[..., Any] | None:
-    """Return a function of compiled code by its name.
+    """Return a function of the compiled code by its name.
 
-    It is in `cardsharp_tools/research/native_engines.py`; None if that folder does not exist.
+    It is in `cardsharp_tools/research/native_engines.py`. The result is None if that folder does
+    not exist.
     """
     try:
         module = import_module(_NATIVE_MODULE)

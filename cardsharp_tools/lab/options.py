@@ -16,7 +16,7 @@ from cardsharp_tools.lab.sprt import SequentialTest
 
 MAX_SEED = 1_000_000
 
-DEFAULT_PAIRS = 500  # pairs of a duel whose length nobody says
+DEFAULT_PAIRS = 500  # pairs of a duel without --pairs
 
 Positive = validators.Number(gte=1)
 Player = Annotated[str, Parameter(help="A strategy: its name, FILE.py, FILE.json, or a 'command'.")]
@@ -24,8 +24,8 @@ Seed = Annotated[int, Parameter(help="Random seed: the same seed plays the same 
 OptionalSeed = Annotated[
     int | Literal["random"] | None,
     Parameter(
-        help="The same seed plays the same matches; random is another each time. Else 1, but "
-        "random for a FILE.py, which would come to fit the deals that it is tried on."
+        help="The same seed plays the same matches; random draws a new one. Default: 1, but "
+        "random for a FILE.py, which would otherwise be tuned to the deals of one seed."
     ),
 ]
 Workers = Annotated[
@@ -80,7 +80,7 @@ class RunOptions(CommandOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class DuelOptions(RunOptions):
-    """A sequential test, what it is to tell apart, and what is kept of a duel."""
+    """Options of a duel: a sequential test, its hypotheses, and what is stored."""
 
     out: Annotated[Path | None, Parameter(name=["--out", "--resume"])] = None
     """Save each pair in this file. Give the same file again to resume."""
@@ -94,11 +94,14 @@ class DuelOptions(RunOptions):
     """With --sprt: the alternative hypothesis, in Elo points."""
 
     def sequential_test(self, plan: DuelPlan) -> SequentialTest | None:
-        """The test, None where none is asked for; raises `ConfigError` for one that is none."""
+        """Return the sequential test, None without --sprt.
+
+        Raise `ConfigError` if it is impossible.
+        """
         if not self.sprt:
             return None
         if self.elo0 >= self.elo1:
-            raise ConfigError("--elo0 must be lower than --elo1: the test tells the two apart.")
+            raise ConfigError("--elo0 must be lower than --elo1: the test decides between the two.")
         if plan.matches_per_pair != TWO_PLAYERS:
             raise ConfigError("--sprt needs one opponent. Remove --opponent-copies.")
         return SequentialTest(self.elo0, self.elo1)

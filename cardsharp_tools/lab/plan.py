@@ -1,4 +1,4 @@
-"""A duel to be played: who meets whom, in which game, over how many deals."""
+"""Plan of a duel: the players, the game, and the number of deals."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -13,20 +13,20 @@ from cardsharp.play.strategy import Strategy
 AnySimulation = Simulation[Any, Any, Any]
 AnyStrategy = Strategy[Any, Any]
 
-SERIES_LENGTH = (
-    3  # pairs that two players play in a row: six matches, as in a round of the tournament
-)
-DEFAULT_GAME = get_game(None).name  # the game that is meant where none is named
+SERIES_LENGTH = 3
+"""Pairs that two players play in a row: six matches, as in a round of the tournament."""
+
+DEFAULT_GAME = get_game(None).name  # the game of a command without --game
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuelPlan:
-    """A duel to be played; what plays it, and with how many processes, changes nothing.
+    """Plan of a duel. The means by which it is played do not change the result.
 
-    Each deal is played once for each side that `first` can have: twice with the seats swapped,
-    or once from each seat against `copies` of `second`. Its matches are a *pair*. In a series of
-    `series` pairs a strategy that learns knows the matches before. With `less_luck` each match is
-    played so that its luck can be told.
+    Each deal is played once for each side that `first` can have: twice with the seats swapped, or
+    once from each seat against `opponent_copies` of `second`. The matches of one deal are a *pair*.
+    In a series of `series_length` pairs a strategy that learns knows the earlier matches. With
+    `luck_adjusted`, each match is played so that its luck can be measured.
     """
 
     first: str
@@ -47,12 +47,15 @@ class DuelPlan:
 
     @property
     def simulation(self) -> AnySimulation:
-        """The game, for as many as play; raises `ConfigError` where there is none."""
+        """Simulation of the game for this number of players.
+
+        Raises `ConfigError` if there is none.
+        """
         return lab_simulation(self.game, self.opponent_copies)
 
     @property
     def expected_share(self) -> float:
-        """The share of the points that equal players make."""
+        """Share of the points that equal players would make."""
         return 1 / len(self.simulation.sides)
 
     @property
@@ -71,7 +74,7 @@ class DuelPlan:
         return f"{self.title}: {sample} (seed {self.seed}); 95 % score interval, from the pairs."
 
     def missing_series(self, recorded_pairs: dict[int, Any]) -> list[range]:
-        """The series of which pairs are still to be played."""
+        """Return the series that have pairs which are still to be played."""
         starts = range(0, self.pairs, self.series_length)
         all_series = (range(at, min(at + self.series_length, self.pairs)) for at in starts)
         return [numbers for numbers in all_series if not recorded_pairs.keys() >= set(numbers)]
@@ -79,12 +82,12 @@ class DuelPlan:
 
 @cache
 def lab_simulation(name: str, opponent_copies: int = 1) -> AnySimulation:
-    """The game for one player against so many copies of another; raises `ConfigError` for none."""
+    """Return the simulation for one player against copies of another; raise `ConfigError`."""
     return game_simulation(get_game(name), 1 + opponent_copies if opponent_copies > 1 else None)
 
 
 def game_simulation(game: Game, seats: int | None = None) -> AnySimulation:
-    """The game for so many, or as many as usual; raises `ConfigError` where there is none."""
+    """Return the simulation for `seats`, or the usual number; raise `ConfigError` without one."""
     if game.simulation is None:
         raise ConfigError(f"{game.title} cannot be played here: it has no simulation.")
     return game.simulation.load()(seats)

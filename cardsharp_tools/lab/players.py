@@ -1,7 +1,7 @@
-"""Players of the lab: strategies by name, those that only the lab knows, or a user's own file.
+"""Players of the lab: strategies by name, strategies that only the lab has, and user files.
 
-Where a user's own fails in a duel, it is named with its line, and the run stops: a duel with a
-strategy that fails says nothing of it, so no safe action replaces its own there.
+If a user's strategy fails in a duel, the error names its line, and the run stops. The bot would
+replace the decision by a safe action; here that would make the result meaningless.
 """
 
 import os
@@ -45,7 +45,7 @@ from cardsharp_tools.lab.game_adapter import lab_adapter
 from cardsharp_tools.lab.plan import AnyStrategy, DuelPlan
 
 DECISION_TIMEOUT = timedelta(seconds=2)
-"""Limit of a decision: processor time, and time asleep or waiting; see `hang_monitor.Usage`.
+"""Limit of a decision: processor time, and time asleep or waiting (`hang_monitor.Usage`).
 
 An arena limits the time on the clock. Here a decision is not late because the machine is busy.
 """
@@ -53,24 +53,28 @@ An arena limits the time on the clock. Here a decision is not late because the m
 AnyDecider = DecisionRunner[Any, Any, Any]
 
 SeriesHistory = Sequence[tuple[int, Any]]
-"""The matches of a series so far as one of the two knows them, each with its seat."""
+"""Matches of a series so far from one player's point of view, each with its seat."""
 
-BEATS = 8  # how often it is looked at what has been taken of that limit
+BEATS = 8  # checks of the used time within that limit
 
 
-SLOW = 0.25  # seconds of the processor for a decision that make a run of the lab long
-_SLOW_DECISIONS = 3  # so many of them, and it is said
-_slow: Counter[str] = Counter()  # of each player, in this process
+SLOW = 0.25  # seconds of processor time from which a decision is slow
+_SLOW_DECISIONS = 3  # slow decisions after which the user is warned
+_slow: Counter[str] = Counter()  # slow decisions by player, in this process
 
 
 class DecisionTimeout(BaseException):
-    """A decision took too long; no `except Exception` of the strategy's own takes it."""
+    """Error of a decision that took too long.
+
+    It derives from `BaseException`, so that an `except Exception` in the strategy does not catch
+    it.
+    """
 
     was_sleeping = False
 
 
 class GuardedStrategy:
-    """A strategy of a user's file; `name` is how the user calls it."""
+    """Strategy of a user's file; `name` is how the user calls it."""
 
     def __init__(self, name: str, strategy: AnyStrategy, decider: AnyDecider | None = None) -> None:
         self.name, self._strategy, self._decider = name, strategy, decider
@@ -111,7 +115,7 @@ class GuardedStrategy:
         return result.result
 
     def _note_slow(self, seconds: float) -> None:
-        """Say while it plays that it takes long: a run may take hours for it."""
+        """Warn, while the duel is running, that the strategy is slow: a run may take hours."""
         _slow[self.name] += 1
         if _slow[self.name] == _SLOW_DECISIONS:
             hang_monitor.write_unbuffered(
@@ -122,14 +126,14 @@ class GuardedStrategy:
             )
 
     def refuse(self, position: object, action: object, reason: str) -> NoReturn:
-        """Raise `StrategyError` for an action that the rules refuse, with the line it came from."""
+        """Raise `StrategyError` for an action that the rules refuse, with its line."""
         fault = None if self._decider is None else self._decider.fault_of(position, action)
 
         def work() -> Decision[Any]:
             raise InvalidDecision(fault or reason, position=position)
 
         self._result(work)
-        raise AssertionError(reason)  # the line above has raised
+        raise AssertionError(reason)  # `_result` always raises here
 
 
 def decide_guarded(
@@ -158,8 +162,9 @@ def _late(late: DecisionTimeout, strategy: object) -> str:
 def _limited(strategy: object) -> Iterator[None]:
     """Raise `DecisionTimeout` in the block when it has used up its processor time, or slept.
 
-    A decision of another process, for which this one waits, has a limit of its own. Only a main
-    thread can be interrupted so; elsewhere, as on a cluster's worker, nothing is limited.
+    A decision in another process, for which this process waits, has a limit of its own. Python can
+    interrupt only the main thread in this way. Elsewhere, as on a worker of a cluster, there is no
+    limit.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -177,6 +182,8 @@ def _limited(strategy: object) -> Iterator[None]:
     def used_up(_number: int, _frame: FrameType | None) -> None:
         raise DecisionTimeout
 
+    # Two timers: SIGPROF counts processor time, which a busy machine does not use up. SIGALRM looks
+    # on the clock at what a strategy does that uses none, such as sleeping.
     signal.signal(signal.SIGPROF, used_up)
     signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -206,7 +213,10 @@ def build_player(
 def build_unguarded_player(
     plan: DuelPlan, name_or_file: str, rngs: Random, series_history: SeriesHistory = ()
 ) -> AnyStrategy:
-    """The same without the guard around a user's own, which is imported or started here."""
+    """Return the player without the guard around a user's strategy.
+
+    A user's file is imported, and a program is started, in this process.
+    """
     lab_strategy = lab_adapter(plan.game).strategy(name_or_file, pure_python=plan.pure_python)
     if lab_strategy is not None:
         return lab_strategy

@@ -1,6 +1,6 @@
-"""A run's file: one JSON document a line, first what is played, then each pair as it ends.
+"""File of a run, and duels that are recorded in such a file.
 
-And the run of a duel while somebody looks, kept in such a file.
+Each line is a JSON document: first the plan, then each pair when it ends.
 """
 
 import json
@@ -62,7 +62,7 @@ def open_run_file(file: Path, plan: DuelPlan) -> dict[int, Pair]:
         file.write_text(expected_head.model_dump_json() + "\n", encoding="utf-8")
         return {}
     decoded = read_text(file)
-    if decoded.encoding != "utf-8":  # what is added is
+    if decoded.encoding != "utf-8":  # added lines are UTF-8, too
         raise ConfigError(f"{file} is in {decoded.encoding.upper()}; save it as UTF-8.")
     complete, _, broken = decoded.text.rpartition("\n")
     if broken:  # the run was stopped in the middle of a line
@@ -91,11 +91,11 @@ def compare_runs(first_file: Path, second_file: Path) -> tuple[float, Interval, 
     if other.model_copy(update={"first": head.first}) != head:
         raise ConfigError(
             f"{first_file} and {second_file} differ in more than the first player; "
-            "nothing to compare."
+            "they cannot be compared."
         )
     shared = sorted(first_pairs.keys() & second_pairs.keys())
     if not shared:
-        raise ConfigError(f"{first_file} and {second_file} share no pair; play more.")
+        raise ConfigError(f"{first_file} and {second_file} share no pair; play more pairs.")
     gaps = [
         first_player_share(first_pairs[number]) - first_player_share(second_pairs[number])
         for number in shared
@@ -106,33 +106,36 @@ def compare_runs(first_file: Path, second_file: Path) -> tuple[float, Interval, 
 
 
 def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
-    """The head of a duel's file and its pairs; raises `ConfigError` that names a wrong line."""
+    """Return the head and the pairs of a duel's file; raise `ConfigError` for an invalid line."""
     if not text.strip():
-        raise ConfigError(f"{file} is empty and no file of a duel (--out); give another one.")
+        raise ConfigError(f"{file} is empty and not a file of a duel (--out); give another one.")
     pairs, number = dict[int, Pair](), 1
     first, *rest = text.removesuffix("\n").split("\n")
     try:
         head = _Head.model_validate_json(first)
-        for number, line in enumerate(rest, 2):  # noqa: B007 - what the message names
+        for number, line in enumerate(rest, 2):  # noqa: B007 - the error message names it
             pair = _Pair.model_validate_json(line)
             pairs[pair.number] = pair.matches
     except ValueError:
         raise ConfigError(
-            f"{file}, line {number}, is no line of a duel's file (--out); "
+            f"{file}, line {number}, is not a line of a duel's file (--out); "
             "give another one, or correct the line."
         ) from None
     return head, pairs
 
 
 def warn_nondeterministic(duel: DuelResult) -> None:
-    """Say which users' files decide otherwise when the first deal is played again; of two, both."""
+    """Replay the first deal, and warn if a user's strategy decides differently.
+
+    If both players are users' files, the warning names both.
+    """
     files = dict.fromkeys(filter(is_user_strategy, (duel.plan.first, duel.plan.second)))
     if files and play_series_task(duel.plan, [range(1)])[0][1] != duel.pairs[0]:
         for name in files:
             print_error(
-                f"{name} decided otherwise when a deal was played again with its dice. Let it draw "
-                "all chance from self.rng and decide from the position alone; else no match can "
-                "be played again."
+                f"{name} decided otherwise when a deal was played again with the same random "
+                "numbers. Draw all random numbers from self.rng, and decide from the position "
+                "alone; otherwise no match can be repeated."
             )
 
 

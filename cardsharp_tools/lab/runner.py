@@ -1,4 +1,4 @@
-"""A duel as a run: played by processes here or on a cluster, kept pair by pair, taken up again."""
+"""Run of a duel: in processes here or on a cluster; recorded pairs are not played again."""
 
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -24,19 +24,19 @@ from cardsharp_tools.project_files import missing_extra_error
 
 T = TypeVar("T")
 
-_PATIENCE = 60  # seconds in which a scheduler must answer
+_SCHEDULER_TIMEOUT = 60  # seconds in which a scheduler must answer
 
 
 @contextmanager
 def make_executor(
     workers: int | None, cluster: str | None = None, *, isolate_strategies: bool = False
 ) -> Iterator[Executor | None]:
-    """Return an executor of so many processes, by default one a core; None for this process.
+    """Yield an executor with this many processes, by default one per core; None for this process.
 
-    With `isolate_strategies` it is never None. A cluster gives the task of a worker that dies
-    to another worker. Raises `ConfigError` if the cluster's library or address is missing,
-    `Unreachable` if no cluster answers, and `StrategyError` if a process of this machine ended
-    in the middle of a task.
+    With `isolate_strategies` it is never None. A cluster gives the task of a worker that dies to
+    another worker. Raises `ConfigError` if the cluster's library or address is missing,
+    `Unreachable` if no cluster answers, and `StrategyError` if a process of this machine ended in
+    the middle of a task.
     """
     processes = workers or core_count()
     if cluster is not None:
@@ -51,32 +51,36 @@ def make_executor(
 
 @contextmanager
 def _local(processes: int) -> Iterator[Executor]:
-    """An executor of processes of this machine; what runs at the end of the block is ended."""
+    """Yield an executor of processes of this machine, which are ended at the end of the block."""
     previous_children = active_children()
     pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin, (os.getpid(),))
     try:
         yield pool
     except BrokenProcessPool:
         raise StrategyError(
-            "A process that played has died: a strategy ended it, or the memory ran out."
+            "A process that played matches has died: a strategy ended it, or the memory ran out."
         ) from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         workers = set(active_children()) - set(previous_children)
         for worker in workers:
-            worker.terminate()  # its guard ends whatever a strategy does there for ever
+            worker.terminate()  # its guard also ends a strategy that never returns
         for worker in workers:
             worker.join()
 
 
 def _begin(parent: int) -> None:
-    """Make a worker ready: below a guard, and with processes of a strategy's as elsewhere."""
+    """Prepare a worker: start its guard, and let strategies start processes as elsewhere."""
     process_guard.enter(parent, hang_monitor.__file__)
-    set_start_method(None, force=True)  # else those would be spawned, as this was
+    # otherwise strategies' processes would be spawned, as this worker was
+    set_start_method(None, force=True)
 
 
 def run_in_this_process(function: Callable[..., T], *args: object) -> T:
-    """Do the work in this process, which is there for the strategy files that it imports."""
+    """Run a function in this worker process, and return its result.
+
+    The strategy files that it uses are imported here, not in a further process.
+    """
     import_in_this_process(crash_report.enable_crash_reports)
     this = os.getpid()
     result = function(*args)
@@ -91,13 +95,13 @@ def _cluster(address: str) -> Iterator[Executor]:
     except ImportError:
         raise missing_extra_error("--cluster", "Dask", "cluster") from None
     if urlsplit(address).netloc.rpartition(":")[0] == "":
-        raise ConfigError(f"'{address}' is no address of a cluster, which is tcp://HOST:PORT.")
+        raise ConfigError(f"'{address}' is not the address of a cluster, such as tcp://HOST:PORT.")
     try:
         client: Any = Client(  # type: ignore[no-untyped-call]  # Dask says no types
-            address, timeout=_PATIENCE, set_as_default=False
+            address, timeout=_SCHEDULER_TIMEOUT, set_as_default=False
         )
     except ValueError as error:
-        raise ConfigError(f"'{address}' is no address of a cluster: {error}.") from error
+        raise ConfigError(f"'{address}' is not the address of a cluster: {error}.") from error
     except OSError as error:
         raise Unreachable(f"No Dask scheduler answers at {address}.") from error
     with client:
@@ -109,13 +113,13 @@ def _cluster(address: str) -> Iterator[Executor]:
 
 
 NumberedPair = tuple[int, Pair]  # a pair and its number in the run
-OnPairs = Callable[[list[NumberedPair]], None]  # hears of pairs as they end
-_TASKS = 100  # tasks into which a run is cut, so that progress can be seen and little is lost
-_TASKS_TESTED = 1000  # for one that may end at any pair: what is under way then was for nothing
+OnPairs = Callable[[list[NumberedPair]], None]  # called with new pairs
+_TASKS = 100  # tasks of a run: many enough to show progress and to lose little
+_TASKS_TESTED = 1000  # of a run that may end at any pair: pairs in progress are then wasted
 
 
 def core_count() -> int:
-    """The number of processes that this machine runs at once."""
+    """Return the number of processes that this machine runs at once."""
     return os.cpu_count() or 1
 
 
@@ -133,6 +137,8 @@ def run_duel(
     their numbers, that decides the test. Raises `ConfigError` for unknown players.
     """
     check_players(plan)
+    # A sequential test reads the pairs in the order of their numbers, not in that of their ends.
+    # Otherwise the decision would depend on which process was faster.
     done, less = dict(recorded_pairs or {}), LuckAdjuster()
     if not _decided(sprt, done, less):
         tasks = _TASKS if sprt is None else _TASKS_TESTED
@@ -172,7 +178,10 @@ def _play_missing(
 
 
 def play_series_task(plan: DuelPlan, task: Sequence[range]) -> list[NumberedPair]:
-    """Some series of a plan, here or anywhere: a pair depends on its seed and series alone."""
+    """Play some series of a plan, in any process.
+
+    A pair depends on the seed and its series alone.
+    """
     engine = (
         None if plan.pure_python else lab_adapter(plan.game).series_player(plan)
     ) or play_series

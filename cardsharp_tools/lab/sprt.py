@@ -1,9 +1,9 @@
-"""A sequential test: play until it is shown who is stronger, and not a pair longer.
+"""Sequential test: a duel that ends as soon as it is shown who is stronger.
 
-Wald's sequential probability ratio test between two strengths in Elo, on the shares of the points
-that the pairs brought. A pair counts as one observation, because its matches are of one deal; with
-two matches it has five results (a *pentanomial*). The ratio is the one of normal distributions
-with the spread that was found (the generalized test that chess engines are tuned with).
+It is Wald's sequential probability ratio test between two strengths in Elo, on the shares of the
+points in each pair. A pair counts as one observation, because its matches have the same deal; with
+two matches it has five possible results (a *pentanomial*). The ratio is that of normal
+distributions with the observed variance (the generalized test with which chess engines are tuned).
 """
 
 from collections.abc import Iterable
@@ -13,21 +13,24 @@ from math import inf, log, log10
 from cardsharp.analysis.ratings import ELO_SCALE, expected_score
 
 _PRIOR = 4.0
-"""So many drawn-out pairs of every result are taken as seen: the spread of the first few pairs
-says little, and without them it calls one player in three stronger by mistake."""
+"""Number of virtual tied pairs that are counted in advance.
 
-_MEAN, _SQUARE = 0.5, 0.375  # of the five results of a pair: 0, 1/4, 1/2, 3/4, 1
+The variance of the first few pairs is unreliable. Without the virtual pairs the test would wrongly
+call one player in three stronger.
+"""
+
+_MEAN, _SQUARE = 0.5, 0.375  # means over the five results of a pair: 0, 1/4, 1/2, 3/4, 1
 
 
 def elo_from_share(share: float) -> float:
-    """The Elo difference at which so large a share of the points is expected."""
+    """Return the Elo difference at which this share of the points is expected."""
     if not 0 < share < 1:
         return inf if share >= 1 else -inf
     return ELO_SCALE * log10(share / (1 - share))
 
 
-ERROR_RATE = 0.05  # how often the lower strength may be called stronger, or the higher not
-LLR_BOUND = log((1 - ERROR_RATE) / ERROR_RATE)  # the log ratio at which FIRST is called stronger
+ERROR_RATE = 0.05  # maximum probability of either wrong decision
+LLR_BOUND = log((1 - ERROR_RATE) / ERROR_RATE)  # log likelihood ratio at which the test decides
 
 
 @dataclass(slots=True)
@@ -52,7 +55,7 @@ class SequentialTest:
         )
 
     def add_pairs(self, shares: Iterable[float]) -> bool:
-        """Take the next pairs, as far as they are needed; whether the test has ended."""
+        """Add the next pairs until the test is decided; return True if it is."""
         for share in shares:
             if self.is_decided:
                 break
@@ -64,7 +67,9 @@ class SequentialTest:
 
     @property
     def log_likelihood_ratio(self) -> float:
-        """The log likelihood ratio of the two strengths."""
+        """Log likelihood ratio of the two strengths."""
+        # For normal distributions of equal variance the ratio depends on the mean alone: on which
+        # side of the middle between the two expected shares it is, and how far in standard errors.
         mean = self._sum / self._weight
         spread = self._squares / self._weight - mean * mean
         low, high = expected_score(self.elo0), expected_score(self.elo1)
@@ -85,7 +90,10 @@ class SequentialTest:
         return f"the test says not stronger: Elo {self.elo0:g} rather than {self.elo1:g}"
 
     def document(self) -> dict[str, object]:
-        """The test as JSON: what was asked, the log likelihood ratio, and whether it is decided."""
+        """Return the test as JSON.
+
+        It has the hypotheses, the log likelihood ratio, and whether the test is decided.
+        """
         parameters = {
             "elo0": self.elo0,
             "elo1": self.elo1,

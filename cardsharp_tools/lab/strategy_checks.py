@@ -1,4 +1,4 @@
-"""A strategy looked at closely, over positions of real matches: is it right, fair, quick?"""
+"""Checks of one strategy over positions of real matches: correctness, fairness, speed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ from cardsharp_tools.terminal.progress import ProgressBar
 
 @dataclass(frozen=True, kw_only=True)
 class PositionOptions(CommandOptions):
-    """Over which positions a strategy is looked at."""
+    """Options for the positions in which a strategy is examined."""
 
     game: GameName = DEFAULT_GAME
     positions: Annotated[int | None, Parameter(alias="-n", validator=Positive)] = None
     """Number of positions with more than one legal action."""
     opponent: str | None = None
-    """The opponent in those matches."""
+    """Opponent in the matches of the positions."""
     seed: Seed = 1
     as_json: Json = False
 
@@ -67,10 +67,9 @@ def states_met(plan: DuelPlan) -> Iterator[Any]:
 def probe(strategy: Player, *, options: PositionOptions = _LOOK) -> int:
     """Test positions with a known answer, and positions where hidden cards must not matter.
 
-    Hand-made positions have one right answer each (not every game has such). In
-    positions of real matches a new strategy with the same dice must answer alike
-    when hidden cards are dealt anew. Exits with 1 where an answer is wrong or
-    changes.
+    Some games have hand-made positions, each with one correct answer. In positions of real matches
+    the strategy must give the same answer when the hidden cards are dealt again; it is built anew
+    with the same random numbers. Exits with 1 if an answer is wrong or changes.
     """
     plan = options.plan(strategy, 40)
     simulation, extras = plan.simulation, lab_adapter(plan.game)
@@ -97,8 +96,7 @@ def probe(strategy: Player, *, options: PositionOptions = _LOOK) -> int:
     else:
         _print_answers(answers)
         result_console().print(
-            f"{changed} of {position_count} answers changed when the same was asked again "
-            "with what is hidden dealt anew"
+            f"{changed} of {position_count} answers changed when the hidden cards were dealt again"
         )
     return (
         ExitCode.FAILED
@@ -130,7 +128,7 @@ class DecisionTimes:
 
     @staticmethod
     def from_sample(sample: list[float]) -> "DecisionTimes":
-        """The figures of a sample that is not empty."""
+        """Return the figures of a sample that is not empty."""
         ordered = sorted(sample)
         at = min(len(ordered) - 1, int(0.95 * len(ordered)))
         return DecisionTimes(len(ordered), fmean(ordered), ordered[at], ordered[-1])
@@ -138,14 +136,14 @@ class DecisionTimes:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Milliseconds and, where they can be counted, nodes a decision: of all, and by kind."""
+    """Milliseconds and, if they can be counted, nodes of a decision: of all, and by kind."""
 
     milliseconds: dict[str, DecisionTimes]
     nodes: dict[str, DecisionTimes]
 
 
 def profile(strategy: Player, *, options: PositionOptions = _LOOK) -> None:
-    """Measure processor time and nodes a decision, in one process."""
+    """Measure processor time and nodes of a decision, in one process."""
     plan = options.plan(strategy, 500)
     with (
         ProgressBar(plan.pairs, "deciding") as bar,
@@ -171,9 +169,10 @@ def profile(strategy: Player, *, options: PositionOptions = _LOOK) -> None:
 
 
 def measure_profile(plan: DuelPlan, on_progress: Callable[[], None] = lambda: None) -> Profile:
-    """The profile of `plan.first` over `plan.pairs` positions that it meets against the second.
+    """Return the profile of `plan.first` over `plan.pairs` positions of matches against the second.
 
-    Each is decided by a strategy made anew, as workers do; what it loads once is loaded before.
+    Each decision is made by a strategy that is built anew, as workers do it. Whatever a strategy
+    loads once per process is loaded before the measurement.
     """
     extras = lab_adapter(plan.game)
     build_player(plan, plan.first, extras.match_rngs(plan.seed, 0).first)

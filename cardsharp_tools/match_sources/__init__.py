@@ -1,1 +1,1 @@
-"""Matches in a browser on this machine: where they come from, and the pages over them."""
+"""Sources of matches: logs, contests, arenas and recordings, and how a match is found in them."""

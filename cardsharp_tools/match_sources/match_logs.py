@@ -1,4 +1,4 @@
-"""Match logs: where they lie, which match a word means, and a whole match written into one."""
+"""Match logs: their locations, the match that a name means, and the import of a match."""
 
 import os
 import sqlite3
@@ -34,15 +34,18 @@ _then: ContextVar[datetime | None] = ContextVar("then", default=None)
 
 
 class _KeepersClock(SystemClock):
-    """Shows the time at which a match began while it is written into a log after its end."""
+    """Clock that shows the start of a match while the match is imported after its end."""
 
     def now(self) -> datetime:
-        """That time, else the current one."""
+        """Return the start of the imported match, or the current time."""
         return _then.get() or super().now()
 
 
 def import_match(record: MatchRecord, moves: Sequence[MoveRecord], log: MatchLog) -> bool:
-    """Write a finished match, timed by a `_KeepersClock`; False if it is there; or `StoreError`."""
+    """Write a finished match into a log that has a `_KeepersClock`.
+
+    Returns False if the log already has the match. Raises `StoreError`.
+    """
     token = _then.set(record.started_at)
     try:
         lease = log.acquire_lease(record.match_id, _OWNER, _TTL, record.header)
@@ -75,13 +78,13 @@ def copy_match(match_id: str, source: MatchLog, log: MatchLog, extra_header: Bod
             log.add_note(match_id, note.kind, note.body)
 
 
-LAST_MATCH = "last"  # the word that means the match that was played last
+LAST_MATCH = "last"  # the name of the match that was played last
 
 SQLITE_PREFIX = "sqlite:"
 
 
 def data_folder() -> Path:
-    """Return the folder of all data of this program, in `$XDG_DATA_HOME` or at home.
+    """Return the folder of this program's data, in `$XDG_DATA_HOME` or the home folder.
 
     Only its owner can read it. Raises `ConfigError` if there is no home folder.
     """
@@ -97,18 +100,18 @@ def data_folder() -> Path:
 
 
 def default_store() -> str:
-    """The match log that is meant where nothing else is said."""
+    """Return the name of the match log that is used by default."""
     return f"{SQLITE_PREFIX}{data_folder() / 'matches.db'}"
 
 
 def store_or_default(store: str | None = None) -> str:
-    """The match log that is meant: the given one, that of the environment, or our own."""
+    """Return the given match log, else that of the environment variable, else the default one."""
     return store or os.environ.get("CARDSHARP_STORE", "") or default_store()
 
 
 @contextmanager
 def open_log(store: str) -> Iterator[MatchLog]:
-    """The match log `sqlite:FILE` or `dynamodb:TABLE`, closed at the end."""
+    """Open the match log `sqlite:FILE` or `dynamodb:TABLE`, and close it at the end."""
     with closing(build_match_log(store, _KeepersClock())) as log:
         yield log
 
@@ -149,25 +152,25 @@ def open_game_log(game: Game | None, store: str | None) -> AbstractContextManage
 
 @contextmanager
 def open_log_for_writing(store: str | None) -> Iterator[SqliteMatchLog]:
-    """A match log that is a SQLite file and there already, to be written; raises `ConfigError`."""
+    """Open an existing match log in a SQLite file for writing; raise `ConfigError`."""
     name = store_or_default(store)
     if not name.startswith(SQLITE_PREFIX):
-        raise ConfigError(f"{name} is no sqlite:FILE, and of no other log anything is deleted.")
+        raise ConfigError(f"{name} is not a sqlite:FILE; matches of other logs cannot be deleted.")
     with open_existing_log(name), closing(SqliteMatchLog(sqlite_path(name), SystemClock())) as log:
         yield log
 
 
 def sqlite_path(name: str) -> Path:
-    """The file that `sqlite:FILE` names."""
+    """Return the file that `sqlite:FILE` names."""
     return Path(name.removeprefix(SQLITE_PREFIX)).expanduser()
 
 
 def _log_to_read(name: str) -> AbstractContextManager[MatchReader]:
-    """The match log of that name, or an arena's file; of a file nothing but what is in it."""
+    """Return a reader of the match log with this name, or of an arena's file."""
     if not name.startswith(SQLITE_PREFIX):
         return closing(build_match_log(name, SystemClock()))
     file = sqlite_path(name)
-    if _is_of_arena(file):  # the names of a contest's teams lie beside it
+    if _is_of_arena(file):  # the names of the teams are in the contest's file beside it
         from cardsharp.contest.contest_file import FILE, open_in  # noqa: PLC0415 - many modules
         from cardsharp.games.deadmansdraw.arena.storage.sqlite_storage import ArenaFileReader  # noqa: PLC0415 - the same
 
@@ -208,7 +211,10 @@ def _tables_in(file: Path) -> set[str]:
 def readable_matches(
     log: MatchReader, game: Game, status: MatchStatus | None = None, tag: str | None = None
 ) -> list[MatchRecord]:
-    """A game's readable matches, the newest first, perhaps of a status or tag; or `ConfigError`."""
+    """Return a game's readable matches, the newest first.
+
+    `status` and `tag` select some of them. Raises `ConfigError` if there are none.
+    """
     every = newest_matches(log, game, status, limit=MAX_READ)
     matching = [record for record in every if tag is None or tag in header_of(record).tags]
     if not matching:
@@ -241,7 +247,7 @@ def find_match(log: MatchReader, match_ref: str, game: Game | None = None) -> st
 
 
 def _last_match(log: MatchReader, game: Game | None) -> str:
-    """The id of the match of a game, or of any, that was played last; raises `ConfigError`."""
+    """Return the id of the last match of a game, or of any game; raise `ConfigError`."""
     newest = newest_matches(log, game, limit=1)
     if newest:
         return newest[0].match_id

@@ -1,10 +1,8 @@
 """Sources of matches, opened by a name: a log, a contest's folder, an arena, files, stdin."""
 
-import gzip
 import os
 import sys
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -19,9 +17,7 @@ import requests
 
 from cardsharp.analysis.replay import read_error_of
 from cardsharp.contest.contest_file import FILE
-from cardsharp.core.text_files import decode_text, json_fault
 from cardsharp.errors import ConfigError, InvalidInput, StoreError, Unreachable
-from cardsharp.play.catalog import all_games
 from cardsharp.play.game import Game
 from cardsharp.store.codec import WITHDRAWN
 from cardsharp.store.match_log import Body, MatchReader, MatchRecord, MatchStatus, MoveRecord
@@ -35,90 +31,22 @@ from cardsharp_tools.match_sources.match_logs import (
     match_game,
     open_game_log,
 )
-from cardsharp_tools.terminal.progress import track
-
-RECORDING_SUFFIXES = (".json", ".jsonl", ".gz")  # what the names of files with matches end with
-
-
-def read_recordings(path: Path) -> dict[str, bytes]:
-    """Return the bytes of a file, or of each recording in a folder; raise `ConfigError`."""
-    files = [path]
-    if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix in RECORDING_SUFFIXES)
-    try:
-        texts = {file: file.read_bytes() for file in files}
-        zipped = {file for file in texts if file.suffix == ".gz"}
-        return {str(file): gzip.decompress(t) if file in zipped else t for file, t in texts.items()}
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or "it is no whole .gz file"
-        raise ConfigError(f"{path} cannot be read: {reason}.") from None
-
-
-def parse_recordings(texts: Mapping[str, bytes]) -> SnapshotMatchReader:
-    """The matches that texts tell, one each or one a line, others left out; or `ConfigError`."""
-    fault = "There is no recorded match (.json, .jsonl, .gz) in the folder."
-    snapshots = dict[str, MatchSnapshot]()
-    documents = list[_Document]()
-    for name, data in texts.items():
-        try:
-            documents += _documents(name, decode_text(data, name).lines)
-        except ConfigError as error:
-            fault = str(error)
-    for document in track(documents, "reading"):
-        try:
-            record, moves = parse_match(document.text.encode())
-        except (InvalidInput, RecursionError) as error:
-            fault = document.fault(error)
-        else:
-            snapshots[record.match_id] = record, moves
-    if not snapshots:
-        raise ConfigError(fault)
-    listed = {name: (record.started_at, record.status) for name, (record, _) in snapshots.items()}
-    return SnapshotMatchReader(snapshots.get, listed)
-
-
-class _Document(NamedTuple):
-    """Text that may be a match: a complete file, or a line of one."""
-
-    file: str
-    text: str
-    line: int | None = None
-
-    def fault(self, error: InvalidInput | RecursionError) -> str:
-        """Say what is wrong with it, and where."""
-        unread = json_fault(self.text, self.line or 1)
-        if unread is not None:
-            return f"{self.file}{unread}; correct it, or give another file."
-        place = self.file if self.line is None else f"{self.file}, line {self.line}"
-        return f"{place}: {error}"
-
-
-def _documents(file: str, lines: Sequence[str]) -> list[_Document]:
-    """The file where it is one JSON document, or the lines of any other."""
-    text = "\n".join(lines)
-    filled = [_Document(file, line, number) for number, line in enumerate(lines, 1) if line.strip()]
-    is_lines = len(filled) > 1 and filled[0].text.startswith("{") and json_fault(text) is not None
-    return filled if is_lines else [_Document(file, text)]
-
-
-def parse_match(text: bytes) -> MatchSnapshot:
-    """Parse a match in the format of a game's arena or service; raise `InvalidInput`."""
-    reasons = []
-    for game in all_games():
-        if game.import_match is not None:
-            try:
-                return game.import_match.load()(text)
-            except InvalidInput as error:
-                reasons.append(str(error))
-    raise InvalidInput(" ".join(reasons))
-
+from cardsharp_tools.match_sources.recordings import (
+    RECORDING_SUFFIXES,
+    parse_match,
+    parse_recordings,
+    read_recordings,
+)
 
 _TIMEOUT = (3, 10)
 _LOCAL = {"127.0.0.1", "localhost", "::1"}
 
 
 class ArenaMatchReader(SnapshotMatchReader):
-    """An arena's matches for a spectator or, with a password set, a player; by `tag` or `tags`."""
+    """Reader of an arena's matches, for a spectator or, if a password is set, for a player.
+
+    The query of the address may select matches by `tag` or `tags`.
+    """
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -135,7 +63,7 @@ class ArenaMatchReader(SnapshotMatchReader):
     def matches(
         self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
     ) -> list[MatchRecord]:
-        """Matches, the last started first."""
+        """Return the arena's matches, the last started first."""
         # The arena answers limit=N with up to 10 N + 1 matches.
         query = {"condensed": "1", "limit": str(max(1, limit // 10))}
         if day is not None:
@@ -146,7 +74,10 @@ class ArenaMatchReader(SnapshotMatchReader):
         return [record for record in listed if status in {None, record.status}][:limit]
 
     def _fetched(self, match_id: str) -> MatchSnapshot | None:
-        """A match, asked for once: whoever asks for it looks at its moves next."""
+        """Return a match, from a cache of one.
+
+        A caller that asks for the match asks for its moves next.
+        """
         if self._last[0] != match_id:
             answer = self._ask(f"/api/matches/{match_id}?showevents=true", may_lack=True)
             try:
@@ -168,7 +99,7 @@ class ArenaMatchReader(SnapshotMatchReader):
         if answer.status_code == HTTPStatus.UNAUTHORIZED:
             raise ConfigError(
                 f"{self._base} shows its matches to players only; set CARDSHARP_USER and "
-                "CARDSHARP_PASSWORD (to another machine over https), or let it run with --public."
+                "CARDSHARP_PASSWORD (over https only), or start the arena with --public."
             )
         lacks = may_lack and answer.status_code in {HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST}
         if not answer.ok and not lacks:
@@ -196,7 +127,7 @@ def _listed(document: Mapping[str, Any]) -> MatchRecord:
 
 _STORES = ("sqlite:", "dynamodb:")
 _URLS = ("http://", "https://")
-_SAMPLES = Path(__file__).parent / "samples"  # that come with the program
+_SAMPLES = Path(__file__).parent / "samples"  # sample matches that are part of the package
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,28 +138,31 @@ class MatchSource:
     """
 
     open_reader: Callable[[], AbstractContextManager[MatchReader]]
-    poll_interval: timedelta = timedelta(milliseconds=250)  # between two looks for something new
+    poll_interval: timedelta = timedelta(milliseconds=250)  # between two checks for new matches
 
     def matches(
         self, day: date | None, status: MatchStatus | None, limit: int
     ) -> list[MatchRecord]:
-        """The newest matches."""
+        """Return the newest matches."""
         with self.open_reader() as log:
             return log.matches(day, status, limit)
 
     def match(self, match_id: str) -> MatchRecord | None:
-        """A match without its moves."""
+        """Return the record of a match, without its moves."""
         with self.open_reader() as log:
             return log.match(match_id)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
-        """The moves that can be read."""
+        """Return the moves of a match that can be read."""
         with self.open_reader() as log:
             return [move for move in log.moves(match_id) if move.read_error is None]
 
 
 def find_source(source_ref: str | None, game: Game | None = None) -> MatchSource:
-    """The source that a word names, None our own log or a game's archive; raises `ConfigError`."""
+    """Return the source with this name.
+
+    None is our own log, or the game's archive. Raises `ConfigError` if there is no such source.
+    """
     if source_ref is None:
         return MatchSource(partial(open_game_log, game, None))
     if source_ref.startswith(_URLS):
@@ -250,7 +184,7 @@ def find_source(source_ref: str | None, game: Game | None = None) -> MatchSource
 
 
 def _placed(match_ref: str) -> Path:
-    """The file or folder that a word may name: a contest's folder is the log in it."""
+    """Return the file or folder that a name may mean; a contest's folder means the log in it."""
     sample = _SAMPLES / f"{Path(match_ref).name}.json.gz"
     place = sample if sample.is_file() else Path(match_ref).expanduser()
     folder = place.parent if place.name == FILE else place
@@ -288,10 +222,10 @@ def find_match_source(
 
 
 def _find_in_archive_or_log(match_ref: str, game: Game) -> tuple[MatchSource, str]:
-    """Find a match in a game's archive or in our own log, or raise `ConfigError`.
+    """Find a match in a game's archive or in our own log; raise `ConfigError` if there is none.
 
-    A game's service or bot keeps its matches in an archive of its own; what is played at a
-    table or in the lab is in our match log. `last` is the later of the two.
+    A game's service or bot stores its matches in an archive of its own. Matches at a table or in
+    the lab are in our match log. `last` is the later one of both.
     """
     candidates: list[tuple[datetime, MatchSource, str]] = []
     faults: list[ConfigError] = []
@@ -336,7 +270,7 @@ def open_match(match_ref: str, store: str | None, game: Game | None) -> OpenedMa
             raise StoreError(fault)
         moves, notes = log.moves(match_id), log.notes(match_id)
     if game is not None and match_game(record) != game:
-        raise ConfigError(f"{match_id} is no match of {game.title}; see `cardsharp show`.")
+        raise ConfigError(f"{match_id} is not a match of {game.title}; see `cardsharp show`.")
     withdrawn = [note.body.get("sequence") for note in notes if note.kind == WITHDRAWN]
     return OpenedMatch(record, [move for move in moves if _is_readable(move, record)], withdrawn)
 
@@ -355,7 +289,7 @@ def _is_readable(move: MoveRecord, record: MatchRecord) -> bool:
 
 
 def _addressed(url: str) -> str:
-    """The match whose address it is, else the last."""
+    """Return the id of the match at this address, or `last` if it is not a match's."""
     parts = urlsplit(url)
     of_match = "/matches/" in parts.path or "/match/" in parts.fragment
     last = (parts.fragment or parts.path).rstrip("/").rpartition("/")[2]

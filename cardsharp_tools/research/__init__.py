@@ -1,1 +1,1 @@
-"""Optional: how the strategies came about, and their compiled twins. Nothing imports it."""
+"""Research (optional): how the strategies were made, and their compiled twins."""

@@ -1,6 +1,6 @@
-"""Compiles a folder of C sources once, into the user's cache folder.
+"""Compiler of a folder of C sources, which are compiled once into the user's cache folder.
 
-Nothing depends on it: where no compiler is, plain Python does the same, only slower.
+It is optional: without a compiler, plain Python gives the same results, only slower.
 """
 
 import ctypes
@@ -17,13 +17,11 @@ from cardsharp.errors import ConfigError
 from cardsharp_tools.executors.external_program import message_if_slow
 
 FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Wextra")
-"""No contraction of floating-point operations: they must round as Python's do."""
+"""Flags without contraction of floating-point operations, which must round as Python's do."""
 
-_SHARED = Path(__file__).parent / "native"  # what games share: headers alone
-SLOW_COMPILE_SECONDS = 1.0  # seconds in which it compiles without a word
-DISABLE_VARIABLE = (
-    "CARDSHARP_NATIVE"  # the variable that is 0 where Python is to play, compiler or not
-)
+_SHARED = Path(__file__).parent / "native"  # headers that the games share
+SLOW_COMPILE_SECONDS = 1.0  # seconds after which a message says that code is compiled
+DISABLE_VARIABLE = "CARDSHARP_NATIVE"  # variable that is 0 to play in plain Python
 
 
 _KINDS = {
@@ -43,21 +41,27 @@ _KINDS = {
 
 
 def struct_fields(kinds: str, names: str, *arrays: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
-    """The members of a structure of C; the kind of each is a character, "." the next array."""
+    """Return the members of a C structure.
+
+    `kinds` has a character for the type of each member; "." stands for the next of `arrays`.
+    """
     more = iter(arrays)
     types = [next(more) if kind == "." else _KINDS[kind] for kind in kinds]
     return list(zip(names.split(), types, strict=True))
 
 
 def declare_function(function: Any, argument_types: str, return_type: str = "i") -> Any:  # noqa: ANN401
-    """The function of a library, told what it takes and gives, as characters; "" is nothing."""
+    """Declare a function's C types, and return it.
+
+    Each type is a character; "" as `return_type` means no result.
+    """
     function.argtypes = [_KINDS[kind] for kind in argument_types]
     function.restype = _KINDS[return_type] if return_type else None
     return function
 
 
 def unavailable_reason() -> str | None:
-    """Return the reason why nothing is compiled here, in one sentence; None if code is compiled."""
+    """Return the reason why no code is compiled here, in one sentence; None if code is compiled."""
     if os.environ.get(DISABLE_VARIABLE) == "0":
         return f"The compiled engine is turned off by {DISABLE_VARIABLE}=0."
     if _compiler() is None:
@@ -67,15 +71,18 @@ def unavailable_reason() -> str | None:
 
 @cache
 def load_library(sources: Path) -> CDLL | None:
-    """The library of the C files in a folder, None without a compiler; raises `ConfigError`."""
+    """Return the library of the C files in a folder, None without a compiler.
+
+    Raises `ConfigError` if the code cannot be compiled.
+    """
     library = compile_library(sources)
     return None if library is None else CDLL(str(library))
 
 
 def compile_library(sources: Path) -> Path | None:
-    """The library of the `.c` files in the folder `sources`, None where there is no compiler.
+    """Return the library of the `.c` files in `sources`, None if there is no compiler.
 
-    Raises `ConfigError` where it fails, with its own message and what to do.
+    Raises `ConfigError` if the compiler fails, with its message and what to do.
     """
     compiler = _compiler()
     if unavailable_reason() is not None or compiler is None:
@@ -96,7 +103,7 @@ def _compile(compiler: str, folder: Path, library: Path) -> None:
             f"{library.parent} cannot be made: {error.strerror}; set XDG_CACHE_HOME to a folder "
             f"where you may write, or {DISABLE_VARIABLE}=0 for plain Python."
         ) from None
-    # Into a file of its own and moved, so that nobody loads half a library.
+    # Compile into a temporary file and move it, so that no process loads half a library.
     unfinished = library.with_suffix(f".{os.getpid()}.tmp")
     sources = [str(source) for source in sorted(folder.glob("*.c"))]
     flags = (*FLAGS, f"-I{_SHARED}")

@@ -1,4 +1,4 @@
-"""`cardsharp research`: where the strategies' weights and tables come from, and how good they are.
+"""Commands `research`: how weights and tables were made, and how good they are.
 
 The modules are imported when one of their commands is called.
 """

@@ -1,4 +1,4 @@
-"""Compiled counterparts of strategies for `cardsharp_tools`, each None if it is not available.
+"""Compiled twins of strategies for `cardsharp_tools`, each None if it is not available.
 
 `cardsharp_tools/lab/native_engines.py` looks these functions up by name; no module imports this
 module.
@@ -35,7 +35,7 @@ def series_player(first: str, second: str) -> SeriesPlayer | None:
 
 
 def play_compiled(plan: DuelPlan, numbers: Sequence[int]) -> list[Pair]:
-    """The consecutive pairs of one series, in whichever process it is called."""
+    """Return the consecutive pairs of one series, in any process."""
     engine, first, second = load_engine(), native_player(plan.first), native_player(plan.second)
     if engine is None or first is None or second is None:
         raise RuntimeError("The compiled engine is there no more; use --pure-python.")
@@ -52,7 +52,7 @@ def _result(match: Compiled, plan: DuelPlan) -> MatchResult:
 
 
 def euchre_player(effort: SearchBudget) -> Strategy | None:
-    """The Euchre engine with that effort, for single decisions."""
+    """Return the Euchre engine with this search budget, for single decisions."""
     return euchre.NativeEuchreStrategy(effort) if euchre.library() else None
 
 
@@ -65,7 +65,7 @@ def counter_weight_trainer(seed: int, matches: int) -> CounterWeightTrainer | No
 def native_stepper(
     game: str, lane_count: int, seats: int, opponents: Mapping[int, str]
 ) -> NativeStepper | None:
-    """Return a compiled stepper of matches side by side, equal to `Lanes` in plain Python.
+    """Return a compiled stepper of matches, equal to `PythonStepper`.
 
     None if nothing is compiled, or if an opponent has no native version that decides from the
     public table alone.
@@ -84,7 +84,7 @@ def native_stepper(
 
 
 def _policy(game: str, name: str) -> int | None:
-    """The address of the policy that is the opponent's twin."""
+    """Return the address of the opponent's compiled twin."""
     player = native_player(name) if game == "deadmansdraw" else None
     return None if player is None or player.belief_book is not None else player.policy
 

@@ -1,4 +1,4 @@
-"""Many matches side by side by compiled code: what `Lanes` steps in plain Python."""
+"""Stepper of many matches in compiled code: the twin of `PythonStepper`."""
 
 from collections.abc import Callable, Mapping
 from ctypes import CDLL, POINTER, Structure, byref, c_int64, c_uint64, c_void_p, memmove
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from cardsharp.errors import ConfigError
 
-if TYPE_CHECKING:  # who only plays in the lab may be without numpy
+if TYPE_CHECKING:  # the lab works without numpy
     from cardsharp_tools.environments.vector_env import BatchArrays
 
 _MAX_SEATS = 8
 
 
 class _Rows(Structure):
-    """`Rows` of native/lanes.h, whose members are those of `LaneRows` in their order."""
+    """`Rows` of native/lanes.h: the members of `BatchArrays` in the same order."""
 
     _fields_ = tuple(
         (name, c_void_p)
@@ -35,11 +35,11 @@ class _Run(Structure):
 
 
 Reopen = Callable[[], Optional["NativeStepper"]]
-"""Makes the same lanes before their first deal, None where nothing is compiled."""
+"""Function that makes the same lanes before their first deal, None if nothing is compiled."""
 
 
 class _Snapshot(NamedTuple):
-    """Lanes as they stand; `library` is the name of the file that laid out their memory."""
+    """Current lanes; `library` is the name of the file that defines their memory layout."""
 
     library: str
     seed: int
@@ -47,9 +47,9 @@ class _Snapshot(NamedTuple):
 
 
 class NativeStepper:
-    """A game's lanes.c in place of `Stepper`; rows are written straight into its arrays.
+    """Stepper that calls a game's lanes.c, which writes into the arrays directly.
 
-    A copy, also one that was pickled, goes on as these would; `reopen` makes it. `opponents` are
+    A copy, also a pickled one, continues in the same way; `reopen` makes it. `opponents` are
     addresses of policies by seat.
     """
 
@@ -68,17 +68,19 @@ class NativeStepper:
         self._lanes = (c_uint64 * (lane_count * -(-library.lanes_size() // 8)))()
 
     def __reduce__(self) -> tuple[Any, tuple[Reopen, _Snapshot]]:
-        name = Path(self._library._name).name  # noqa: SLF001 - ctypes has no other word for it
+        name = Path(self._library._name).name  # noqa: SLF001 - ctypes has no public name for it
         return _restored, (self._reopen, _Snapshot(name, self._run.seed, bytes(self._lanes)))
 
     def resume(self, snapshot: _Snapshot) -> None:
-        """Go on from a snapshot; raises `ConfigError` for one of another version's lanes."""
+        """Resume from a snapshot; raise `ConfigError` if it is of another version."""
         if snapshot.library != Path(self._library._name).name:  # noqa: SLF001
             raise ConfigError(
                 "These lanes were copied by another version or compiler; "
-                "copy them again, or make Lanes with plain=True to move them."
+                "copy them again, or create the environment with pure_python=True to move them."
             )
         self._run.seed = snapshot.seed
+        # The lanes are plain memory without pointers, so that their bytes can be copied. Only the
+        # same library may read them: another compiler may lay them out differently.
         memmove(self._lanes, snapshot.lanes, len(snapshot.lanes))
 
     def reset(self, seed: int, rows: "BatchArrays") -> None:
@@ -87,19 +89,22 @@ class NativeStepper:
         self._library.lanes_deal(self._lanes, byref(self._run), _places(rows))
 
     def step(self, actions: Any, rows: "BatchArrays") -> int | None:  # noqa: ANN401 - an array
-        """Do an action in each lane, and begin the next match where one has ended."""
+        """Take an action in each lane, and begin the next match if one ends.
+
+        Return None, or the first lane with an illegal action; then nothing has changed.
+        """
         run, numbers = byref(self._run), actions.ctypes.data
         invalid_lane: int = self._library.lanes_play(self._lanes, run, numbers, _places(rows))
         return None if invalid_lane < 0 else invalid_lane
 
 
 def _restored(reopen: Reopen, snapshot: _Snapshot) -> NativeStepper:
-    """The lanes of a snapshot; raises `ConfigError` where they cannot go on."""
+    """Return the lanes of a snapshot; raise `ConfigError` if they cannot continue."""
     lanes = reopen()
     if lanes is None:
         raise ConfigError(
-            "These lanes are stepped by compiled code, which cannot be made here; "
-            "make Lanes with plain=True to move them to this machine."
+            "These lanes are stepped by compiled code, which is not available here; "
+            "create the environment with pure_python=True to move it to this machine."
         )
     lanes.resume(snapshot)
     return lanes

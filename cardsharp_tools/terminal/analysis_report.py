@@ -7,13 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cardsharp.analysis.match_analysis import (
-    JudgedDecision,
-    MatchAnalysis,
-    Severity,
-    side_names,
-    side_of,
-)
+from cardsharp.analysis.judged_match import JudgedDecision, MatchAnalysis, Severity, side_of
+from cardsharp.analysis.match_analysis import side_names
 from cardsharp.analysis.replay import Header
 from cardsharp_tools.cli.console import borderless_table
 from cardsharp_tools.terminal.match_printer import judge_value_text, signed_amount

@@ -113,8 +113,8 @@ def test_a_response_without_the_full_match_explains_the_request_to_send(
     for document, sentence in (
         ([view], "a list of matches"),
         ({"id": view["_id"], "sequence": "1.1", "playerdata": []}, "condensed"),
-        ({**view, "moves": []}, "does not tell all moves"),
-        ({**view, "moves": view["moves"][-1:]}, "does not tell all moves"),
+        ({**view, "moves": []}, "does not have all moves"),
+        ({**view, "moves": view["moves"][-1:]}, "does not have all moves"),
     ):
         file.write_text(json.dumps(document))
         result = cli("analyse", str(file))

@@ -183,7 +183,7 @@ def test_the_bot_ignores_matches_of_other_processes(
             with start_program(*duel, "--workers", "1") as lab:
                 output, faults = lab.communicate(timeout=HANG_SECONDS)
             assert lab.returncode == 0, faults
-            assert "kept in the match log" in output
+            assert "stored in the match log" in output
         with open_log(default_store()) as log:
             log.acquire_lease(
                 "somebody-elses", "worker", timedelta(hours=1), {"players": ["a", "b"]}

@@ -118,10 +118,12 @@ def test_lanes_reject_an_invalid_action_and_continue(*, plain: bool) -> None:
         lanes.step(np.array([0, 0]))
     lanes.reset(seed=1)
     for number in (-1, 1, 9999):
-        with pytest.raises(ValueError, match=f"lane 1 may not do {number}; see its action_mask"):
+        with pytest.raises(
+            ValueError, match=f"Lane 1 may not take action {number}; see its action_mask"
+        ):
             lanes.step(np.array([0, number]))
     for wrong in (np.array([0]), np.array([0.0, 0.0])):
-        with pytest.raises(ValueError, match="2 whole numbers, one a lane"):
+        with pytest.raises(ValueError, match="2 whole numbers, one for each lane"):
             lanes.step(wrong)
     assert not lanes.step(np.array([0, 0]))[2].any()
 
@@ -215,7 +217,7 @@ def test_an_invalid_row_is_reported_with_its_line(cli: Cli, tmp_path: Path) -> N
     for wrong in ("[]", "no JSON", '{"game": "deadmansdraw"}', '{"game": "whist", "ones": []}'):
         file.write_text(f"{json.dumps(first)}\n{wrong}\n", "utf-8")
         with pytest.raises(
-            ConfigError, match=r"rows\.jsonl, line 2 is no row that `cardsharp export`"
+            ConfigError, match=r"rows\.jsonl, line 2 is not a row that `cardsharp export`"
         ):
             list(read_rows(file))
 

@@ -125,7 +125,7 @@ def test_compiled_lanes_are_not_taken_for_those_of_another_version() -> None:
     make, (reopen, snapshot) = lanes._stepper.__reduce__()
     with pytest.raises(ConfigError, match="another version or compiler; copy them again"):
         make(reopen, snapshot._replace(library="deadmansdraw-0.so"))
-    with pytest.raises(ConfigError, match="plain=True to move them to this machine"):
+    with pytest.raises(ConfigError, match="pure_python=True to move it to this machine"):
         make(lambda: None, snapshot)
 
 

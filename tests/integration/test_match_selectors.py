@@ -116,7 +116,7 @@ def test_part_of_an_id_selects_a_match_of_the_commands_game(cli: Cli, log: Sqlit
     for name in PLAYERS:
         assert selected_match_id(cli, name, "show", "77") == f"{name}-77"
     assert "can be 3 matches" in cli("show", "77").err
-    assert "is no match of Blef" in cli("blef", "show", "euchre-7").err
+    assert "is not a match of Blef" in cli("blef", "show", "euchre-7").err
 
 
 # --- however many of other games lie between ---------------------------------------------------

@@ -121,7 +121,7 @@ def check_decisions(trace: Json, seen: Mapping[int, DeadMansDrawPosition]) -> in
 def test_the_decisions_of_a_match_that_did_not_begin_as_all_do_are_refused() -> None:
     odd = (trace for trace in SAMPLE.started() if not began_as_all(trace))
     for trace in islice(odd, 3):
-        with pytest.raises(ConfigError, match="began with cards of its own"):
+        with pytest.raises(ConfigError, match="began with other cards"):
             list(decisions(*arena_record(trace)))
 
 

@@ -10,13 +10,8 @@ import pytest
 from support.games import GAMES, StrategyPlayer, new_match, play_match, play_on, stored_match
 
 from cardsharp.analysis.judge import TIMED_OUT
-from cardsharp.analysis.match_analysis import (
-    JudgedDecision,
-    Severity,
-    accuracy,
-    analyse,
-    severity_of,
-)
+from cardsharp.analysis.judged_match import JudgedDecision, Severity, accuracy, severity_of
+from cardsharp.analysis.match_analysis import analyse
 from cardsharp.games.deadmansdraw.actions import DRAW
 from cardsharp.games.deadmansdraw.luck import luck_of
 from cardsharp.games.deadmansdraw.position import PastMove

@@ -27,7 +27,8 @@ from support.games import (
 )
 
 import cardsharp.play.catalog
-from cardsharp.analysis.match_analysis import MatchAnalysis, analyse
+from cardsharp.analysis.judged_match import MatchAnalysis
+from cardsharp.analysis.match_analysis import analyse
 from cardsharp.analysis.replay import header_of
 from cardsharp.errors import ConfigError
 from cardsharp.games.euchre.cards import DECK, card_name, parse_card

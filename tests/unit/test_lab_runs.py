@@ -69,7 +69,7 @@ def test_the_file_of_another_run_is_refused(tmp_path: Path, other: DuelPlan) -> 
     with pytest.raises(ConfigError, match=r"another run.*Give another file"):
         open_run_file(file, other)
     file.write_text("Dear diary,\n")
-    with pytest.raises(ConfigError, match="line 1, is no line of a duel's file"):
+    with pytest.raises(ConfigError, match="line 1, is not a line of a duel's file"):
         open_run_file(file, other)
     assert file.read_text() == "Dear diary,\n", "and kept"
 
@@ -89,7 +89,7 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
     assert bounds.margin < first_run.interval.margin + second_run.interval.margin
     another = tmp_path / "another.jsonl"
     open_run_file(another, plan(second="draw-3"))
-    with pytest.raises(ConfigError, match="nothing to compare"):
+    with pytest.raises(ConfigError, match="they cannot be compared"):
         compare_runs(files[0], another)
 
 

@@ -207,7 +207,8 @@ PACKED = gzip.compress(b"{}" * 99, mtime=0)
 def test_a_truncated_gz_file_is_reported(cli: Cli, file: Path, data: bytes) -> None:
     packed = file.with_suffix(".gz")
     packed.write_bytes(data)
-    assert "given.gz cannot be read: it is no whole .gz file" in cli("matches", str(packed)).err
+    refused = cli("matches", str(packed)).err
+    assert "given.gz cannot be read: it is not a complete .gz file" in refused
 
 
 def test_an_invalid_duel_line_is_reported_and_any_encoding_is_read(cli: Cli, file: Path) -> None:
@@ -219,7 +220,7 @@ def test_an_invalid_duel_line_is_reported_and_any_encoding_is_read(cli: Cli, fil
     assert cli("lab", "compare", str(file), str(other), "--json").code == 0
     assert "other is in UTF-16-LE; save it as UTF-8" in cli(*duel[:-1], str(other)).err
     file.write_text(lines.replace('"number":1', '"number":"x"'))
-    assert f"{file}, line 3, is no line of a duel's file" in " ".join(cli(*duel).err.split())
+    assert f"{file}, line 3, is not a line of a duel's file" in " ".join(cli(*duel).err.split())
 
 
 def test_teams_in_another_encoding_are_imported_with_a_notice(cli: Cli, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from jinja2 import FileSystemLoader
 from rich.table import Table
 
 from cardsharp.analysis.judge import Judge, analysis_sources
-from cardsharp.analysis.match_analysis import Severity
+from cardsharp.analysis.judged_match import Severity
 from cardsharp.analysis.replay import Outcome, header_of, outcome_of
 from cardsharp.contest.match_host import MatchFacts
 from cardsharp.contest.view import pages

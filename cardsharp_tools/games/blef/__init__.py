@@ -1,1 +1,1 @@
-"""The Blef service on this machine: an HTTP front before the function that the cloud runs."""
+"""Tools for Blef: the terminal, the page of a remote lobby, and the lab's adapter."""

@@ -1,4 +1,4 @@
-"""Lab adapter of Blef: storage of its games."""
+"""Lab adapter of Blef: it stores the matches of the lab."""
 
 from collections.abc import Iterator
 
@@ -14,10 +14,10 @@ from cardsharp_tools.lab.game_adapter import LabAdapter, LabMatch
 
 
 class BlefLabAdapter(LabAdapter):
-    """Matches are kept as our bot keeps them."""
+    """Adapter that stores matches as our bot stores them."""
 
     def stored_matches(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
-        """Return the game move by move, with the hands at the end of each round."""
+        """Yield the game move by move, with the hands at the end of each round."""
         twice = {name for name in match.names if match.names.count(name) > 1}
         names = [f"{n} {seat}" if n in twice else n for seat, n in enumerate(match.names, 1)]
         intents, facts = dict[int, Body | None](), dict[int, Body]()

@@ -1,4 +1,4 @@
-"""JSON protocol of programs that play Blef: a round as one player sees it, in the API's terms."""
+"""JSON protocol of programs that play Blef: a round from one player's view, in the API's terms."""
 
 from typing import Annotated
 
@@ -15,14 +15,17 @@ CardView = Annotated[
 
 
 class HistoryEntry(BaseModel):
-    """Action of a seat's player: 0 to 87 a bet, 88 the check; 89 marks the loser of the round."""
+    """Action of a seat: 0 to 87 is a bet, 88 the check; 89 marks the loser of the round."""
 
     player: int = Field(validation_alias="seat")
     action_id: int = Field(validation_alias="action")
 
 
 class FinishedRound(BaseModel):
-    """A round that is over, as everybody saw it; `hands` are by seat, empty where one was out."""
+    """Round that is over, as all players saw it.
+
+    `hands` are by seat, empty for a player who is out.
+    """
 
     round_number: int = Field(validation_alias="number")
     hands: tuple[tuple[CardView, ...], ...]
@@ -30,10 +33,10 @@ class FinishedRound(BaseModel):
 
 
 class RoundView(BaseModel):
-    """A round as the player on seat `me` sees it; `n_cards` are by seat, 0 where one is out.
+    """Round as the player on seat `me` sees it; `n_cards` are by seat, 0 for a player who is out.
 
-    `last_bet` is the bet to beat or to check, null where there is none yet; `earlier` are the
-    rounds before in this game.
+    `last_bet` is the bet that must be beaten or checked, null if there is none yet. `earlier` are
+    the earlier rounds of this game.
     """
 
     me: int = Field(validation_alias="seat")

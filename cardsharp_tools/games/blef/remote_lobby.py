@@ -1,7 +1,8 @@
-"""The lobby as a page here, for games at a service elsewhere, which may be its makers' own.
+"""Web page of a lobby on this machine, for games at a service elsewhere.
 
-A page of ours may not ask another service. So this machine asks it what the page asked, by the
-documented API alone, in which everything is `GET` (docs/spec/blef-next.md).
+A web page of ours may not send requests to another service. Therefore this machine forwards the
+page's requests, by the documented API alone, in which every request is a `GET`
+(docs/spec/blef-next.md).
 """
 
 from urllib.parse import quote
@@ -20,15 +21,18 @@ from cardsharp.client.config import Proxy, normalize_base_url
 from cardsharp.games.blef.service.routes_v2022 import lobby_page
 from cardsharp_tools.http_session import http_session, proxy_of
 
-_PATIENCE = 30  # seconds that the service may take
+_PATIENCE = 30  # seconds in which the service must answer
 
 _LOCAL_HOSTS = ["127.0.0.1", "localhost"]
 _Parameters = TypeAdapter(dict[str, str])
-_LOOKS = {1, 2}  # parts of a path by which something is looked at, and nothing changed
+_LOOKS = {1, 2}  # numbers of path segments of requests that change nothing
 
 
 def remote_lobby_page(url: str) -> Starlette:
-    """A page by which this service's games are listed, begun and played; or a `ConfigError`."""
+    """Return a web application that lists, starts and plays games of this service.
+
+    Raises `ConfigError` if the address is invalid.
+    """
     service, proxy = normalize_base_url(url), proxy_of()
 
     def page(_request: Request) -> Response:
@@ -65,6 +69,6 @@ def _answered(url: str, parameters: dict[str, str], proxy: Proxy | None) -> Resp
         with http_session(url, proxy, secret=True) as session:
             response = session.get(url, params=parameters, timeout=_PATIENCE, allow_redirects=False)
     except requests.RequestException:
-        # Without its cause, which would show what was sent, and so who somebody is.
+        # Without the cause of the error: its text would disclose the player's secret id.
         return JSONResponse({"error": "The service does not answer; try again."}, 502)
     return Response(response.content, response.status_code, media_type="application/json")

@@ -1,4 +1,4 @@
-"""Blef as a person at a terminal sees it: here, or at a service."""
+"""Screen of Blef for a person at a terminal, for local games and for games at a service."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
@@ -32,7 +32,7 @@ _KINDS: tuple[tuple[str, int], ...] = (
     ("Four", 6),
     ("Straight flush", 12),
 )
-"""The kinds of bets by seniority, and how many there are of each."""
+"""Kinds of bets by seniority, with the number of bets of each."""
 
 _SUITS = "♣♦♥♠"
 _INDENT = 15
@@ -40,13 +40,13 @@ _LAST_BETS = 6
 
 
 class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
-    """The hand, the last bets, and what may be said by kinds."""
+    """Screen with the hand, the last bets, and the legal bets by kind."""
 
     rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
     quit_warning = ", and lose"
 
     def status_line(self, position: BlefPosition) -> str:
-        """With how many cards one is out."""
+        """Return the number of cards with which a player is out."""
         return f"out with {position.max_cards + 1}"
 
     def position_view(self, position: BlefPosition) -> Iterable[RenderableType]:
@@ -63,13 +63,13 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
         yield f"Your hand: {hand_text(position.hand)}   ({hidden} hidden)"
 
     def choices(self, position: BlefPosition) -> Sequence[Choice[int]]:
-        """Every higher bet, and the check."""
+        """Return every higher bet, and the check."""
         return [Choice(str(bet), action_name(bet), bet) for bet in position.legal_actions()]
 
     def choice_list(
         self, position: BlefPosition, width: int, *, include_all: bool
     ) -> Iterable[str]:
-        """The bets by kind, a line or two for each; those that can hold, or all of them."""
+        """Return the bets by kind, a line or two for each; those that can hold, or all of them."""
         has_omitted = False
         for group in self.groups(position):
             legal = [choice for choice in group.choices if choice.key not in group.disabled]
@@ -83,7 +83,10 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
             yield f"Other bets cannot hold with {cards} cards in play; ? lists them too."
 
     def groups(self, position: BlefPosition) -> Sequence[ChoiceGroup[int]]:
-        """All bets by kind, and the check; remote are those that need more cards than there are."""
+        """Return all bets by kind, and the check.
+
+        A bet that needs more cards than are in play is marked as remote.
+        """
         legal, cards = position.legal_actions(), sum(position.card_counts)
         odds, last = hand_bet_probabilities(position), position.last_bet
         likely = [*map(_likely, odds), _likely(1 - (0.0 if last is None else odds[last]))]
@@ -106,7 +109,7 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
         ]
 
     def unknown_input_text(self, text: str, _position: BlefPosition) -> str:
-        """Return an explanation why the text is no possible action now."""
+        """Return an explanation why this text is not a legal action."""
         matching_bets = matching_choices(
             text, [Choice(str(bet), action_name(bet), bet) for bet in range(CHECK + 1)]
         )
@@ -145,18 +148,18 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
 
 
 def hand_text(hand: Hand) -> str:
-    """Cards in short, such as A♠ 10♥."""
+    """Return cards in short, such as A♠ 10♥."""
     return " ".join(f"{RANKS[card.value]}{_SUITS[card.suit]}" for card in hand)
 
 
 def capitalise(text: str) -> str:
-    """A name at the beginning of a sentence."""
+    """Return a name with a capital letter, for the beginning of a sentence."""
     return text[:1].upper() + text[1:]
 
 
 def _of_a_kind(kind: str, items: Sequence[str], width: int) -> Iterator[str]:
-    """The bets of a kind, under each other from the second line on."""
-    # A bet is not broken at its own blank.
+    """Yield the bets of a kind; the second and later lines are indented."""
+    # A line must not be broken at a space inside a bet.
     text = "  ".join(item.replace(" ", "\N{NO-BREAK SPACE}") for item in items)
     for row, line in enumerate(wrap(text, width - _INDENT, break_on_hyphens=False)):
         yield f"{'' if row else kind:{_INDENT}}{line}".replace("\N{NO-BREAK SPACE}", " ")
@@ -169,7 +172,7 @@ def _likely(chance: float) -> str:
 
 
 def _short(bet: int) -> str:
-    """A bet without its kind, such as aces, J+9 or K-9♥; nothing for the check."""
+    """Return a bet without its kind, such as aces, J+9 or K-9♥; empty for the check."""
     if bet == CHECK:
         return ""
     definition = BETS[bet]

@@ -1,4 +1,4 @@
-"""A service of Blef as a bot of ours meets it: looked at, listed, and visited."""
+"""Client of a Blef service: it checks and lists games, and plays a random match."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -19,21 +19,21 @@ _ONCE = RequestLimits(max_attempts=1)
 
 
 def check_game_exists(seat_order: Mapping[str, object]) -> None:
-    """Check once that an ordered game exists; raises `InvalidInput` or `ArenaError`."""
+    """Check once that an ordered game exists; raise `InvalidInput` or `ArenaError`."""
     order = BlefJoinOrder.parse(seat_order)
     with BlefClient(order.url, _ONCE, proxy_of()) as client:
         client.get_public_state(order.game)
 
 
 def public_games(url: str) -> list[OpenGame]:
-    """A service's public games with a free seat; raises `ConfigError` or `ArenaError` for none."""
+    """Return a service's public games with a free seat; raise `ConfigError` or `ArenaError`."""
     with BlefClient(url, _ONCE, proxy_of()) as client:
         free = (game for game in client.public_games() if len(game.players) < MAX_PLAYERS)
         return [OpenGame(game.uuid, game.players, MAX_PLAYERS, game.room) for game in free]
 
 
 def open_archive(store: str | None) -> AbstractContextManager[MatchReader]:
-    """The match log that our bot writes where nothing else is said, or the one of that name."""
+    """Open our bot's match log, the default one or the one with this name."""
     return open_existing_log(store or f"sqlite:{data_folder() / 'blef.db'}", "cardsharp blef bot")
 
 
@@ -42,7 +42,10 @@ _PATIENCE = 30  # seconds that a request may take
 
 
 def play_random_match(url: str, random: Random) -> None:
-    """Play a random match of two who look before each move; raises what the requests raise."""
+    """Play a random match of two players who request the state before each move.
+
+    Raises the errors of the requests.
+    """
     with http_session(url, proxy_of()) as session:
         created = session.get(f"{url}/v2/games/create", timeout=_PATIENCE)
     created.raise_for_status()

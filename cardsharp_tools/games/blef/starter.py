@@ -18,17 +18,18 @@ CHECK_THRESHOLD = 0.25  # check a bet that holds with less than this chance; try
 
 @strategy("mine")
 class MyBlefStrategy:
-    """Checks what it doubts, else bets a little higher than the last player."""
+    """Checks a bet that it doubts, otherwise bets a little higher than the last player."""
 
     def __init__(self, rng: Random) -> None:
-        self.rng = rng  # for a strategy that rolls dice: the same seed, the same game
+        self.rng = rng  # draw all random numbers from it: the same seed gives the same game
 
     def decide(self, position: Position) -> Decision:
-        """One of `position.legal_actions()`, with a reason that is shown to you later."""
-        chances = hand_bet_probabilities(position)  # of each bet to hold, by your own hand alone
+        """Return one of `position.legal_actions()`, with a reason that is shown to you later."""
+        # probability of each bet to hold, by your own hand alone
+        chances = hand_bet_probabilities(position)
         last = position.last_bet
         bets = [action for action in position.legal_actions() if action != CHECK]
-        # What you weighed; print() works too, and its text lands in the same place.
+        # Options that you considered. print() works, too; its text is stored in the same place.
         best = max(bets, key=lambda bet: chances[bet], default=CHECK)
         options = tuple(
             ProbabilityOption(bet, chances[bet], ("chance that it holds")) for bet in bets[:3]

@@ -1,4 +1,4 @@
-"""A person at a game of Blef: against bots here, or with others at a service."""
+"""Terminal for a person who plays Blef: against bots here, or with others at a service."""
 
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -29,8 +29,8 @@ from cardsharp_tools.terminal.screen import Invitation, ScreenMove
 
 _LIMITS = RequestLimits(
     total_timeout=timedelta(minutes=1), max_attempts=100
-)  # a person waits for a restart
-_CLOSED = 3  # the least that is done in a round: a bet, a check, and who lost
+)  # a person can wait until the service has restarted
+_CLOSED = 3  # minimum length of a finished round: a bet, a check, and the loser
 
 
 class BlefTerminal(BlefScreen):
@@ -38,7 +38,7 @@ class BlefTerminal(BlefScreen):
 
     @classmethod
     def join(cls, invitation: Invitation, seat: PlayerFactory[BlefPosition, int]) -> str:
-        """Play a seat at a service to the end and return the winner; raises `ArenaError`."""
+        """Play a seat at a service to the end and return the winner; raise `ArenaError`."""
         order = BlefJoinOrder.parse({**invitation._asdict(), "strategy": GAME.default_strategy})
         check_game_exists(order.model_dump())
         clock = SystemClock()
@@ -55,7 +55,7 @@ class BlefTerminal(BlefScreen):
 
 @dataclass
 class RemoteSeat:
-    """A seat of a person's in a served game, from joining to the end."""
+    """Person's seat in a game at a service, from joining to the end."""
 
     match: BlefBotMatch
     seat: PlayerFactory[BlefPosition, int]
@@ -64,13 +64,13 @@ class RemoteSeat:
     _seated: list[str] = field(default_factory=list, init=False)
 
     def play(self) -> str:
-        """Return the winner's name; raises `PlayerQuit`, which keeps the seat."""
+        """Play and return the winner's name; raise `PlayerQuit`, after which the seat is kept."""
         snapshot = self._started(self.match.join())
         self._seated = _nicknames(snapshot.state)
         you = self._position(snapshot.state, self.match.seat.nickname).seat or 0
         screen = BlefScreen([*self._seated[:you], "you", *self._seated[you + 1 :]], you)
         person = self.seat(screen)
-        # Who takes the seat again has seen the rounds before.
+        # A person who returns to the seat has already seen the earlier rounds.
         self._closed = snapshot.state.round_number - 1
         while True:
             state = snapshot.state
@@ -116,7 +116,7 @@ class RemoteSeat:
     def _catch_up(
         self, state: StateBody, screen: BlefScreen, person: TerminalPlayer[BlefPosition, int]
     ) -> None:
-        """Report the finished rounds with all hands, and the bets since."""
+        """Print the finished rounds with all hands, and the bets since."""
         over = state.status is GameStatus.FINISHED
         cards = [player.n_cards for player in state.players]
         while self._closed < state.round_number - 1 + over:
@@ -136,11 +136,14 @@ class RemoteSeat:
         bets = [move for move in position.history if move.action != LOST_MARKER]
         new, self._reported_bet_count = bets[self._reported_bet_count :], len(bets)
         if position.to_round().is_over:
-            new = [move for move in new if move != bets[-1]]  # the outcome tells the check
+            new = [move for move in new if move != bets[-1]]  # the outcome includes the check
         return [f"{capitalise(screen.names[seat])}: {action_name(action)}" for seat, action in new]
 
     def _move(self, state: StateBody, person: TerminalPlayer[BlefPosition, int]) -> GameSnapshot:
-        """Have the person decide, and the game after it; whatever came of it, it is sent once."""
+        """Have the person decide, send the action and return the game after it.
+
+        The action is sent once, whatever the answer is.
+        """
         seat = self.match.seat
         action = person.decide(self._position(state, seat.nickname)).action
         try:

@@ -1,1 +1,1 @@
-"""Dead Man's Draw on this machine: its commands, and its matches drawn in a terminal."""
+"""Tools for Dead Man's Draw: its commands, its matches in a terminal, and the lab's adapter."""

@@ -1,4 +1,4 @@
-"""Options for the arena and the user; they override the `CARDSHARP_...` variables."""
+"""Options for the arena and the user. They override the `CARDSHARP_...` variables."""
 
 import getpass
 import os
@@ -30,14 +30,14 @@ _FLAGS = {
     "CARDSHARP_TAGS": "--tag",
     "CARDSHARP_PROXY": "--proxy",
 }
-"""The options that set a variable."""
+"""Options by the variable that they set."""
 
 _LONGEST_WAIT = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ArenaOptions(CommandOptions):
-    """The arena and the player; what is not given comes from the environment."""
+    """Options for the arena and the player; the environment has the values that are missing."""
 
     url: str | None = None
     """The arena's address. Default: CARDSHARP_ARENA_URL."""
@@ -55,11 +55,11 @@ class ArenaOptions(CommandOptions):
 def environment_for(
     options: ArenaOptions, strategy: str | None = None, **extra_settings: str | None
 ) -> dict[str, str]:
-    """All `CARDSHARP_...` variables: those of the environment under what was given.
+    """Return all `CARDSHARP_...` variables; the options override those of the environment.
 
-    `more` are further settings by their lower-case names; None leaves one as it is. A password that
-    nothing names is asked for. `ConfigError` is for the organiser, a bad setting or strategy, or no
-    password.
+    `more` are further settings by their lower-case names; a setting that is None is ignored. If no
+    variable has the password, the user is asked for it. Raises `ConfigError` for the organiser's
+    account, for an invalid setting or strategy, and without a password.
     """
     if strategy is not None:
         extra_settings |= {
@@ -100,7 +100,7 @@ def environment_for(
 
 
 def _by_flags(faults: str, option_variables: Iterable[str]) -> str:
-    """The faults of settings, those that came by an option, or could have, under its name."""
+    """Return the errors of settings; a variable with an option appears under the option's name."""
     for variable in {*option_variables} & _FLAGS.keys():
         faults = faults.replace(f"{variable} cannot", f"{_FLAGS[variable]} cannot")
     for variable, flag in _FLAGS.items():
@@ -109,14 +109,17 @@ def _by_flags(faults: str, option_variables: Iterable[str]) -> str:
 
 
 def ask_password(variable: str, account: str) -> str:
-    """A password that is typed; raises `ConfigError` where nobody is there, to set the variable."""
+    """Ask for a password.
+
+    Raise `ConfigError` without a terminal, which names the variable to set.
+    """
     if not sys.stdin.isatty():
         raise ConfigError(f"Set {variable}, because there is no terminal to ask for the password.")
     return getpass.getpass(f"Password of {account}: ")
 
 
 def client_for(settings: ArenaBotSettings) -> ArenaClient:
-    """A client of our own, beside those of the handlers; it repeats nothing."""
+    """Return a client of its own, beside those of the handlers; it repeats no request."""
     digest = settings.arena_auth == "digest"
     return ArenaClient(
         settings.address, settings.credentials(), RequestLimits(max_attempts=1), digest

@@ -33,18 +33,19 @@ from cardsharp_tools.local_play.bot_runtime import run_bot_runtime
 from cardsharp_tools.match_sources.match_logs import SQLITE_PREFIX, sqlite_path
 from cardsharp_tools.terminal.display import DisplayGuard
 
-POLL_INTERVAL = timedelta(milliseconds=200)  # between two looks at the log, unless they take long
+POLL_INTERVAL = timedelta(milliseconds=200)  # between two checks of the log, unless they take long
 MAX_NEWS_TIME_SHARE = (
     0.1  # the part of the time that may go into looking: the matches need the processor more
 )
-WORKER_TIME = timedelta(days=1)  # nothing limits a worker at home, so it stays with its match
-PLAYED_ON = 5.0  # seconds after SIGTERM in which what runs may end; most kill us after ten
+WORKER_TIME = timedelta(days=1)  # a local worker has no time limit and stays with its match
+# seconds after SIGTERM in which running matches may end; most systems kill after ten
+PLAYED_ON = 5.0
 
 
 def run_bot(
     assembly: ArenaBotDependencies, name: str, options: BotOptions, notify: Callable[[str], None]
 ) -> None:
-    """Play as that account as soon as its slot at the arena is free."""
+    """Play as this account as soon as its slot at the arena is free."""
     tags = f", tags {' '.join(assembly.settings.tags)}" if assembly.settings.tags else ""
     attends = f"{assembly.settings.arena_url} as {name}{tags}."
     with bot_slot(assembly) as take:
@@ -77,7 +78,8 @@ def run_bot(
 
 def _attend(home: LambdaScheduler, news: "_News", once: bool, say: Callable[[str], None]) -> None:
     """Show matches until Ctrl-C or the end of a match, then finish those that run."""
-    heard: list[int] = []  # an exception could be caught wherever it arises
+    # signals are recorded here: an exception could be caught by any code that runs
+    heard: list[int] = []
     with handle_signals(lambda number, _: heard.append(number), signal.SIGINT, signal.SIGTERM):
         while not (heard or (once and news.has_finished)):
             news.tell_calmly()
@@ -91,7 +93,10 @@ def _attend(home: LambdaScheduler, news: "_News", once: bool, say: Callable[[str
 def _play_on(
     home: LambdaScheduler, news: "_News", heard: list[int], say: Callable[[str], None]
 ) -> None:
-    """Wait for the matches that run until a second signal, after SIGTERM not for long."""
+    """Wait for the running matches until a second signal.
+
+    After SIGTERM the wait is short.
+    """
     ends = signal.SIGTERM in heard
     due = monotonic() + PLAYED_ON if ends else inf
     if home.running_count:
@@ -104,10 +109,10 @@ def _play_on(
 
 
 class _News:
-    """Reporter of the matches that this process plays, a part of those in the log.
+    """Reporter of the matches that this process plays, which are some of those in the log.
 
-    The log has matches of other games and of other processes, too. Whatever cannot be told is
-    reported, and playing goes on.
+    The log has matches of other games and of other processes, too. If some news cannot be read,
+    that is reported and playing continues.
     """
 
     def __init__(
@@ -134,7 +139,7 @@ class _News:
         return any(self._result(i) not in {None, UNKNOWN} for i in tuple(self._taken_match_ids))
 
     def tell_calmly(self) -> None:
-        """Report news at most as often as its duration allows."""
+        """Report news, but spend no more than a share of the time on it."""
         self._clock.sleep(POLL_INTERVAL)
         began = self._clock.monotonic()
         if began >= self._due:
@@ -143,8 +148,8 @@ class _News:
             self._due = current_time + (current_time - began) / MAX_NEWS_TIME_SHARE
 
     def tell(self) -> None:
-        """Tell what is new."""
-        for match_id in tuple(self._taken_match_ids):  # workers add to it
+        """Report what is new."""
+        for match_id in tuple(self._taken_match_ids):  # workers add to it meanwhile
             if self._watch.is_finished(match_id) or match_id in self._abandoned:
                 continue
             is_updated = self._guard.run(
@@ -168,7 +173,7 @@ class _News:
 def report_backlog(
     notify: Callable[[str], None], queue: Queue, concurrency: int, running: int
 ) -> None:
-    """Say that matches wait while no more can be played, and what to do."""
+    """Report that matches wait because no more can be played at once, and what to do about it."""
     if not (isinstance(queue, MemoryQueue) and queue.visible_count):
         return
     if running >= concurrency:
@@ -181,10 +186,11 @@ def report_backlog(
 def bot_slot(assembly: ArenaBotDependencies) -> Iterator[Callable[[], bool]]:
     """Yield a function that takes the bot's slot at an arena and returns True if it is ours.
 
-    Bots of a player that have one match log have one place. Who attends holds a lock, which the
-    system gives back however it ends. The others look at the leases meanwhile, as every poller
-    does, so a match whose worker died is played on at once; they ask the arena for matches only
-    when the lock is their own. With a log that is no file nobody else is seen.
+    Bots of one player with the same match log share one slot. The bot that plays holds a lock,
+    which the operating system releases however the process ends. Meanwhile the other bots check the
+    leases, as every poller does, so that a match whose worker died is continued at once. They poll
+    the arena for matches only when they hold the lock themselves. If the log is not a file, a bot
+    cannot see the others.
     """
     settings = assembly.settings
     if not settings.store.startswith(SQLITE_PREFIX):
@@ -209,7 +215,10 @@ def bot_slot(assembly: ArenaBotDependencies) -> Iterator[Callable[[], bool]]:
 def standby_poller(
     assembly: ArenaBotDependencies, acquire: Callable[[], bool], on_acquired: Callable[[], None]
 ) -> LambdaHandler:
-    """A poller for who came second: it looks at leases until the place is free, then is as any."""
+    """Return a poller for a bot that has started second.
+
+    It only checks leases until the slot is free; then it polls as any other.
+    """
     waits = True
 
     def handler(event: Event, context: LocalLambdaContext) -> object:

@@ -1,4 +1,4 @@
-"""The arena as the cloud runs it, on this machine: a function of this process, an emulated table.
+"""Arena as in the cloud, on this machine: a function of this process, and an emulated table.
 
 with emulated(ArenaConfig(admin_password="...")) as arena:
     requests.get(f"{arena.url}/api/hello")
@@ -33,11 +33,11 @@ from cardsharp_tools.local_server.arena_server import ArenaServer
 
 T = TypeVar("T")
 
-TIMEOUT = timedelta(seconds=29)  # of the function, as template.yaml deploys it
+TIMEOUT = timedelta(seconds=29)  # of the function, as in template.yaml
 
 
 class EmulatedArenaServer(ArenaServer):
-    """Arena over a table, which several may share.
+    """Arena over a table, which several arenas may share.
 
     `on_move` is called with moves; `wrap_handler` wraps the handler.
     """
@@ -61,12 +61,12 @@ class EmulatedArenaServer(ArenaServer):
         self.url = self.front.url
 
     def start(self) -> Self:
-        """Serve; returns when requests are answered."""
+        """Start to serve; return when requests are answered."""
         self.front.start()
         return self
 
     def stop(self) -> bool:
-        """End the long polls and finish what is being answered."""
+        """End the long polls and finish the running requests."""
         self._arena.close()
         return self.front.stop()
 
@@ -75,7 +75,7 @@ class EmulatedArenaServer(ArenaServer):
 
 
 def create_arena_table(emulator: Emulator, players: Path) -> DynamoTable:
-    """A table of the template's with the teams of a players' file."""
+    """Return a table as in the template, with the teams of a players' file."""
     client = emulator.client("dynamodb")
     table = DynamoTable(create_table(client, "deadmansdrawTable"), client)
     for player in load_players(players).values():
@@ -95,6 +95,6 @@ def create_arena_table(emulator: Emulator, players: Path) -> DynamoTable:
 
 @contextmanager
 def emulated_arena(config: ArenaConfig) -> Iterator[EmulatedArenaServer]:
-    """Yield an arena in an emulator of its own, to be started."""
+    """Yield an arena with its own emulator, not yet started."""
     with Emulator() as emulator:
         yield EmulatedArenaServer(config, create_arena_table(emulator, config.players_file))

@@ -1,4 +1,4 @@
-"""Lab adapter of Dead Man's Draw: random streams, player variants, positions, native engines."""
+"""Lab adapter of Dead Man's Draw: random streams, player variants, probes, native engines."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -37,7 +37,7 @@ from cardsharp_tools.lab.rng import STREAM_COUNT, RngStream, SplitMix64Random, p
 
 
 def _facts(lab_match: LabMatch) -> Iterator[Body]:
-    """The moves as the arena tells them; the first begins the match."""
+    """Yield the moves in the arena's format; the first begins the match."""
     match: SimulatedDeadMansDrawMatch = lab_match.final_state
     turn = in_turn = 0
     for number, move in enumerate(match.history):
@@ -53,17 +53,17 @@ def _facts(lab_match: LabMatch) -> Iterator[Body]:
         }
 
 
-ENDGAME_CARDS = 10  # so many cards left are the last ones: their play is repeated, not judged
+ENDGAME_CARDS = 10  # cards in the draw pile from which the ending is replayed instead of judged
 
 CHAMPION_VARIANTS = {"champion-2": 2, "champion-4": 4}
-"""Variants of the champion by name, with the number of cards that each considers enough.
+"""Variants of the champion, with the number of cards at which each stops.
 
 A model of the champion does not know these variants.
 """
 
 
 class DeadMansDrawLabAdapter(LabAdapter):
-    """Streams of dice that compiled code shares, and what is known of right answers."""
+    """Adapter with random streams that compiled code shares, and positions with known answers."""
 
     default_opponent = "champion"
 
@@ -75,7 +75,7 @@ class DeadMansDrawLabAdapter(LabAdapter):
         return MatchRngs(deal, chance, first, second)
 
     def strategy(self, name: str, *, pure_python: bool) -> Strategy | None:
-        """A variant of the champion."""
+        """Return a variant of the champion, or None."""
         del pure_python
         return (
             Champion(SplitMix64Random(0), stop_at_cards=CHAMPION_VARIANTS[name])
@@ -84,17 +84,17 @@ class DeadMansDrawLabAdapter(LabAdapter):
         )
 
     def series_player(self, plan: DuelPlan) -> SeriesPlayer | None:
-        """The compiled engine, where both players have a twin."""
+        """Return the compiled engine if both players have a twin in it, else None."""
         twins = find_native_function("series_player")
         return None if twins is None else twins(plan.first, plan.second)
 
     def decision_kind(self, position: DeadMansDrawPosition) -> str:
-        """The effect to answer, or whether to draw or to stop."""
+        """Return the effect to answer, or the choice between drawing and stopping."""
         pending = position.pending
         return "draw or stop" if pending is None else pending.effect_type.value
 
     def count_nodes(self, name: str, position: DeadMansDrawPosition) -> int | None:
-        """The ends of turns that the captain values there; None for anybody else."""
+        """Return the number of leaves in captain's search; None for any other player."""
         if name != WEIGHT_FILE:
             return None
         weighing = OptionEvaluator(position, TurnSearch(load_model(WEIGHT_FILE)))
@@ -108,19 +108,19 @@ class DeadMansDrawLabAdapter(LabAdapter):
     def luck(
         self, previous_state: SimulatedDeadMansDrawMatch, next_state: SimulatedDeadMansDrawMatch
     ) -> tuple[float, float]:
-        """Return the luck of the cards by captain's valuation; 0 if it has none."""
+        """Return the luck of the cards by captain's evaluation; 0 if it has none."""
         luck = luck_of(previous_state.current_position, next_state.history[-1].events) or 0.0
         return (luck, -luck) if previous_state.current_position.seat == 0 else (-luck, luck)
 
     def endgame_rngs(self, seed: int, pair_number: int, repetition: int) -> tuple[Random, Random]:
-        """Two streams each, which are the compiled engine's too."""
+        """Return two streams, which equal those of the compiled engine."""
         first = STREAM_COUNT + 2 * repetition
         return pair_rng(seed, pair_number, first), pair_rng(seed, pair_number, first + 1)
 
     def stored_matches(self, record: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
-        """Return the match as an arena would have sent it, with both players' reasons."""
+        """Yield the match as an arena would have sent it, with both players' reasons."""
         match: SimulatedDeadMansDrawMatch = record.final_state
-        # The end of a match that was given up is a move that nobody took.
+        # If a player resigned, the end of the match is a move that no player made.
         intents: list[Body | None] = [None]
         for played in record.actions:
             position, decided = played.state.current_position, played.decision
@@ -166,7 +166,7 @@ POSITIONS = Path(__file__).with_name("probe_positions.json")
 
 
 class ProbePosition(BaseModel, frozen=True, extra="forbid"):
-    """A position, and the actions that are right there; cards as `Key5 Map3`."""
+    """Hand-made position and the correct actions; cards are written as `Key5 Map3`."""
 
     name: str
     own: Cards
@@ -183,7 +183,7 @@ class ProbePosition(BaseModel, frozen=True, extra="forbid"):
     ]
 
     def position(self) -> DeadMansDrawPosition:
-        """The position as player 0 finds it; an Oracle's card is the next one."""
+        """Return the position of player 0; an Oracle's card is the next one of the pile."""
         pending = None if self.pending is None else PendingEffect(self.pending, self.offered)
         oracle = self.pending is EffectType.ORACLE
         return DeadMansDrawPosition(
@@ -198,5 +198,5 @@ class ProbePosition(BaseModel, frozen=True, extra="forbid"):
 
 
 def probe_positions() -> tuple[ProbePosition, ...]:
-    """The hand-made positions."""
+    """Return the hand-made positions."""
     return TypeAdapter(tuple[ProbePosition, ...]).validate_json(POSITIONS.read_text("utf-8"))

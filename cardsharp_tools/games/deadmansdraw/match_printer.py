@@ -1,4 +1,4 @@
-"""A match in a terminal, turn by turn, while it is played or later, and why we did what we did."""
+"""Matches in a terminal, turn by turn, while they are played or later, with our reasons."""
 
 import time
 from collections import Counter
@@ -47,18 +47,16 @@ from cardsharp_tools.terminal.match_printer import (
 )
 from cardsharp_tools.terminal.progress import ProgressBar
 
-PROGRESS_INTERVAL_SECONDS = (
-    2.0  # seconds until a line tells how far the matches are, where there is no bar
-)
-TAG_LENGTH = 6  # last digits of a match's id, which tell the matches of one arena apart
+PROGRESS_INTERVAL_SECONDS = 2.0  # between two lines of progress, if there is no bar
+TAG_LENGTH = 6  # last digits of a match's id, which distinguish the matches of an arena
 
 
 class LiveMatchPrinter:
-    """Printer of matches as the log receives them, each event once and in order.
+    """Printer of running matches: it prints each new event of the log once and in order.
 
-    `tagged` marks each line with its match, for many at once. Of one match alone the banks are
-    shown at the end, and its result is left to whoever had it played. `as_json` is for programs:
-    one JSON document a line.
+    `tagged` marks each line with its match, for several matches at once. For a single match the
+    banks are shown at the end, and the caller prints the result. `as_json` prints JSON documents
+    instead, one per line.
     """
 
     def __init__(
@@ -79,7 +77,7 @@ class LiveMatchPrinter:
         self._finished: set[str] = set()
 
     def update(self, matches: Sequence[str]) -> None:
-        """Tell what is new of these matches."""
+        """Print what is new in these matches."""
         for match_id in matches:
             self._look_at(match_id)
 
@@ -88,7 +86,7 @@ class LiveMatchPrinter:
         return match_id in self._finished
 
     def _look_at(self, match_id: str) -> None:
-        # The header first: what is recorded after it was finished is seen the next time.
+        # Read the header first. If the match ends after that, the next update prints the rest.
         record = self._log.match(match_id)
         if record is None or not record.header or self.is_finished(match_id):
             return
@@ -102,7 +100,7 @@ class LiveMatchPrinter:
             self._turns[match_id] = 0
         try:
             self._tell_turns(match_id, labels)
-        finally:  # the end is told also where the moves cannot be read
+        finally:  # the end is printed even if the moves cannot be read
             if outcome is not None:
                 self._tell_end(match_id, outcome, labels)
 
@@ -124,7 +122,7 @@ class LiveMatchPrinter:
     def _turn_lines(
         self, match_id: str, turn: ReplayTurn, labels: PlayerLabels
     ) -> Iterator[Table | str]:
-        """A turn in a line; under one of ours, the decision that ended it or went wrong."""
+        """Yield a turn in a line; below our own, the decision that ended it or failed."""
         tag = match_id[-TAG_LENGTH:] if self._tagged else ""
         yield turn_row(turn, labels, tag)
         if turn.decisions:
@@ -142,17 +140,18 @@ class LiveMatchPrinter:
 
 
 def banks_table(turn: ReplayTurn, labels: PlayerLabels) -> Table:
-    """Both banks after a turn, ours first."""
+    """Return both banks after a turn, ours first."""
     banks, names = turn.final_banks, labels.names
     rows = ((names[seat], banks[seat], str(banks[seat].score)) for seat in labels.order)
     return suit_table(rows, result_console().width)
 
 
-StopCheck = Callable[[MatchLog, Sequence[str]], None]  # raises where running ones are to stop
+# raises an error if running matches must stop
+StopCheck = Callable[[MatchLog, Sequence[str]], None]
 
 
 def never_stop(_log: MatchLog, _running: Sequence[str]) -> None:
-    """Stop no match."""
+    """Do nothing, so that no match is stopped."""
 
 
 def follow_matches(  # noqa: PLR0913 - what is played, and how it is told
@@ -164,9 +163,9 @@ def follow_matches(  # noqa: PLR0913 - what is played, and how it is told
     as_json: bool,
     opponent: str | None = None,
 ) -> list[str]:
-    """The ids of `total` matches as they end; one is shown, of several the number.
+    """Return the ids of `total` matches as they end.
 
-    `play` plays them, and tells its argument, and so `check`, again and again which run.
+    A single match is printed; for several, only the number of finished matches.
     """
     is_single = match_count == 1 and not as_json
     watch, guard = LiveMatchPrinter(log, opponent), DisplayGuard()
@@ -186,7 +185,10 @@ def follow_matches(  # noqa: PLR0913 - what is played, and how it is told
 
 
 def _counted(finished_ids: Iterable[str], log: MatchLog, total: int) -> Iterator[str]:
-    """The ids of `ended` as they come, behind a progress bar or, where none is seen, a line."""
+    """Yield the ids of finished matches as they come, with progress.
+
+    Progress is a bar on a terminal, otherwise a line from time to time.
+    """
     console, tally, last_report = message_console(), Counter[str](), time.monotonic()
     with ProgressBar(total, "playing") as bar:
         for number, match_id in enumerate(finished_ids, 1):
@@ -206,7 +208,7 @@ def _counted(finished_ids: Iterable[str], log: MatchLog, total: int) -> Iterator
 
 
 def turn_document(turn: ReplayTurn) -> dict[str, object]:
-    """A turn: its moves, what they brought, and the banks after it."""
+    """Return a turn as JSON: its moves, their results, and the banks after it."""
     return {
         "turn": turn.number,
         "player": turn.player,
@@ -220,7 +222,7 @@ def turn_document(turn: ReplayTurn) -> dict[str, object]:
 
 
 def step_document(step: EventReplayStep) -> dict[str, object]:
-    """A move: its events in few words, and the decision behind it where it was ours."""
+    """Return a move as JSON: its events in few words, and the decision behind it if it was ours."""
     event_documents = [
         _EVENTS[type(event)](event) for event in step.events if type(event) in _EVENTS
     ]
@@ -252,22 +254,22 @@ _EVENTS: Mapping[type, Callable[[Any], dict[str, object]]] = {
         "card": event.card and str(event.card),
     },
 }
-"""Each event but the beginning of a turn, which tells nothing new."""
+"""Events as JSON, except for the start of a turn, which has nothing new."""
 
 
 class TurnPrinter(StepPrinter[EventReplayStep]):
-    """Draws each turn as a line, our decisions under it, and the banks at the end."""
+    """Printer of turns as lines, with our decisions below them, and the banks at the end."""
 
     def turn_documents(
         self, _record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> dict[str, object]:
-        """The turns for programs."""
+        """Return the turns as JSON documents."""
         return {"turns": [turn_document(replay_turn) for replay_turn in _turns(moves, turn)]}
 
     def show(
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> None:
-        """Print who did what, why, and the score after each turn."""
+        """Print the player, the reasons and the score of each turn."""
         chosen = _turns(moves, turn)
         console, labels = result_console(), PlayerLabels.of(header_of(record))
         print_title(console, record, labels.title())
@@ -283,7 +285,7 @@ class TurnPrinter(StepPrinter[EventReplayStep]):
         print_end(console, record, outcome, "" if scores is None else labels.score(scores))
 
     def title(self, header: Header) -> str:
-        """Ours are named first, by their strategies."""
+        """Return the title of a match. Our players come first, by their strategies."""
         return PlayerLabels.of(header).title()
 
     def name(self, step: EventReplayStep, header: Header) -> str:
@@ -291,17 +293,17 @@ class TurnPrinter(StepPrinter[EventReplayStep]):
         return "" if step.seat is None else PlayerLabels.of(header).name(step.seat)
 
     def document(self, step: EventReplayStep) -> dict[str, object]:
-        """A step for programs, with its events."""
+        """Return a step as JSON, with its events."""
         return step_document(step)
 
     def outcome_text(self, step: EventReplayStep) -> Text:
-        """The events that came of a decision."""
+        """Return the events that a decision caused."""
         if not step.events:
             return Text("the arena has not confirmed it yet")
         return event_text(step.events) or Text("the turn ended")
 
     def position_text(self, step: ReplayStep) -> Group | None:
-        """The table as whoever decided saw it, None where that is not kept."""
+        """Return the position of the player who decided, None if it is not recorded."""
         position = None if step.decision is None else stored_position(step.decision)
         return None if position is None else position_text(position)
 

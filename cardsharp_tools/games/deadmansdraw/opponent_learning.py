@@ -1,11 +1,14 @@
-"""Opponents learned from a match log: made from matches, tested on later ones, taken back again.
+"""Learning of opponents from a match log: fitted, tested on later matches, and withdrawn.
 
-A candidate is an opponent's habits and tastes with weights trained against them. Whether it is
-promoted, matches say that it was not made from: by them the opponent must give away more than an
-equal does, and decide as was thought rather than as anybody might. Both are bets that nobody who
-gives no more, or decides as a stranger, wins `ODDS` to one more often than once in `ODDS` (Ville's
-inequality), however often one looks. Then a sequential test plays the weights against the
-opponent as its later matches show it.
+A candidate is the profile of an opponent's decisions, with weights that were trained against it.
+Later matches, to which it was not fitted, decide if it is accepted. In these matches the opponent
+must lose more by its decisions than an equally strong player does, and it must decide as the model
+predicts, not as just any player would.
+
+Both are tested as sequential bets. An opponent for which a claim is false wins its bet at
+`WIN_ODDS` to 1 in at most one of `WIN_ODDS` cases, however often the bet is checked (Ville's
+inequality). After that, a sequential test plays the weights against the opponent as its later
+matches show it.
 """
 
 from collections import Counter, defaultdict
@@ -32,11 +35,13 @@ from cardsharp.games.deadmansdraw.strategies.position_features import suits_in_p
 from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus
 from cardsharp_tools.lab.sprt import ERROR_RATE
 
-MIN_MATCHES = 12  # matches that a candidate is made from
-WIN_ODDS = 1 / ERROR_RATE  # a bet that has won so much is taken as proof
-EQUAL_LOSS = 0.1  # what an equal seems to give away by a short search, at most; captain 0.07
-_SWAY = 4.0  # so much one match speaks against a candidate at most, for everybody errs
-_POWERS = (1, 2, 3)  # a taste may be for suit and order at once: the product is too dull, or not
+MIN_MATCHES = 12  # matches to which a candidate is fitted
+WIN_ODDS = 1 / ERROR_RATE  # odds at which a test accepts
+# maximum loss that a short search finds for an equally strong player; captain: 0.07
+EQUAL_LOSS = 0.1
+_SWAY = 4.0  # maximum log odds of one match against a candidate, because all players err
+# exponents that are tried for preferences: suit and order multiply, and may be too weak
+_POWERS = (1, 2, 3)
 
 _STAKE = 0.5 / EQUAL_LOSS
 _ENOUGH = 2_000
@@ -46,7 +51,7 @@ TrialStage = Literal["candidate", "promoted", "rejected", "rolled back"]
 
 
 class Candidate(BaseModel, extra="forbid"):
-    """Candidate: its stage, the reason, and the last match used to fit or judge it."""
+    """Candidate: its stage, the reason, and the last match that was used to fit or test it."""
 
     entry: beliefs.OpponentProfile
     since: str
@@ -55,12 +60,12 @@ class Candidate(BaseModel, extra="forbid"):
 
     @property
     def is_over(self) -> bool:
-        """True if another candidate is to be created."""
+        """True if a new candidate must be fitted."""
         return self.stage in {"rejected", "rolled back"}
 
 
 class LearnedOpponents(BaseModel, extra="forbid"):
-    """The file that `adaptive` plays by: promoted opponents, weights by name, trials by player."""
+    """File for `adaptive`: accepted opponents, weights by name, and candidates by player."""
 
     version: Literal[1] = 1
     opponents: list[beliefs.OpponentProfile] = []
@@ -70,13 +75,13 @@ class LearnedOpponents(BaseModel, extra="forbid"):
 
 @dataclass(frozen=True, slots=True)
 class OpponentMatch:
-    """A finished match as it shows an opponent: its id and the opponent's decisions."""
+    """Finished match from an opponent's side: its id and the opponent's decisions."""
 
     match_id: str
     decisions: Sequence[ObservedDecision]
 
     def total_loss(self) -> float:
-        """Return the win probability that the opponent has given away."""
+        """Return the win probability that the opponent has lost by its decisions."""
         return min(
             1.0, sum(value_loss(decision.position, decision.action) for decision in self.decisions)
         )
@@ -91,7 +96,11 @@ TestWeights = Callable[
 
 
 def opponents_in_log(log: MatchReader) -> dict[str, tuple[str, list[OpponentMatch]]]:
-    """By player's id, or the strategy of ours that it was: its name and matches, oldest first."""
+    """Return the opponents in the log.
+
+    The key is the player's id, or the name of our own strategy. The value is its name and its
+    matches, the oldest first.
+    """
     matches_by_key = defaultdict[str, list[OpponentMatch]](list)
     names = dict[str, str]()
     for record in reversed(newest_matches(log, GAME, MatchStatus.FINISHED, limit=_ENOUGH)):
@@ -120,7 +129,7 @@ def _met(log: MatchReader, record: MatchRecord) -> Iterator[tuple[str, str, Oppo
 
 @dataclass(slots=True)
 class OpponentLearning:
-    """One pass over the log; `notify` receives a line for each change, with its reason."""
+    """Pass over the log; `notify` receives a line for each change, with its reason."""
 
     learned: LearnedOpponents
     train_weights: TrainWeights
@@ -128,7 +137,7 @@ class OpponentLearning:
     notify: Callable[[str, str, str], None]
 
     def update_opponent(self, key: str, name: str, matches: Sequence[OpponentMatch]) -> None:
-        """Continue with an opponent as far as its matches reach."""
+        """Fit or test a candidate for an opponent with its new matches."""
         while True:
             trial = self.learned.trials.get(key)
             if trial is None or trial.is_over:
@@ -144,13 +153,13 @@ class OpponentLearning:
                 )
                 self.learned.trials[key] = trial
                 self.learned.weights[trial.entry.weights] = self.train_weights(trial.entry)
-                self.notify(name, "candidate", f"made from {MIN_MATCHES} matches")
+                self.notify(name, "candidate", f"fitted to {MIN_MATCHES} matches")
             self._go_on(trial, name, _matches_since(matches, trial.since))
             if not trial.is_over:
                 return
 
     def _go_on(self, trial: Candidate, name: str, later: Sequence[OpponentMatch]) -> None:
-        """Test a candidate, or what was promoted."""
+        """Test a candidate, or an accepted opponent, on later matches."""
         bets = SequentialTests(trial.entry)
         for place, met in enumerate(later, 1):
             bets.add_match(met)
@@ -164,7 +173,7 @@ class OpponentLearning:
                 trial.stage = "promoted" if gained else "rejected"
                 trial.why = f"{bets.status_text()}; {measured}"
             elif trial.stage == "promoted" and bets.is_rejected:
-                trial.stage, trial.why = "rolled back", "its last matches speak against it"
+                trial.stage, trial.why = "rolled back", "its last matches contradict the model"
             else:
                 continue
             self.notify(name, trial.stage, trial.why)
@@ -185,9 +194,9 @@ class OpponentLearning:
 class SequentialTests:
     """Sequential tests of a candidate on later matches, as log odds of bets.
 
-    `loss_log_odds` is for the bet that the opponent gives away more than an equal player does,
-    `model_log_odds` for the bet that it decides like the model and not like a stranger.
-    `_doubt` is the evidence against the model since that was most likely.
+    `loss_log_odds` belongs to the bet that the opponent loses more than an equally strong player
+    does. `model_log_odds` belongs to the bet that it decides like the model and not like an unknown
+    player. `_doubt` is the evidence against the model since the model was most likely.
     """
 
     def __init__(self, entry: beliefs.OpponentProfile) -> None:
@@ -199,7 +208,7 @@ class SequentialTests:
         self._belief = beliefs.OpponentBelief((generic_profile, entry))
 
     def add_match(self, match: OpponentMatch) -> None:
-        """Take in the next match."""
+        """Add the next match."""
         self._belief.update_all(match.decisions)
         generic_likelihood, likelihood = (
             hypothesis.likelihood for hypothesis in self._belief.evidence
@@ -211,7 +220,7 @@ class SequentialTests:
 
     @property
     def is_accepted(self) -> bool:
-        """True if both bets are won."""
+        """True if both tests accept."""
         return min(self.loss_log_odds, self.model_log_odds) >= log(WIN_ODDS)
 
     @property
@@ -220,9 +229,9 @@ class SequentialTests:
         return self._doubt >= log(WIN_ODDS)
 
     def status_text(self) -> str:
-        """Return the current odds of the bets as text."""
+        """Return the current odds of the tests as text."""
         loss_odds, likely = _odds(self.loss_log_odds), _odds(self.model_log_odds)
-        return f"gives more than an equal {loss_odds}, decides as thought {likely}"
+        return f"loses more than an equal player: {loss_odds}; decides as predicted: {likely}"
 
 
 def _odds(ratio: float) -> str:
@@ -232,7 +241,7 @@ def _odds(ratio: float) -> str:
 def _matches_since(
     matches: Sequence[OpponentMatch], match_id: str | None
 ) -> Sequence[OpponentMatch]:
-    """The matches after that one, all where it has gone from the log."""
+    """Return the matches after that one, or all if it is not in the log any more."""
     ids = [met.match_id for met in matches]
     return matches[ids.index(match_id) + 1 :] if match_id in ids else matches
 
@@ -243,7 +252,7 @@ def _matches_since(
 def fit_model(name: str, decisions: Sequence[ObservedDecision]) -> beliefs.OpponentProfile:
     """Fit the profile of an opponent to its decisions.
 
-    Of all measures and sharpnesses of preference the likeliest is chosen.
+    It has the feature and the exponent of preferences that make the decisions most likely.
     """
     weights = f"{name} (learned)"
     entries = tuple(
@@ -258,7 +267,7 @@ def fit_model(name: str, decisions: Sequence[ObservedDecision]) -> beliefs.Oppon
 
 
 def _habits(decisions: Sequence[ObservedDecision], by: str) -> beliefs.StopProbabilities:
-    """The chances to stop; what was never seen counts as even."""
+    """Return the probabilities to stop; a class that was never seen counts as even."""
     counts = [[[0, 0], [0, 0]] for _ in range(beliefs.MAX_TRACKED_CARDS)]
     for decision in decisions:
         if decision.position.pending is None:
@@ -271,7 +280,7 @@ def _habits(decisions: Sequence[ObservedDecision], by: str) -> beliefs.StopProba
 
 
 def _tastes(decisions: Sequence[ObservedDecision], power: int) -> beliefs.AnswerPreferences:
-    """Return how often each kind of card was chosen when possible; of an Oracle, its answers."""
+    """Return how often each kind of card was chosen when possible; for an Oracle, its answers."""
     could, did = defaultdict[tuple[str, str], int](int), defaultdict[tuple[str, str], int](int)
     for decision in decisions:
         pending, response = decision.position.pending, decision.action.response

@@ -16,14 +16,15 @@ from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, PointsOption
 from cardsharp_tools.executors.external_program import ProtocolCodec, position_encoder
 
-BankStacks = Annotated[BankView, BeforeValidator(lambda bank: dict(bank.stacks))]  # of a `Bank`
+BankStacks = Annotated[BankView, BeforeValidator(lambda bank: dict(bank.stacks))]  # from a `Bank`
 
 
 class PositionView(BaseModel, alias_generator=to_camel, validate_by_name=True):
-    """A position of player `me`, 0 or 1; `unseen` are the cards that the draw pile can hold.
+    """Position of player `me`, 0 or 1; `unseen` are the cards that the draw pile can hold.
 
-    The arena has the same names for what it shows (docs/spec/arena.md section 4). `known_top` is
-    the next card where an Oracle has shown it, `refused` the one that was left lying just now.
+    The names are those of the arena (docs/spec/arena.md section 4). `known_top` is the next card if
+    an Oracle has shown it. `refused` is the Oracle's card that was refused with the previous
+    action.
     """
 
     me: int = Field(validation_alias="seat")

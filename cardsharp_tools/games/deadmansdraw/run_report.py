@@ -1,4 +1,4 @@
-"""Report of the matches that `play` and `practice` played, for people and for programs."""
+"""Report of the matches that `play` and `practice` played, for people and as JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class LogComparison:
 
 
 def compare_log(view: MatchView, moves: Sequence[MoveRecord]) -> LogComparison:
-    """The verdict on a log's moves, by a view with all of the match's moves."""
+    """Return the comparison of a log's moves with a view that has all moves of the match."""
     expected = {move.sequence_id: facts_body(move) for move in view.moves}
     logged = {move.sequence: move.facts for move in moves if move.facts is not None}
     return LogComparison(
@@ -55,7 +55,7 @@ def compare_log(view: MatchView, moves: Sequence[MoveRecord]) -> LogComparison:
     )
 
 
-_MAX_KINDS = 4  # so many kinds of faults are told one by one
+_MAX_KINDS = 4  # kinds of errors that are reported one by one
 
 _POINTS = {"won": 1.0, "tied": 0.5, "lost": 0.0}
 
@@ -72,10 +72,11 @@ class ReplacedDecision:
 
 @dataclass(frozen=True, slots=True)
 class MatchReport:
-    """One finished match: its end, what the arena says of our log, and decisions gone wrong.
+    """Finished match: its end, the comparison of our log with the arena, and replaced decisions.
 
-    `longest_turn` is the number of the turn in which we decided most, and `forced` how many turns
-    of ours the arena ended for want of time. `decisions` are all of ours, the `faults` among them.
+    `longest_turn` is the number of the turn with most of our decisions. `forced` is the number of
+    our turns that the arena ended because the time was up. `decisions` counts all of ours, with the
+    `faults` among them.
     """
 
     match_id: str
@@ -89,12 +90,12 @@ class MatchReport:
 
     @property
     def scores(self) -> tuple[int, int]:
-        """Our score and theirs."""
+        """Score of ours and of the opponent."""
         first, second = self.outcome.scores or (0, 0)
         return (second, first) if self.player_index == 1 else (first, second)
 
     def document(self) -> dict[str, object]:
-        """The match for programs."""
+        """Return the match as JSON."""
         return {
             "match": self.match_id,
             "result": self.outcome.result,
@@ -115,7 +116,7 @@ class MatchReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
-    """All matches of one run; `requests` are those of our side, by kind."""
+    """Matches of one run; `requests` are those of our side, by kind."""
 
     strategy: str
     opponent: str
@@ -152,11 +153,11 @@ class RunReport:
         return round(100 * fmean(results), 1), round(low, 1), round(high, 1)
 
     def mean_score(self, side: int) -> float:
-        """The average score, ours for 0 and theirs for 1."""
+        """Return the mean score: ours for 0, the opponent's for 1."""
         return sum(match.scores[side] for match in self.match_reports) / len(self.match_reports)
 
     def document(self) -> dict[str, object]:
-        """The run for programs."""
+        """Return the run as JSON."""
         points, low, high = self.points_with_interval
         return {
             "strategy": self.strategy,
@@ -202,7 +203,7 @@ def match_report(log: MatchReader, view: MatchView) -> MatchReport:
 
 
 def replaced_decisions(match_id: str, turns: Sequence[ReplayTurn]) -> Iterator[ReplacedDecision]:
-    """Every decision of those turns that a safe action replaced."""
+    """Yield every decision of these turns that a safe action replaced."""
     for turn in turns:
         for step in turn.decisions:
             if step.decision is not None and step.decision.fault:
@@ -228,12 +229,15 @@ def raise_on_late_decisions(log: MatchReader, matches: Sequence[str], max_late: 
             raise StrategyError(
                 f"{late[0].reason}.\n{max_late} decisions were late, so the match was "
                 "stopped in turn "
-                f"{late[-1].turn}; a decision has 2 s, and less where a turn has many."
+                f"{late[-1].turn}; a decision may take 2 s, and less in a turn with many decisions."
             )
 
 
 def print_replaced_decisions(reports: Sequence[MatchReport], store: str) -> None:
-    """Each kind of fault, how often it came, and how to open the first, with `store` if need be."""
+    """Print each kind of error, how often it occurred, and the command that opens the first one.
+
+    `store` is the option that the command needs, if any.
+    """
     kinds: dict[tuple[str, str], list[ReplacedDecision]] = {}
     for match in reports:
         for fault in match.replaced_decisions:
@@ -254,7 +258,7 @@ def print_replaced_decisions(reports: Sequence[MatchReport], store: str) -> None
 
 
 def print_run_report(console: Console, report: RunReport) -> None:
-    """The matches of a run, one in a line, and what they come to."""
+    """Print the matches of a run, one per line, and their totals."""
     figures = ("score", "turns", "moves")
     table = borderless_table("match", "result", *figures, "log", right_aligned=figures)
     for match in report.match_reports:
@@ -285,13 +289,13 @@ def print_run_report(console: Console, report: RunReport) -> None:
 _REQUESTS = {
     "act": "to act",
     "view_wait": "to wait for our turn",
-    "view": "to look at the match",
-    "list_wait": "to listen for matches",
+    "view": "to read the match",
+    "list_wait": "to wait for matches",
 }
 
 
 def requests_text(requests: Mapping[str, int], matches: int) -> str:
-    """Requests a match by kind, e.g. "54.0: 43.0 to act, 9.0 to wait for our turn, ..."."""
+    """Return the requests per match by kind, e.g. "54.0: 43.0 to act, 9.0 to wait for our turn"."""
     total = sum(requests.values()) / matches
     kinds = sorted(requests.items(), key=lambda item: -item[1])
     digits = 0 if matches == 1 else 1

@@ -12,7 +12,7 @@ from cardsharp_tools.game_rooms.match_branch import parse_branch_point
 
 
 def _seed_of_first() -> str:
-    """A seed by which the first player begins, at the original arena and at ours."""
+    """Return a seed with which the first player begins, at the original arena and at ours."""
     while True:
         seed = new_seed()
         if not any(seeded_draws(seed, randomness).randrange(2) for randomness in Randomness):
@@ -20,21 +20,21 @@ def _seed_of_first() -> str:
 
 
 def start_position(match_ref: str) -> MatchParams:
-    """The table at the decision that `MATCH@STEP` means; without a step the first one.
+    """Return the table at the decision `MATCH@STEP`; without a step, at the first one.
 
-    The bank of whoever begins is the first.
+    The first bank is that of the player who begins.
 
-    The draw pile of a match that is over is the one that was there, else one that may be. Raises
-    `ConfigError` for no such decision, or where an effect waits for its answer.
+    If the match is over, the draw pile is the real one; otherwise it is a possible one. Raises
+    `ConfigError` if there is no such decision, or if an effect is pending there.
     """
     point = parse_branch_point(match_ref, GAME)
     point = replace(point, same_cards=point.record.status is MatchStatus.FINISHED)
     table = point.start_state(SystemRandom())[1].state
     if table.pending_effect is not None:
         raise ConfigError(
-            f"At step {point.step_number} the {table.pending_effect.effect_type} waits "
-            "for its answer, and no "
-            "match begins so; take a step at which a card was drawn or the turn ended."
+            f"At step {point.step_number} the {table.pending_effect.effect_type} waits for its "
+            "answer, and no match can begin there; choose a step at which a card was drawn or "
+            "the turn ended."
         )
     player_bank, other = (tuple(table.banks[seat]) for seat in (point.seat, 1 - point.seat))
     return MatchParams(

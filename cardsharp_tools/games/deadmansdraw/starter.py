@@ -29,17 +29,17 @@ class MyStrategy:
     """Draws while a bust is unlikely, and answers effects with the highest card."""
 
     def __init__(self, rng: Random) -> None:
-        self.rng = rng  # for a strategy that rolls dice: the same seed, the same match
+        self.rng = rng  # draw all random numbers from it: the same seed gives the same match
 
     def decide(self, position: Position) -> Decision:
-        """One of `position.legal_actions()`, with a reason that `cardsharp why` shows you."""
+        """Return one of `position.legal_actions()`, with a reason for `cardsharp why`."""
         legal = position.legal_actions()
-        if position.pending is not None:  # an effect wants an answer: a Hook, a Sword, a Map ...
+        if position.pending is not None:  # an effect needs an answer: a Hook, a Sword, a Map ...
             return Decision(max(legal, key=card_value), "The highest card that is offered.")
         if END_TURN not in legal:
             return Decision(DRAW, "There is no choice.")
         risk = bust_chance(position)
-        # What you weighed; print() works too, and its text lands in the same place.
+        # Options that you considered. print() works, too; its text is stored in the same place.
         options = (
             ProbabilityOption(DRAW, 1 - risk, "not to bust"),
             ProbabilityOption(END_TURN, 1 - MAX_BUST_CHANCE),
@@ -50,13 +50,13 @@ class MyStrategy:
 
 
 def bust_chance(position: Position) -> float:
-    """The share of the unseen cards whose suit lies in the play area already."""
+    """Return the share of the unseen cards whose suit is already in the play area."""
     lying = {card.suit for card in position.play_area}
     bad = sum(card.suit in lying for card in position.unseen)
     return bad / max(1, len(position.unseen))
 
 
 def card_value(action: Action) -> int:
-    """The value of the card that an answer names, 0 for none."""
+    """Return the value of the card that an answer names, 0 if it names none."""
     card = None if action.response is None else action.response.card
     return 0 if card is None else card.value

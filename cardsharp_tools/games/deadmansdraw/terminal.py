@@ -1,4 +1,4 @@
-"""Dead Man's Draw as a person at a terminal sees it."""
+"""Screen of Dead Man's Draw for a person at a terminal."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ _ANSWERS = {
 
 
 class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPosition, Action]):
-    """The two banks, the play area, and what may come."""
+    """Screen with the two banks, the play area, and the cards that can come."""
 
     rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
     chapter = "turn"
@@ -38,12 +38,12 @@ class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPositi
         self._turn: list[Event] = []
 
     def resign(self, state: SimulatedDeadMansDrawMatch) -> SimulatedDeadMansDrawMatch:
-        """The match ended by decision, for the opponent."""
+        """Return the match after the player resigned: the opponent wins."""
         table, events = terminate(state.state, 1 - self.you, None)
         return state.with_move(table, PastMove(state.history[-1].turn, None, events))
 
     def status_line(self, position: DeadMansDrawPosition) -> str:
-        """The score, which turn it is, and how many cards there are to draw."""
+        """Return the score, the number of the turn, and the number of cards to draw."""
         card_count = len(position.unseen)
         your_score, other_score = (position.banks[seat].score for seat in (self.you, 1 - self.you))
         return (
@@ -52,12 +52,12 @@ class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPositi
         )
 
     def position_view(self, position: DeadMansDrawPosition) -> Iterable[RenderableType]:
-        """Turn, banks by suit, what a draw risks."""
+        """Yield the banks by suit and the risk of a draw."""
         yield Text(self.status_line(position), style="dim")
         yield position_text(parse(StoredPosition, position_body(position)), "your")
 
     def choices(self, position: DeadMansDrawPosition) -> Sequence[Choice[Action]]:
-        """Draw and end the turn, or the answers to an effect."""
+        """Return the choices: draw and end the turn, or the answers to an effect."""
         actions = position.legal_actions()
         return [Choice(str(n), _name(a, position), a) for n, a in enumerate(actions, 1)]
 

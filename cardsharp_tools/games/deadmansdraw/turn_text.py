@@ -27,7 +27,7 @@ _STYLES: Mapping[str, str] = {
     Suit.MERMAID: "bright_cyan",
 }
 
-MAX_NAME_WIDTH = 24  # columns of a player's name; a longer one is cut
+MAX_NAME_WIDTH = 24  # columns of a player's name; a longer one is shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,10 @@ class PlayerLabels:
 
     @classmethod
     def of(cls, header: Header, opponent: str | None = None) -> "PlayerLabels":
-        """The labels of a match; `opponent` names who is behind the other seat, if it is known."""
+        """Return the labels of a match.
+
+        `opponent` is the player of the other seat, if it is known.
+        """
         seats = header.seats
         us = next(iter(seats)) if len(seats) == 1 else None
 
@@ -54,7 +57,7 @@ class PlayerLabels:
 
     @property
     def order(self) -> tuple[int, int]:
-        """The players' indexes, ours first."""
+        """Indexes of the players, ours first."""
         return (1, 0) if self.player_index == 1 else (0, 1)
 
     def name(self, player: int | None) -> str:
@@ -62,23 +65,26 @@ class PlayerLabels:
         return "?" if player is None else self.names[player]
 
     def title(self) -> str:
-        """Return the title of the match: its opposing players."""
+        """Return the title of the match: the names of its players."""
         first, second = self.order
         return f"{self.names[first]} v {self.names[second]}"
 
     def score(self, scores: Sequence[int]) -> str:
-        """A score with ours first."""
+        """Return a score with ours first."""
         first, second = self.order
         return f"{scores[first]} : {scores[second]}"
 
 
 def card_text(card: Card) -> Text:
-    """A card in the colour of its suit."""
+    """Return a card in the colour of its suit."""
     return Text(str(card), style=_STYLES.get(card.suit, ""))
 
 
 def turn_row(turn: ReplayTurn, labels: PlayerLabels, tag: str = "") -> Table:
-    """A turn in a line: who, what was done, what it brought, the score; `tag` tells which match."""
+    """Return a turn as a line: the player, the events, the gain and the score.
+
+    `tag` names the match.
+    """
     player = turn.player
     gain = Text("")
     if player is not None and turn.result is not None:
@@ -91,12 +97,12 @@ def turn_row(turn: ReplayTurn, labels: PlayerLabels, tag: str = "") -> Table:
 
 
 def detail_row(text: Text, labels: PlayerLabels, tag: str = "") -> Table:
-    """A line that belongs to the turn above it."""
+    """Return a line that belongs to the turn above it."""
     return _row(("", "", text, "", ""), labels, tag)
 
 
 def _row(cells: tuple[str | Text, ...], labels: PlayerLabels, tag: str) -> Table:
-    """A line in columns that are the same for every turn of a match."""
+    """Return a line whose columns are the same for every turn of a match."""
     table = Table.grid(padding=(0, 1), expand=True)
     if tag:
         table.add_column(width=len(tag), no_wrap=True, style="dim")
@@ -111,7 +117,7 @@ def _row(cells: tuple[str | Text, ...], labels: PlayerLabels, tag: str) -> Table
 
 
 def event_text(events: Iterable[Event]) -> Text:
-    """Cards and effects in the order in which they came."""
+    """Return the cards and effects of events, in their order."""
     return Text(" ").join(
         Text.assemble(*(card_text(part) if isinstance(part, Card) else part for part in piece))
         for piece in event_parts(events)
@@ -122,10 +128,10 @@ _MIN_NAME_WIDTH = 10  # columns of the name of a row, such as "their bank"
 
 
 def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> Table:
-    """Cards by suit: a row a place, named first; its last cell is a remark, such as "12 points".
+    """Return a table of cards by suit: a row for each place, its name first, a remark last.
 
-    Where `width` is too narrow, a remark is its number alone; then the rows' names are broken, and
-    at last names of suits are cut, never the cards.
+    If `width` is too small, a remark is reduced to its number. If that does not suffice, the names
+    of the rows are wrapped, and at last the names of suits are shortened, never the cards.
     """
     listed = [(name, tuple(cards), remark) for name, cards, remark in rows]
     present_suits = {str(card.suit) for _, cards, _ in listed for card in cards}
@@ -153,16 +159,16 @@ def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> T
 
 
 def _values(suit: str, cards: Iterable[Card]) -> Text:
-    """Values of one suit, the highest first, for it alone counts in a bank."""
+    """Return the values of one suit, the highest first: only that one counts in a bank."""
     values = sorted((card.value for card in cards if card.suit == suit), reverse=True)
-    # Every value of the game has one digit; those of a new suit might not.
+    # All values have one digit now, but those of a new suit may have two.
     gap = " " if any(value >= 10 for value in values) else ""  # noqa: PLR2004 - two digits
     parts = (Text(str(v), style="dim" if i else "bold") for i, v in enumerate(values))
     return Text(gap).join(parts)
 
 
 def position_text(position: StoredPosition, labels: str = "our") -> Group:
-    """The table of a decision: places by suit, then what is pending and known."""
+    """Return the table of a decision: places by suit, then what is pending and known."""
     player_bank, other = (position.banks[i] for i in (position.me, 1 - position.me))
     rows = (
         (f"{labels} bank", player_bank, f"{Bank().with_cards(player_bank).score} points"),
@@ -175,7 +181,7 @@ def position_text(position: StoredPosition, labels: str = "our") -> Group:
 
 
 def _remarks(position: StoredPosition) -> Iterator[Text]:
-    """Yield a line for everything else that is visible."""
+    """Yield a line for each other visible fact."""
     if position.play_area:
         yield _remark("play area, in order", Text(" ").join(map(card_text, position.play_area)))
     pending = position.pending

@@ -1,1 +1,1 @@
-"""Euchre on this machine: a server, duels, and a seat at the table for you."""
+"""Tools for Euchre: a server, duels, and a seat for a person."""

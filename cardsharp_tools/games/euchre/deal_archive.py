@@ -1,4 +1,4 @@
-"""The deals that the service keeps on this machine, with the reasons that its log tells."""
+"""Archive of the deals that the service stored on this machine, with the reasons in its log."""
 
 import json
 from collections import defaultdict
@@ -34,7 +34,7 @@ _LOG = "euchre.log"
 
 @dataclass(frozen=True, slots=True)
 class DealArchive:
-    """A `MatchReader` in which each deal is a match; `log` explains the decisions."""
+    """Reader in which each deal is a match; `log` has the reasons of the decisions."""
 
     documents: SqliteDocumentStore
     deals: DealStore
@@ -43,7 +43,7 @@ class DealArchive:
     def matches(
         self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
     ) -> list[MatchRecord]:
-        """Headers, the last begun first."""
+        """Return the headers of deals, the last one first."""
         began = (entry for entry in self._began() if day in {None, entry[1].date()})
         records = (self._record(key, moment) for key, moment in began)
         matching = (
@@ -52,12 +52,12 @@ class DealArchive:
         return list(islice(matching, limit))
 
     def match(self, match_id: str) -> MatchRecord | None:
-        """The header of a deal, or None if there is none."""
+        """Return the header of a deal, or None if there is none."""
         began = (self._record(*entry) for entry in self._began() if _id(entry[0]) == match_id)
         return next(began, None)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
-        """All events of a deal in their order, with our reasons beside our own."""
+        """Return all events of a deal in their order, with our reasons beside our own."""
         for key, began in self._began():
             record = self.deals.read(key) if _id(key) == match_id else None
             if record is not None:
@@ -71,11 +71,11 @@ class DealArchive:
         return []
 
     def notes(self, _match_id: str) -> list[DebugNote]:
-        """No notes: none are kept."""
+        """Return no notes: deals have none."""
         return []
 
     def _began(self) -> Iterator[tuple[DealKey, datetime]]:
-        """The keys of all deals, the last begun first, and when they began."""
+        """Yield the keys and start times of all deals, the last one first."""
         return (
             (deal_key_of(key), end - DEAL_TTL)
             for key, end in self.documents.all_keys()
@@ -110,7 +110,10 @@ class DealArchive:
 
 @contextmanager
 def open_archive(store: str | None) -> Iterator[DealArchive]:
-    """The deals in `sqlite:FILE`, explained by the log beside it or our own; or `ConfigError`."""
+    """Open the deals in `sqlite:FILE`, with the reasons in the log beside it or in our own.
+
+    Raises `ConfigError` if there are no deals.
+    """
     name = store or f"{SQLITE_PREFIX}{data_folder() / 'euchre.db'}"
     file = sqlite_path(name)
     if not name.startswith(SQLITE_PREFIX) or not file.is_file():
@@ -128,7 +131,7 @@ def _id(key: DealKey) -> str:
 
 
 def _entries(log: Path) -> Iterator[Body]:
-    """The decisions in a log; lines of any other kind are passed over."""
+    """Yield the decisions in a log; other lines are skipped."""
     with suppress(FileNotFoundError), log.open("rb") as lines:
         for line in lines:
             with suppress(ValueError):

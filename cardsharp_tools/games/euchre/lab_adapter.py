@@ -1,4 +1,4 @@
-"""Lab adapter of Euchre: remote players, and `pimc` with any number of worlds, native or Python."""
+"""Lab adapter of Euchre: remote players, and `pimc` with any number of worlds."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -100,16 +100,16 @@ ENGINE = "pimc"
 
 
 class EuchreLabAdapter(LabAdapter):
-    """An address plays as the service there, `pimc@N` with N worlds."""
+    """Adapter: an address means the service there, `pimc@N` the engine with N worlds."""
 
-    default_opponent = "rules"  # whom the engine is measured against
+    default_opponent = "rules"  # the opponent of the engine's measurements
 
     def external_player(self, name: str) -> RemotePlayer | None:
-        """The service of that address."""
+        """Return the service at this address, or None if the name is no address."""
         return RemotePlayer(name) if "://" in name else None
 
     def strategy(self, name: str, *, pure_python: bool) -> Strategy | None:
-        """The engine with so many worlds, compiled where it can be."""
+        """Return the engine with this number of worlds, compiled if possible."""
         name, _, worlds = name.partition("@")
         if name != ENGINE:
             return None
@@ -138,7 +138,7 @@ class EuchreLabAdapter(LabAdapter):
         return luck, -luck
 
     def stored_matches(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
-        """Each deal of the match that is over, as the service keeps deals."""
+        """Yield each finished deal of the match, as the service stores deals."""
         by_deal = groupby(
             match.actions, key=lambda played_action: len(played_action.state.finished)
         )
@@ -158,7 +158,7 @@ class EuchreLabAdapter(LabAdapter):
 
 
 def search_effort(worlds: str) -> SearchBudget:
-    """Return the search budget for `worlds` worlds, the default without; raise `ConfigError`."""
+    """Return the search budget for a number of worlds; raise `ConfigError` for an invalid one."""
     if not worlds:
         return SearchBudget()
     if not worlds.isdecimal() or not int(worlds):

@@ -26,12 +26,12 @@ from cardsharp.games.euchre.simulation import resample_unseen_cards, shuffled_de
 from cardsharp_tools.cli.options import CommandOptions, Json, ProxyAddress
 from cardsharp_tools.games.euchre.remote_player import RemotePlayer
 
-PASS_RATE = 0.6  # how often a bidder passes rather than choose at random
+PASS_RATE = 0.6  # probability that a bidder passes instead of choosing at random
 
 
 @dataclass(frozen=True, slots=True)
 class LeakProbeResult:
-    """Number of deals in which hidden cards changed the answer, for one kind of decision."""
+    """Result of a probe: the number of deals in which hidden cards changed the answer."""
 
     kind: str
     deals: int
@@ -42,7 +42,7 @@ class LeakProbeResult:
 
 
 def random_deal_states(rng: Random) -> Iterator[Deal]:
-    """Each state of a deal that is played at random, from before the first bid until it is over."""
+    """Yield each state of a randomly played deal, from before the first bid to its end."""
     deal = start(shuffled_deck(rng))
     yield deal
     while pending_decision(deal.public_state) is not None:
@@ -63,14 +63,14 @@ DECISION_KINDS: dict[str, Callable[[PublicState, PendingDecision], bool]] = {
     "opening lead": lambda table, pending: (
         pending.decision_type is DecisionType.PLAY and not table.tricks
     ),
-    # What a dealer laid aside who picked up is known only to a service that was asked for it.
+    # Only a service that was asked for the discard knows it.
     "later card": lambda table, pending: bool(table.tricks) and pending.seat != DEALER,
 }
-"""The kinds of decisions: which they are."""
+"""Kinds of decisions, with the condition for each."""
 
 
 def deal_with_decision(kind: str, rng: Random) -> Deal:
-    """A deal before a decision of that kind."""
+    """Return a deal before a decision of this kind."""
     while True:
         candidates = [
             (deal, pending_decision(deal.public_state)) for deal in random_deal_states(rng)
@@ -89,14 +89,14 @@ class ProbeOptions(CommandOptions):
     """Options of the probe: the player, and the number of deals."""
 
     strategy: str = DEFAULT_STRATEGY
-    """The strategy to test."""
+    """Strategy to test."""
     proxy: ProxyAddress = None
     url: str | None = None
     """Test the service at this address instead."""
     deals: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 200
-    """Deals for each of the five kinds of decision."""
+    """Number of deals for each of the five kinds of decisions."""
     permutations: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 3
-    """Permutations of each deal's hidden cards."""
+    """Number of permutations of each deal's hidden cards."""
     seed: Annotated[int, Parameter(help="The same seed deals the same cards.")] = 1
     as_json: Json = False
 
@@ -110,7 +110,7 @@ def probe_kind(
     options: ProbeOptions,
     on_deal: Callable[[], None] = lambda: None,
 ) -> LeakProbeResult:
-    """Probe one kind of decision; `on_deal` is called after each deal."""
+    """Probe one kind of decision and return the result; `on_deal` is called after each deal."""
     changed = 0
     for number in range(options.deals):
         rng = Random(f"{options.seed}/{kind}/{number}")

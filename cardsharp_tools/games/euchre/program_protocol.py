@@ -1,4 +1,4 @@
-"""JSON protocol of programs that play Euchre: a deal as one seat sees it, in protocol terms."""
+"""JSON protocol of programs that play Euchre: a deal from one seat's view, in protocol terms."""
 
 from operator import attrgetter
 from typing import Annotated
@@ -14,25 +14,26 @@ PASS_BID = -1  # the suit of a pass
 
 
 class BidView(BaseModel, alias_generator=to_camel, validate_by_name=True):
-    """A bid; suits are 0 to 3 for clubs, diamonds, hearts, spades, and -1 is a pass."""
+    """Bid. Suits are 0 to 3 for clubs, diamonds, hearts and spades; -1 is a pass."""
 
     suit: Annotated[int, BeforeValidator(lambda suit: PASS_BID if suit is None else suit)]
     alone: bool = Field(validation_alias="goes_alone")
 
 
 class PlayView(BaseModel, alias_generator=to_camel, validate_by_name=True):
-    """A card and who played it."""
+    """Card and the seat that played it."""
 
     pos: int = Field(validation_alias="seat")
     card: int
 
 
 class DealView(BaseModel, alias_generator=to_camel, validate_by_name=True):
-    """A question to a seat: `bid`, `discard`, `defend` or `play`.
+    """Question to a seat: `bid`, `discard`, `defend` or `play`.
 
-    Positions count from the dealer's left, 3 is the dealer. A card is 4 x rank + suit, ranks 0 to 5
-    for 9, 10, J, Q, K, A. `bids` are in turn from position 0, `tricks` in order, the last of them
-    the one that is being played. `discard` is your own as the dealer, `callerPos` who named trumps.
+    Positions count from the dealer's left; 3 is the dealer. A card is 4 x rank + suit, with ranks 0
+    to 5 for 9, 10, J, Q, K, A. `bids` are in turn from position 0. `tricks` are in order, and the
+    last one is the current trick. `discard` is your own as the dealer; `callerPos` is the seat that
+    named trumps.
     """
 
     pos: int = Field(validation_alias="seat")

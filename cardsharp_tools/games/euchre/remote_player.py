@@ -1,8 +1,8 @@
-"""A player behind HTTP, called as the real client calls it (docs/spec/euchre.md sections 3 to 5).
+"""Player behind HTTP, called as the real client calls it (docs/spec/euchre.md sections 3 to 5).
 
-With the client's habits: bids and cards of others are told late, just before the next question;
-the second element of a bid's address is its number from 0 to 7; a local dealer is asked for the
-discard before the call that caused it is told; nobody is asked about a lone defence.
+It has the habits of the real client. It sends bids and cards of other seats late, just before the
+next question. The second element of a bid's address is its number from 0 to 7. It asks a local
+dealer for the discard before it sends the call that caused it. It never asks about a lone defence.
 """
 
 import uuid
@@ -31,26 +31,26 @@ from cardsharp.games.euchre.simulation import (
 from cardsharp_tools.http_session import failure_at_proxy, http_session, proxy_of
 from cardsharp_tools.lab.match_runner import play_match
 
-TIMEOUT = 30  # seconds; the real client waits for ever
+TIMEOUT = 30  # seconds; the real client has no timeout
 
 Json = dict[str, object]
 
-Message = tuple[str, str, Json, Json]  # method, path, address, and what is no part of it
+Message = tuple[str, str, Json, Json]  # method, path, address, and the other fields
 
 _ROUND = 4
 _SUITS = range(-1, 5)
 
 
 class RemoteServiceError(CardsharpError):
-    """Response that would end the real client's tournament."""
+    """Error: a response that would end the real client's tournament."""
 
 
 class RemotePlayer:
-    """One token's seats at a service; a context manager that closes its connection.
+    """Seats of one token at a service; a context manager that closes its connection.
 
-    `base` is prefixed to every path as it is. Raises `ConfigError` where it is no address; then
-    `Unreachable` without an answer, `BrokenOff` where one would have ended the real client's
-    tournament.
+    `base` is prefixed to every path as it is. The constructor raises `ConfigError` if it is not an
+    address. Requests raise `Unreachable` without an answer, and `RemoteServiceError` for a response
+    that would have ended the real client's tournament.
     """
 
     def __init__(self, base: str) -> None:
@@ -76,16 +76,16 @@ class RemotePlayer:
         self._http.close()
 
     def for_match(self, seats: tuple[int, ...]) -> "RemoteMatchPlayer":
-        """The player on those chairs of a new match of the lab."""
+        """Return the player on these seats of a new match of the lab."""
         return RemoteMatchPlayer(self, seats)
 
     def begin_deal(self, deal: Deal, seats: frozenset[int]) -> None:
-        """Tell of the deal; before the first one, of the session and the game."""
+        """Send the deal; before the first one, the session and the game."""
         if not self._has_session:
             response = self._call("POST", "/session", {"token": self.token}, {"status": "new"})
             if (response.get("cards"), response.get("suits")) != ([*range(24)], [*range(4)]):
                 raise RemoteServiceError(
-                    "The service numbers cards or suits in another way than we do."
+                    "The service numbers cards or suits differently from this program."
                 )
             self._call("POST", "/game", {"token": self.token, "gameNum": 0}, {"status": "new"})
             self._has_session = True
@@ -94,7 +94,7 @@ class RemotePlayer:
         self._call("POST", "/deal", self._address(), {"cards": [*deal.cards], "status": "new"})
 
     def decide(self, deal: Deal) -> Action:
-        """Ask the seat whose turn it is, after telling what has happened."""
+        """Send what has happened, and return the action of the seat to act."""
         seat, question = required_pending_decision(deal.public_state)
         match question:
             case DecisionType.BID:
@@ -110,7 +110,7 @@ class RemotePlayer:
                 answer = self._call("GET", "/swap", address, {"swappableCards": offered})
                 return Discard(_integer(answer, "card"))
             case DecisionType.DEFEND:
-                return Defend(goes_alone=False)  # the real client asks nobody
+                return Defend(goes_alone=False)  # the real client does not ask
             case DecisionType.PLAY:
                 self._tell(deal)
                 number = len(deal.public_state.complete_tricks)
@@ -120,7 +120,7 @@ class RemotePlayer:
                 return Play(_integer(answer, "card"))
 
     def end_deal(self, deal: Deal) -> None:
-        """Tell what is left, and that the deal is over."""
+        """Send the rest of the events, and the end of the deal."""
         self._tell(deal)
         self._call("PATCH", "/deal", self._address(), {"status": "complete"})
 
@@ -199,7 +199,10 @@ class RemotePlayer:
 
 
 class RemoteMatchPlayer:
-    """That player in one match: a deal is begun when it is first asked there, and ended after."""
+    """Remote player in one match.
+
+    A deal begins with the first request in it, and is ended after it.
+    """
 
     def __init__(self, remote: RemotePlayer, seats: tuple[int, ...]) -> None:
         self._remote = remote
@@ -207,7 +210,7 @@ class RemoteMatchPlayer:
         self._number: int | None = None
 
     def decide(self, match: SimulatedEuchreMatch) -> Action:
-        """The service's answer."""
+        """Return the service's answer."""
         if self._number != len(match.finished):
             self._end(match.finished)
             seats = (
@@ -220,7 +223,7 @@ class RemoteMatchPlayer:
         return self._remote.decide(match.current.deal)
 
     def end_match(self, match: SimulatedEuchreMatch) -> None:
-        """Tell the end of the last deal."""
+        """Send the end of the last deal."""
         self._end(match.all_deals)
 
     def _end(self, deals: Sequence[SeatedDeal]) -> None:
@@ -231,7 +234,7 @@ class RemoteMatchPlayer:
 def _checked(request_name: str, response: requests.Response, echo: Json) -> Json:
     """Return the JSON of a response.
 
-    Raises `RemoteServiceError` where the real client would fail.
+    Raises `RemoteServiceError` if the real client would fail.
     """
     if not response.ok:
         raise RemoteServiceError(
@@ -263,7 +266,7 @@ def _leader(table: PublicState, number: int) -> int:
 
 
 def play_random_game(url: str, random: Random) -> None:
-    """Play a game in which the service has all four seats; raises `CardsharpError`."""
+    """Play a game in which the service has all four seats; raise `CardsharpError` on failure."""
     euchre, chairs = EuchreSimulation(), tuple(range(PLAYER_COUNT))
     with RemotePlayer(url) as remote:
         player = remote.for_match(chairs)

@@ -12,7 +12,7 @@ from cardsharp.games.euchre.actions import PASS
 from cardsharp.games.euchre.cards import rank_of, strength, suit_of
 from cardsharp.games.euchre.strategies import ElapsedSeconds
 
-MIN_TRUMPS_TO_CALL = 3  # call a suit of which you hold so many cards; try other numbers
+MIN_TRUMPS_TO_CALL = 3  # call a suit of which you have this many cards; try other numbers
 
 
 @strategy("mine")
@@ -20,11 +20,11 @@ class MyEuchreStrategy:
     """Calls its longest suit, plays its highest card to lead and its lowest to follow."""
 
     def __init__(self, stopwatch: ElapsedSeconds) -> None:
-        self.stopwatch = stopwatch  # seconds that never go back, if you want to mind your time
+        self.stopwatch = stopwatch  # monotonic seconds, if you want to limit your time
 
     def decide(self, position: Position) -> Decision:
-        """One of `position.choices`, with a reason that is shown to you later."""
-        match position.decision_type:  # print() works too, and its text lands beside the reason
+        """Return one of `position.legal_actions`, with a reason that is shown to you later."""
+        match position.decision_type:  # print() works, too; its text is shown beside the reason
             case DecisionType.BID:
                 return self.bid(position)
             case DecisionType.DISCARD:
@@ -38,7 +38,7 @@ class MyEuchreStrategy:
                 return self.play(position)
 
     def bid(self, position: Position) -> Decision:
-        """Call a suit of which enough cards are held, else pass."""
+        """Call a suit if the hand has enough of its cards, otherwise pass."""
         for action in position.legal_actions:
             if isinstance(action, Bid) and action.suit is not None and not action.goes_alone:
                 trump_count = sum(
@@ -51,7 +51,7 @@ class MyEuchreStrategy:
         )
 
     def play(self, position: Position) -> Decision:
-        """The highest card to lead, the lowest to follow."""
+        """Return the highest card to lead, the lowest to follow."""
         cards = [action.card for action in position.legal_actions if isinstance(action, Play)]
         trump = position.public_state.trump
         heights = {c: rank_of(c) if trump is None else strength(c, trump, trump) for c in cards}

@@ -1,4 +1,4 @@
-"""Euchre as a person at a terminal sees it."""
+"""Screen of Euchre for a person at a terminal."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -33,7 +33,7 @@ _PROMPTS = {
 
 
 class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
-    """The score, what was bid, the trick on the table, and the hand."""
+    """Screen with the score, the bids, the trick on the table, and the hand."""
 
     rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
     chapter = "deal"
@@ -41,7 +41,7 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
 
     @classmethod
     def introduction(cls) -> list[str]:
-        """All rules: what they list must be known before the first card."""
+        """Return all rules: a person must know them before the first card."""
         return cls.rules.splitlines()
 
     def __init__(self, names: Sequence[str], you: int) -> None:
@@ -51,12 +51,12 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
         self._deals: int | None = 1
 
     def resume(self, header: Mapping[str, object]) -> None:
-        """The score before the deal, where it is told."""
+        """Take the score before the deal from a stored header, if it is there."""
         self._deals, points = None, initial_score(header)
         self._points = None if points is None else self._viewer_points_first(points)
 
     def resign(self, state: SimulatedEuchreMatch) -> SimulatedEuchreMatch | None:
-        """The deals that are over."""
+        """Return the match without the unfinished deal."""
         return (
             SimulatedEuchreMatch(state.finished[-1], state.finished[:-1], state.points)
             if state.finished
@@ -71,7 +71,7 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
         return text[0].upper() + text[1:]
 
     def position_view(self, position: EuchrePosition) -> Iterator[RenderableType]:
-        """The deal, the bids, the tricks, the hand."""
+        """Yield the deal, the bids, the tricks and the hand."""
         table, me = position.public_state, position.seat
         yield f"{self.status_line(position)}; {card_text(table.turn_card)} was turned up."
         call, trump = table.trump_call, table.trump
@@ -91,7 +91,7 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
         yield f"Your hand: {hand_text(position)}"
 
     def choices(self, position: EuchrePosition) -> Sequence[Choice[Action]]:
-        """The legal answers, by number."""
+        """Return the legal answers with their numbers."""
         return [
             Choice(
                 str(number),
@@ -158,7 +158,7 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
     ) -> Iterator[str]:
         name, table = self._at(seated_deal, seat), seated_deal.deal.public_state
         if isinstance(action, Discard) and name != _CHAIRS[0]:
-            yield f"{name}: lays a card aside"
+            yield f"{name}: discards a card"
             return
         yield f"{name}: {action_text(action, previous_deal.deal.public_state)}"
         call = table.trump_call
@@ -172,12 +172,13 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
         if result.caller_side is None or trump is None:
             yield "-- Everybody passed."
             return
-        end = "euchred" if result.is_euchred else "made"
-        side = "you" if result.points[(self.you - last_deal.first_player) % 2] else "they"
-        yield (
-            f"-- {self._at(last_deal, result.caller_side)} called {SUIT_NAMES[trump]}: {end} with "
-            f"{result.tricks} tricks, {side} +{max(result.points)}."
-        )
+        caller, end = self._at(last_deal, result.caller_side), "made"
+        if result.is_euchred:
+            end = "euchred"
+        tricks = "1 trick" if result.tricks == 1 else f"{result.tricks} tricks"
+        points = "1 point" if max(result.points) == 1 else f"{max(result.points)} points"
+        side = "You" if result.points[(self.you - last_deal.first_player) % 2] else "They"
+        yield f"-- {caller} called {SUIT_NAMES[trump]}: {tricks}, {end}. {side} score {points}."
         yield "-- The score: you {}, they {}.".format(*self._points or ())
 
     def _viewer_points_first(self, points: tuple[int, int]) -> tuple[int, int]:
@@ -192,18 +193,18 @@ def _name(seat: int, me: int) -> str:
 
 
 def card_text(card: Card) -> str:
-    """A card with its suit's symbol, e.g. J♥."""
+    """Return a card with its suit's symbol, e.g. J♥."""
     return RANK_NAMES[card >> 2] + SUIT_SYMBOLS[card & 3]
 
 
 def hand_text(position: EuchrePosition) -> str:
-    """The cards of a hand by suit, high ones first."""
+    """Return the cards of a hand by suit, high ones first."""
     cards = sorted(position.hand, key=lambda card: (card & 3, -card))
     return "  ".join(map(card_text, cards))
 
 
 def action_text(action: Action, table: PublicState) -> str:
-    """A choice in words."""
+    """Return an action in words."""
     return card_text(action.card) if isinstance(action, Discard | Play) else table.describe(action)
 
 

@@ -1,1 +1,1 @@
-"""Blef: rounds with few cards, solved exactly."""
+"""Research on Blef: solved small rounds, trained tables, and benchmarks."""

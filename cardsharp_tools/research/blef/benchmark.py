@@ -60,16 +60,16 @@ class BenchmarkOptions(CommandOptions):
     """Number of seats that the held-out opponent takes."""
     seed: Seed = 1
     out: Path | None = None
-    """A folder that keeps each pair; the same command goes on with what is there."""
+    """Folder in which each pair is recorded; the same command resumes from it."""
     as_json: Json = False
 
     def plans(self) -> Iterator[DuelPlan]:
-        """The duels; raises `ConfigError` where there is no such stranger."""
+        """Yield the duels; raise `ConfigError` if there is no such opponent."""
         opponent_names = (*RULE_PLAYERS, *LOOKAHEAD_PLAYERS)
         for name in self.opponents or RULE_PLAYERS:
             if name not in opponent_names:
                 raise ConfigError(
-                    f"There is no stranger '{name}'; there are {', '.join(opponent_names)}."
+                    f"There is no opponent '{name}'; there are {', '.join(opponent_names)}."
                 )
             yield DuelPlan(
                 game=GAME.name,
@@ -81,7 +81,7 @@ class BenchmarkOptions(CommandOptions):
             )
 
     def run_file(self, plan: DuelPlan) -> Path | None:
-        """The file of a duel in the folder."""
+        """Return the file of a duel in the folder."""
         name = f"{plan.first}-{plan.opponent_copies}x{plan.second}.jsonl"
         return None if self.out is None else self.out / name
 
@@ -89,9 +89,9 @@ class BenchmarkOptions(CommandOptions):
 def benchmark(*, options: BenchmarkOptions = BenchmarkOptions()) -> int:
     """Benchmark the default strategy against held-out opponents; exit with 1 below the targets.
 
-    Each deal is played from every side. For each stranger: games won of 100, their
-    95 % interval, and the share of the rounds that was lost, by cards in play; even
-    are 50, or 25 of four.
+    Each deal is played from every side. For each opponent the command prints the games won of 100,
+    the 95 % interval, and the share of lost rounds by the cards in play. An equal share is 50, or
+    25 with four players.
     """
     duels: list[DuelResult] = []
     for plan in [*options.plans()]:
@@ -109,13 +109,13 @@ def score_target(duel: DuelResult) -> ScoreTarget:
 
 
 def shortfall(duel: DuelResult) -> float:
-    """By how many points in 100 a duel falls short of its aim, 0 where it does not."""
+    """Return by how many points in 100 a duel misses its target, 0 if it does not."""
     aim = score_target(duel)
     return round(max(0.0, aim.points - duel.points, aim.lower_bound - duel.interval.low), 1)
 
 
 def duel_line(duel: DuelResult) -> str:
-    """A duel in a line, with how many of 100 rounds were lost, by the cards in play."""
+    """Return a duel as a line, with the share of lost rounds by the cards in play."""
     bounds, missed = duel.interval, shortfall(duel)
     won = f"{duel.points:.1f} ({bounds.low:.1f} to {bounds.high:.1f})"
     counted = ((cards, f"lost with {cards}") for cards in CARD_COUNT_RANGES)
@@ -126,7 +126,7 @@ def duel_line(duel: DuelResult) -> str:
         if player_sum + other
     )
     losses_text = "; ".join(f"{cards} cards {share:.0f}" for cards, share in shares)
-    verdict = f"falls short by {missed}" if missed else "meets the aim"
+    verdict = f"misses the target by {missed}" if missed else "meets the target"
     return f"{duel.plan.title}: {won} of {len(duel.matches)} games, {verdict}; lost {losses_text}"
 
 
@@ -138,7 +138,10 @@ class BetPrediction(NamedTuple):
 
 
 class CalibrationBin(NamedTuple):
-    """Bets of which about as much was told: in per cent the mean, what held, and its bounds."""
+    """Bin of bets with similar predictions.
+
+    In per cent the mean prediction, the truth, its bounds.
+    """
 
     bets: int
     predicted: float
@@ -148,7 +151,7 @@ class CalibrationBin(NamedTuple):
 
     @property
     def document(self) -> dict[str, object]:
-        """The fields as JSON has them."""
+        """Fields of the bin for a JSON document."""
         names = {"predicted": "told", "observed": "held"}
         return {names.get(name, name): value for name, value in self._asdict().items()}
 
@@ -166,9 +169,9 @@ class CalibrationOptions(CommandOptions):
 def calibration(*, options: CalibrationOptions = CalibrationOptions()) -> None:
     """Compare the default's predictions of bets with the outcomes, by tenths.
 
-    It plays whole games against the strangers of `gate` in turn, and tells at each
-    of its decisions how likely the last bet is and, where it bets, its own one;
-    what is certain by its own cards does not count.
+    It plays whole games against the opponents of `gate` in turn. At each decision it records how
+    likely the last bet is and, if it bets, its own bet. Bets that its own cards decide do not
+    count.
     """
     played = islice(bet_predictions(options.players, options.seed), options.bets)
     predictions = list(track(played, "bets", options.bets))
@@ -207,7 +210,7 @@ def _level(level: Sequence[BetPrediction]) -> CalibrationBin:
 
 
 def bet_predictions(players: int, seed: int) -> Iterator[BetPrediction]:
-    """Yield the predictions for bets, game after game without end."""
+    """Yield the predictions for bets, game after game, without an end."""
     names = [*RULE_PLAYERS]
     for number in count():
         opponents = [names[(number + seat) % len(names)] for seat in range(players - 1)]

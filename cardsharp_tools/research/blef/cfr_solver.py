@@ -1,12 +1,13 @@
-"""The equilibrium of a round of two with few cards, by CFR+ (Tammelin, arXiv:1407.5042).
+"""Solver of small rounds of two players: their equilibrium, by CFR+ (arXiv:1407.5042).
 
-A hand that has no regrets checks. Any choice would do there by the theory, and this one keeps the
-tree small: what nobody reaches is never visited, and nothing is lost by that, for there all
-regrets are zero. So three cards are solved in a minute without anything compiled.
+The method is that of Tammelin. A hand without regrets checks. In theory it may play anything there,
+and this choice keeps the tree small: a history that no player reaches is never visited. Nothing is
+lost by that, because all regrets are zero there. So rounds of three cards are solved in a minute
+without compiled code.
 
-With up to four cards in play colours decide nothing, so a hand is the values of its cards. What was
-said is a set of bets, because bets only rise: a number with a bit for each action. A round is won
-or lost, and worth 1 or 0.
+With up to four cards in play suits decide nothing, so a hand is the ranks of its cards. A history
+is the set of its bets, because bets only rise: an integer with a bit for each action. A round is
+won or lost, and worth 1 or 0.
 """
 
 from collections import Counter
@@ -22,18 +23,18 @@ from cardsharp.games.blef.cards import RANKS, SUITS
 from cardsharp.games.blef.strategies.equilibrium import MixedStrategy
 
 Row = list[float]  # a number for each hand of one player
-Values = tuple[int, ...]  # the values of a hand's cards, ascending
+Values = tuple[int, ...]  # the ranks of a hand's cards, ascending
 ActionProbabilities = dict[int, Row]
-"""By action, how likely each hand takes it; a hand with no action at all checks."""
+"""Probability of each action for each hand. A hand without any action checks."""
 
-SeatStrategy = dict[int, ActionProbabilities]  # by what was said, how one player goes on
-StrategyProfile = tuple[SeatStrategy, SeatStrategy]  # the plans of who begins and of the other
-StrategyFunction = Callable[
-    [int, Values], MixedStrategy
-]  # how whoever is to move goes on after what was said
+SeatStrategy = dict[int, ActionProbabilities]  # a player's action probabilities by history
+# the strategies of the player who begins, and of the other
+StrategyProfile = tuple[SeatStrategy, SeatStrategy]
+StrategyFunction = Callable[[int, Values], MixedStrategy]
+"""Strategy of both players: the mixed strategy for a history and a hand."""
 STARTER, OTHER = 0, 1
 SEATS = (STARTER, OTHER)
-_MAX_CARDS = 4  # cards in play with which no flush and no straight can hold
+_MAX_CARDS = 4  # cards in play up to which no flush and no straight can hold
 
 
 class Payoffs(NamedTuple):
@@ -53,7 +54,7 @@ class SmallRound:
     payoffs: tuple[dict[int, Payoffs], dict[int, Payoffs]]
 
     def legal_raises(self, history: int) -> tuple[int, ...]:
-        """The bets above what was said that can hold."""
+        """Return the bets above the history's last one that can hold."""
         return tuple(bet for bet in self.bets if bet >= history.bit_length())
 
     def check_values(self, seat: int, history: int, reach_probabilities: Row) -> Row:
@@ -76,13 +77,16 @@ class SmallRound:
 
 
 def seat_to_move(history: int) -> int:
-    """The seat that is to move."""
+    """Return the seat that is to move."""
     return history.bit_count() % 2
 
 
 @cache
 def small_round(starter: int, other: int) -> SmallRound:
-    """The round of so many cards each; raises `ValueError` for too many, or none of somebody's."""
+    """Return the round with these numbers of cards.
+
+    Raises `ValueError` for more cards than can be solved, or for a player without cards.
+    """
     if min(starter, other) < 1 or starter + other > _MAX_CARDS:
         raise ValueError(
             f"Only rounds of 2 to {_MAX_CARDS} cards, one each at least, can be solved."
@@ -108,7 +112,7 @@ def _hands(cards: int) -> list[Values]:
 
 
 def _ways(first_hand: Values, second_hand: Values) -> int:
-    """In how many ways these hands can be dealt, whatever the colours."""
+    """Return the number of ways in which these hands can be dealt in all suits."""
     first, second = Counter(first_hand), Counter(second_hand)
     return prod(
         comb(len(SUITS), first[value]) * comb(len(SUITS) - first[value], second[value])
@@ -133,7 +137,7 @@ def _holds(bet: int, pool: Iterable[int]) -> bool:
 
 
 def _weighted(rows: Sequence[Row], weights: Row) -> Row:
-    """The sum of the rows, each with its weight."""
+    """Return the sum of the rows, each with its weight."""
     total = [0.0] * len(rows[0])
     for weight, row in zip(weights, rows, strict=True):
         if weight:
@@ -167,7 +171,7 @@ class CfrSolver:
         return tuple((action, weight / sum(often.values())) for action, weight in often.items())
 
     def iterate(self, iterations: int) -> None:
-        """Run iterations: in each the starter learns first, then the other."""
+        """Run iterations; in each, first the starter learns, then the other player."""
         for _ in range(iterations):
             self.iterations += 1
             for self._seat in SEATS:
@@ -188,6 +192,9 @@ class CfrSolver:
         worth = [0.0] * len(self.small_round.hands[seat])
         for action, chances in self._play(seat, history).items():
             values = options[action]
+            # Regret of an action: its value less that of the current strategy. Probabilities follow
+            # the positive regrets; the average of the strategies, not the last one, converges to
+            # the equilibrium. Alternating updates and the floor at 0 (CFR+) make that fast.
             worth = [w + p * v for w, p, v in zip(worth, chances, values, strict=True)]
         old = self._regrets[seat].get(history)
         self._regrets[seat][history] = {
@@ -197,7 +204,10 @@ class CfrSolver:
         return worth
 
     def _opponent_values(self, history: int, reach: Row) -> Row:
-        """Return the same at the opponent's move; its play here is added to the average."""
+        """Return the same values for a move of the opponent.
+
+        The opponent's strategy at this move is added to its average, with the iteration as weight.
+        """
         seat, moves = self._seat, ActionProbabilities()
         sums = self._sums[1 - seat].setdefault(history, {})
         for action, chances in self._play(1 - seat, history).items():
@@ -224,7 +234,7 @@ class CfrSolver:
 
 
 def _added(regrets: Row, values: Row, worth: Row) -> Row:
-    """The regrets with those of this iteration; in CFR+ they never fall below zero."""
+    """Return the regrets with those of this iteration; in CFR+ they never fall below zero."""
     return [max(0.0, r + v - w) for r, v, w in zip(regrets, values, worth, strict=True)]
 
 
@@ -268,7 +278,7 @@ def best_response_value(small_round: SmallRound, opponent: StrategyFunction, sea
     """Return the exact value of a seat's best response to an opponent."""
 
     def seat_values(history: int, reach: Row) -> Row:
-        """By hand, what the best action is worth."""
+        """Return, by hand, the value of the best action."""
         options = [
             opponent_values(history | 1 << bet, reach) for bet in small_round.legal_raises(history)
         ]
@@ -277,7 +287,7 @@ def best_response_value(small_round: SmallRound, opponent: StrategyFunction, sea
         return [max(column) for column in zip(*options, strict=True)]
 
     def opponent_values(history: int, reach: Row) -> Row:
-        """By hand, what is won against the other."""
+        """Return, by hand, the value won against the opponent."""
         return _against(
             small_round, seat, history, _moves(small_round, opponent, history, reach), seat_values
         )

@@ -1,4 +1,4 @@
-"""`cardsharp research solve` and `blef`: the tables of solved rounds, and the trained ones."""
+"""Commands `research solve` and `research blef`: tables of solved rounds, and trained tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ class SolveOptions(CommandOptions):
 
 @solve.command(name="blef", help_epilogue=_SOLVING)
 def solve_blef(*, options: SolveOptions = SolveOptions()) -> None:
-    """Say what a best answer wins above an equal share, or solve the rounds with --write."""
+    """Print what a best response wins above an equal share; with --write, solve the rounds."""
     selected = [
         sizes for sizes in SOLVED_CARD_COUNTS if not options.cards or _name(sizes) in options.cards
     ]
@@ -139,7 +139,7 @@ Setups = Annotated[
         help="Cards of who begins v the other, as 3v2; repeatable; else all.",
     ),
 ]
-Checkpoint = Annotated[Path, Parameter(help="A folder that keeps what was learned so far.")]
+Checkpoint = Annotated[Path, Parameter(help="Folder with the checkpoints of the training.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +189,7 @@ def pack_tables(
         message_console().print(f"{_name(cards)}: {done} steps")
         tables[cards], steps[_name(cards)] = pack_rows(learner), done
     if not tables:
-        raise ConfigError(f"Nothing was learned yet in {checkpoint}; `train` begins it.")
+        raise ConfigError(f"{checkpoint} has no trained round yet; run `train` first.")
     steps_text = ", ".join(f"{name} {number}" for name, number in steps.items())
     write_tables(out, f"cardsharp research blef train, until: {steps_text}", tables)
     result_console().print(f"{out}: {len(tables)} rounds, {out.stat().st_size / 1e6:.2f} MB")
@@ -204,9 +204,9 @@ def train_large_rounds(
     workers: Annotated[int, Parameter(validator=Positive, help="Processes.")] = 1,
     cluster: Cluster = None,
 ) -> None:
-    """Learn rounds with eight to eighteen cards in play, for `solved` to play by.
+    """Train rounds with eight to eighteen cards in play, for `solved` to play by.
 
-    Setups have the fewer cards first. About 10 seconds each, whoever begins.
+    A setup has the smaller number of cards first. Each takes about 10 seconds.
     """
     library()
     selected, learned = _rounds(rounds, LARGE_ROUNDS), dict[HandSizes, bytes]()
@@ -265,7 +265,7 @@ def _name(cards: HandSizes) -> str:
 
 
 def _rounds(setups: Sequence[str], available: Sequence[HandSizes] = ROUNDS) -> Sequence[HandSizes]:
-    """Those of these rounds that are named, else all; raises `ConfigError` for others."""
+    """Return the rounds with these names, or all; raise `ConfigError` for an unknown name."""
     rounds_by_name = {_name(cards): cards for cards in available}
     unknown = [name for name in setups if name not in rounds_by_name]
     if unknown:

@@ -1,11 +1,11 @@
 # ruff: noqa: PLR2004 - a rule is its numbers
-"""Players that the default does not know, against which it is measured: each is one rule in words.
+"""Held-out opponents, which the default strategy does not know: each is one rule.
 
-None is a habit of `minds.py`, none is asked by our players, and all but the last know the rules and
-the chances of their own cards alone. The last reads ours: it knows the shipped tables, and looks
-one or two steps ahead. What it wins of whole games says how hard ours is to read. With fewer than
-eight cards in play, and with more than the tables are for, it plays as `solved` does, which nothing
-of it depends on.
+None is a habit of `opponent_types.py`, and none calls our strategies. All but the last know only
+the rules and the probabilities by their own cards. The last kind exploits our strategy: it knows
+the shipped tables and looks one or two steps ahead. Its share of whole games measures how hard our
+strategy is to exploit. With fewer than eight cards in play, and with more than the tables include,
+it plays as `solved` does.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +46,7 @@ class TurnView:
 
     @cached_property
     def bet_to_beat(self) -> int:
-        """The bet to beat, -1 where there is none."""
+        """Bet to beat, -1 if there is none."""
         last_bet = self.position.last_bet
         return -1 if last_bet is None else last_bet
 
@@ -57,7 +57,7 @@ class TurnView:
 
     @cached_property
     def higher_bets(self) -> Sequence[int]:
-        """The bets that may be made, ascending; none after the highest."""
+        """Bets that may be made, ascending; none after the highest."""
         return range(self.bet_to_beat + 1, len(BETS))
 
     @cached_property
@@ -66,12 +66,12 @@ class TurnView:
         return self.bet_probabilities[self.bet_to_beat] if self.bet_to_beat >= 0 else 1.0
 
     def likeliest_bet(self) -> int:
-        """The likeliest of the higher bets; of equals the lowest."""
+        """Return the likeliest of the higher bets; of equally likely ones the lowest."""
         return max(self.higher_bets, key=lambda bet: self.bet_probabilities[bet], default=CHECK)
 
 
 Rule = Callable[[TurnView], int]
-"""Rule of a player; a check where there is nothing to check stands for the likeliest bet."""
+"""Rule of a player. A check without a bet to check stands for the likeliest bet."""
 
 
 def play_honest(view: TurnView, check_below: float, min_probability: float) -> int:
@@ -83,7 +83,7 @@ def play_honest(view: TurnView, check_below: float, min_probability: float) -> i
 
 
 def play_minimum_raise(table: TurnView) -> int:
-    """Bets one more than the last one for as long as that may well be."""
+    """Bet one more than the last bet as long as that is likely enough."""
     return next(
         (bet for bet in table.higher_bets[:1] if table.bet_probabilities[bet] >= 0.1), CHECK
     )
@@ -111,30 +111,30 @@ def play_improbable(table: TurnView) -> int:
 
 
 def play_opening_bluff(table: TurnView) -> int:
-    """Begin each round with a plausible lie as high as possible, then play honestly."""
+    """Begin each round with the highest plausible bluff, then play honestly."""
     has_bet = any(move.seat == table.position.seat for move in table.position.history)
     lies = [bet for bet in table.higher_bets if 0.1 <= table.bet_probabilities[bet] <= 0.35]
     return play_honest(table, 0.15, 0.5) if has_bet or not lies else table.rng.choice(lies)
 
 
 def play_never_check(table: TurnView) -> int:
-    """Never checks what can hold; bets the likeliest."""
+    """Never check a bet that can hold; bet the likeliest."""
     return table.likeliest_bet() if table.bet_probability > 0 else CHECK
 
 
 def play_coin_flip(table: TurnView) -> int:
-    """Checks or bets one of the next ten, by a coin."""
+    """Check or bet one of the next ten, at random."""
     bets = table.higher_bets[:10]
     return CHECK if table.rng.random() < 0.5 or not bets else table.rng.choice(bets)
 
 
 def play_random(table: TurnView) -> int:
-    """Any legal action."""
+    """Return any legal action."""
     return table.rng.choice(legal_choices(table.position))
 
 
 def play_softmax(table: TurnView) -> int:
-    """Does anything, the likelier it is to be right, the more often."""
+    """Take any action at random, the more often the likelier it is to be right."""
     worth = {bet: table.bet_probabilities[bet] for bet in table.higher_bets}
     worth[CHECK] = 1 - table.bet_probability
     (action,) = table.rng.choices([*worth], [exp(value / 0.08) for value in worth.values()])
@@ -142,7 +142,7 @@ def play_softmax(table: TurnView) -> int:
 
 
 def play_copying(table: TurnView) -> int:
-    """Goes on with what the other claims: the next bet that has all of the last one's values."""
+    """Make the next bet that has all ranks of the last one."""
     if table.bet_probability < 0.15:
         return CHECK
     values = (
@@ -157,7 +157,7 @@ def play_copying(table: TurnView) -> int:
 
 
 def play_switching(table: TurnView) -> int:
-    """Honest for eight rounds, then one who bluffs in each."""
+    """Play honestly for eight rounds, then bluff in each."""
     return (
         play_honest(table, 0.2, 0.6)
         if table.position.round_number <= 8
@@ -166,7 +166,7 @@ def play_switching(table: TurnView) -> int:
 
 
 def play_result_driven(table: TurnView) -> int:
-    """Honest and doubtful after a round that it won, wild after one that it lost."""
+    """Play honestly and doubtfully after a won round, wildly after a lost one."""
     earlier = table.position.earlier_rounds
     if not earlier or earlier[-1].history[-1] != (table.position.seat, LOST_MARKER):
         return play_honest(table, 0.35, 0.7)
@@ -175,7 +175,7 @@ def play_result_driven(table: TurnView) -> int:
 
 
 def play_highest_likely(table: TurnView) -> int:
-    """Goes at once as high as it may with .3; checks what is less likely than that."""
+    """Bet the highest with probability 0.3 or more; check what is less likely."""
     bets = [bet for bet in table.higher_bets if table.bet_probabilities[bet] >= 0.3]
     return bets[-1] if bets and table.bet_probability >= 0.3 else CHECK
 
@@ -199,7 +199,7 @@ RULE_PLAYERS: Mapping[str, Rule] = {
 
 
 class RulePlayer:
-    """Somebody who plays by one rule."""
+    """Player by one rule."""
 
     def __init__(self, rule: Rule, rng: Random) -> None:
         self._rule, self._dice = rule, rng
@@ -216,8 +216,8 @@ for _name, _rule in RULE_PLAYERS.items():
 
 
 _WORLDS, _BETS = 40, 6
-_TREMBLE = 0.001  # how likely anything is that the table never does
-_RARE = 0.02  # worlds, and raises, of less than this part of all are not looked into
+_TREMBLE = 0.001  # probability of an action that the table never takes
+_RARE = 0.02  # share of the weight below which a world or a raise is skipped
 
 
 class LookaheadPlayer:
@@ -228,7 +228,7 @@ class LookaheadPlayer:
         self._policy = large_round_policy.load_large_round_policy()
 
     def decide(self, position: BlefPosition) -> BlefDecision:
-        """The check or one of the likeliest bets, whichever wins the round more often."""
+        """Return the check or one of the likeliest bets, whichever wins the round more often."""
         legal_choices(position)
         cards = card_counts(position)
         if cards not in self._policy.rounds:
@@ -237,7 +237,7 @@ class LookaheadPlayer:
         return BlefDecision(current_round.best(self._steps), "By what the table says.")
 
     def _worlds(self, position: BlefPosition) -> Sequence[int]:
-        """Hands that the other may have, as numbers."""
+        """Return the hands that the opponent may have, as integers of bits."""
         rest = [card for card in DECK if card not in position.hand]
         return [
             card_bits(self._dice.sample(rest, position.hidden_card_count)) for _ in range(_WORLDS)
@@ -245,7 +245,7 @@ class LookaheadPlayer:
 
 
 class _Round:
-    """The round as it may lie, and what the table says in each world."""
+    """Round with its possible worlds, and the table's answers in each."""
 
     def __init__(
         self,
@@ -282,7 +282,7 @@ class _Round:
         return self._mixed[key]
 
     def best(self, steps: int) -> int:
-        """The action that wins most of the worlds."""
+        """Return the action that wins most of the worlds."""
         last, weights = self._bet_history[-1], self.weights
         check = 0.0 if last == NO_BET else self._bet_weight(last, weights, is_true=False)
         chances = {bet: self._bet_weight(bet, weights) for bet in range(last + 1, len(BETS))}

@@ -1,4 +1,4 @@
-"""The trainer and the players in C, as Python sees them; needs a C compiler."""
+"""Trainer and players of Blef in C, as Python calls them; they need a C compiler."""
 
 import ctypes
 from array import array
@@ -26,9 +26,9 @@ from cardsharp_tools.research.c_library import (
 _BETS, _VALUES, _MAX_CARDS = len(BETS), 6, 11
 _CODES, _PLACES = 5**_VALUES, 80_000
 
-HandSizes = tuple[int, int]  # the cards of who begins and of the other
+HandSizes = tuple[int, int]  # cards of the player who begins, and of the other
 Weights: TypeAlias = "ctypes.Array[ctypes.c_float]"
-"""Numbers by hand, place and choice, of one role."""
+"""Numbers of one role by hand, place and choice."""
 
 
 class _Bet(ctypes.Structure):
@@ -84,10 +84,10 @@ class RoundPlayer(ctypes.Structure):
 
 @cache
 def library() -> ctypes.CDLL:
-    """The compiled code; raises `ConfigError` where there is no compiler, or it fails."""
+    """Return the compiled code; raise `ConfigError` if there is no compiler, or if it fails."""
     loaded = load_library(Path(__file__).parent / "native")
     if loaded is None:
-        raise ConfigError(f"{unavailable_reason()} Tables are trained by compiled code alone.")
+        raise ConfigError(f"{unavailable_reason()} Only compiled code can train tables.")
     declare_function(loaded.train, "PQq", "?")
     declare_function(loaded.lay_out, "P")
     declare_function(loaded.pack, "PiPdPP")
@@ -109,7 +109,7 @@ def library() -> ctypes.CDLL:
 
 
 def round_setup(cards: HandSizes) -> RoundSetup:
-    """A round's tables as C knows them."""
+    """Return a round's tables in C's form."""
     shape = TableShape(cards)
     setup = RoundSetup(cards=cards, hands=tuple(len(hands_by_size(number)) for number in cards))
     setup.bets = len(shape.bets)
@@ -127,14 +127,15 @@ def round_setup(cards: HandSizes) -> RoundSetup:
 
 _EXPLORE, _TREMBLE = 0.5, 0.03
 _SMALL, _HABITS = 6, 0.05
-"""Rate of the opponent's habits where more than six cards are in play; else it is 0."""
+"""Rate of the opponent's habits with more than six cards in play; with fewer it is 0."""
 
 
 class CfrTrainer:
-    """A round's two tables as they are learned; `sums` is what they come to on average.
+    """Trainer of a round's two tables; `sums` has their average strategies.
 
-    The other explores sometimes (`tremble`), and sometimes bets as players do who look at their own
-    cards (`habits`), so that something is learned of what an equilibrium would never say.
+    The other player explores sometimes (`tremble`), and sometimes bets like players who look at
+    their own cards only (`habits`). So the trainer also learns answers to bets that an equilibrium
+    never makes.
     """
 
     def __init__(self, cards: HandSizes) -> None:
@@ -153,9 +154,9 @@ class CfrTrainer:
             self._learning.sums[role] = ctypes.addressof(self.strategy_sums[role])
 
     def train(self, seed: int, deals: int) -> None:
-        """Learn from so many deals."""
+        """Train with this number of deals."""
         if not library().train(ctypes.byref(self._learning), seed, deals):
-            raise MemoryError("Not enough memory to learn.")
+            raise MemoryError("Not enough memory for the training.")
 
     def discount(self, regrets: float, sums: float) -> None:
         """Reduce the weight of earlier training."""
@@ -165,7 +166,7 @@ class CfrTrainer:
 
 
 def table_of(setup: RoundSetup, role_tables: Sequence[PolicyRows]) -> RoundTable:
-    """A table of these rows, by role."""
+    """Return a table of these rows, by role."""
     round_table = RoundTable(setup=ctypes.pointer(setup))
     for role, table in enumerate(role_tables):
         places = array("I", accumulate(map(len, table.rows), initial=0))
@@ -182,7 +183,7 @@ def player(
     check: float = -1,
     bet: float = 0.5,
 ) -> RoundPlayer:
-    """A player of rounds."""
+    """Return a player of rounds."""
     round_player = RoundPlayer(kind=("threshold", "tables").index(kind), check=check, bet=bet)
     for (player_cards, other_cards), table in (tables or {}).items():
         round_player.tables[player_cards][other_cards] = ctypes.pointer(table)
@@ -192,7 +193,7 @@ def player(
 def play_rounds(
     first: RoundPlayer, second: RoundPlayer, cards: HandSizes, seed: int, rounds: int
 ) -> float:
-    """The share of so many rounds that the first, who begins, wins."""
+    """Return the share of the rounds that the first player, who begins, wins."""
     players = ctypes.byref(first), ctypes.byref(second)
     won: int = library().play_rounds(*players, *cards, seed, rounds)
     return won / rounds

@@ -1,6 +1,7 @@
-"""Making the shipped tables of solved rounds, and how they and the strategies play.
+"""Shipped tables of solved rounds: how they are written, and how well they and strategies play.
 
-A table keeps what a plan ever comes to, in thousandths; a hand that only checks is left out.
+A table has the histories that its own play can reach, with probabilities in thousandths. A hand
+that only checks is left out.
 """
 
 import json
@@ -40,14 +41,14 @@ from cardsharp_tools.research.blef.cfr_solver import (
 
 TABLES_DIR = Path(str(files("cardsharp.games.blef.strategies") / "tables"))
 
-_MIN_THOUSANDTHS = 5  # thousandths: what is played less often is not kept
+_MIN_THOUSANDTHS = 5  # thousandths; an action with a lower probability is not stored
 Thousandths = dict[str, int]
 
 
 def solved_table(
     small_round: SmallRound, strategy: StrategyFunction, command: str, created_on: date
 ) -> SolvedRound:
-    """Return a strategy as a table; its exploitability is that of the rounded, written values."""
+    """Return a strategy as a table; its exploitability is that of the rounded values in it."""
     starter, other = (_plan(small_round, strategy, seat) for seat in SEATS)
     written = table_strategy(small_round, (starter, other))
     return SolvedRound(
@@ -63,7 +64,7 @@ def solved_table(
 
 
 def write(table: SolvedRound, folder: Path) -> Path:
-    """The file in which the table is now; one line for everything that may have been said."""
+    """Write the table and return its file; each history of a plan is one line."""
     folder.mkdir(exist_ok=True)
     file = folder / "{}v{}.json".format(*table["cards"])
     lines = [f"  {json.dumps(name)}: {_written(entry)}" for name, entry in table.items()]
@@ -72,7 +73,7 @@ def write(table: SolvedRound, folder: Path) -> Path:
 
 
 def _written(entry: object) -> str:
-    """A plan, with a line for everything that may have been said; all else in one line."""
+    """Return an entry of the file; a plan has one line for each history."""
     if not isinstance(entry, dict):
         return json.dumps(entry)
     lines = (f"    {json.dumps(history)}: {json.dumps(hands)}" for history, hands in entry.items())
@@ -118,7 +119,7 @@ def _plan(small: SmallRound, plays: StrategyFunction, seat: int) -> BehaviorStra
 
 
 def _rounded(chances: dict[int, float]) -> Thousandths:
-    """The chances in thousandths that add up, without the smallest."""
+    """Return the probabilities in thousandths that add up to 1, without the smallest."""
     likely = {
         act: chance
         for act, chance in chances.items()
@@ -152,7 +153,7 @@ def named_strategy(small_round: SmallRound, name: str) -> StrategyFunction:
 
 
 def position_in(small_round: SmallRound, bets: int, hand: Values) -> BlefPosition:
-    """Return the position of the player to move, who holds these values."""
+    """Return the position of the player to move, who holds these ranks."""
     me = seat_to_move(bets)
     cards = tuple(
         BlefCard(value, hand[:place].count(value)) for place, value in reversed([*enumerate(hand)])

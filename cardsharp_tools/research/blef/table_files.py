@@ -1,4 +1,4 @@
-"""Making the shipped files of what was learned, and opening them for compiled play."""
+"""Shipped files of trained tables: how they are written, and loaded for compiled play."""
 
 import ctypes
 from array import array
@@ -28,14 +28,14 @@ from cardsharp_tools.research.blef.native import (
     table_of,
 )
 
-MIN_REACH = 1e-5  # what a hand comes to less often is not kept
-ROW, _NUMBER = 24, 4  # bytes of a row as it is packed: twelve choices; and of its number
+MIN_REACH = 1e-5  # a row that a hand reaches less often is not stored
+ROW, _NUMBER = 24, 4  # bytes of a packed row (twelve choices), and of its number
 
 
 def pack_rows(learner: CfrTrainer) -> tuple[PolicyRows, PolicyRows]:
-    """The rows of the average play, of who begins and of the other.
+    """Return the rows of the average strategies, of the player who begins and of the other.
 
-    Left out is where a hand only checks, and what it seldom comes to.
+    Rows in which a hand only checks, and rows that it seldom reaches, are left out.
     """
     return _rows(learner, 0), _rows(learner, 1)
 
@@ -58,12 +58,12 @@ def _trimmed(row: bytes) -> bytes:
 
 
 def load_packed_table(cards: HandSizes, tables: tuple[RolePolicy, RolePolicy]) -> RoundTable:
-    """A shipped table as the compiled players take it."""
+    """Return a shipped table in the form of the compiled players."""
     return table_of(round_setup(cards), [*map(_rows_of, tables)])
 
 
 def load_tables(file: Path) -> dict[HandSizes, RoundTable]:
-    """The tables of a file, by the cards of who begins and the other; else raises `ConfigError`."""
+    """Return the tables of a file by hand sizes; raise `ConfigError` if it is damaged."""
     tables = read_tables(file)
     if not tables.mapped_file.is_intact():
         raise ConfigError(f"{file} is damaged: its rows are not those that were written.")
@@ -86,10 +86,10 @@ ROUNDS: tuple[HandSizes, ...] = tuple(
     cards
     for cards in combinations_with_replacement(range(1, max_cards(MIN_PLAYERS) + 1), 2)
     if _MIN_CARDS <= sum(cards) <= _MAX_CARDS
-)  # the rounds that are learned, whoever begins; in larger ones `bayes` is better
+)  # rounds that are trained; in larger ones `bayes` is better
 _ROWS = len(BETS) + 1
 _VALUES = OVERLAP_CLASSES * sum(PROBABILITY_CLASSES + FEATURE_COUNT * bets for bets in range(_ROWS))
-"""Bytes of what is known by one's own cards and the other's."""
+"""Bytes of a policy for one pair of hand sizes."""
 
 
 class TrainingAmount(NamedTuple):
@@ -104,12 +104,12 @@ def train_round(cards: HandSizes, amount: TrainingAmount) -> dict[HandSizes, byt
     buffers = ctypes.create_string_buffer(_VALUES), ctypes.create_string_buffer(_VALUES)
     seed = (_SEED * 16 + cards[0]) * 16 + cards[1]
     if not library().learn_large(*cards, amount.steps, amount.deals, seed, *buffers):
-        raise MemoryError("Not enough memory to learn.")
+        raise MemoryError("Not enough memory for the training.")
     return {cards: buffers[0].raw, cards[::-1]: buffers[1].raw}
 
 
 def install_knowledge(player: RoundPlayer, large_rounds: Mapping[HandSizes, bytes]) -> RoundPlayer:
-    """Give a player the policies of large rounds and return it."""
+    """Install the policies of large rounds in a player and return it."""
     for (player_cards, other), values in large_rounds.items():
         player.large[player_cards][other] = values
     return player

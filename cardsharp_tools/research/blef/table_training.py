@@ -1,7 +1,7 @@
-"""Training tables by steps, kept in a folder: where it was stopped it goes on.
+"""Training of tables by steps, with checkpoints in a folder, from which it resumes.
 
-What a table has learned after so many steps depends on its round and on nothing else: not on the
-order of the rounds, nor on who works on them.
+The result after a number of steps depends on the round alone, and not on the order of the rounds or
+on the workers.
 """
 
 import json
@@ -21,9 +21,9 @@ from cardsharp_tools.research.blef.native import CfrTrainer, HandSizes
 
 FORMAT = 3
 _DEALS = 2_000  # deals of a step
-STEPS = 10  # steps of a task, after which what was learned is kept
+STEPS = 10  # steps of a task, after which a checkpoint is written
 _AT_ONCE = 4
-"""Tasks that a pool has at a time: the states of the largest rounds have two gigabytes each."""
+"""Tasks of a pool at a time: the states of the largest rounds have two gigabytes each."""
 
 _SEED = 1_000_003
 
@@ -32,7 +32,7 @@ ROUNDS: tuple[HandSizes, ...] = tuple(
     for player_cards, other_cards in product(range(1, MAX_CARDS), repeat=2)
     if player_cards + other_cards <= MAX_CARDS
     and (player_cards, other_cards) not in SOLVED_CARD_COUNTS
-)  # the rounds that are trained: too large to be solved, small enough for `sight`
+)  # rounds that are trained: too large to solve, small enough for `table_lookup`
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class CheckpointFolder:
         unfinished.replace(self._file(cards))
 
     def steps(self, cards: HandSizes) -> int:
-        """Return the training steps of a round; raises `ConfigError` for another file format."""
+        """Return the training steps of a round; raise `ConfigError` for another file format."""
         file = self._file(cards)
         if not file.exists():
             return 0
@@ -68,7 +68,7 @@ class CheckpointFolder:
 def _head(line: bytes, cards: HandSizes) -> int:
     head = json.loads(line)
     if (head["format"], tuple(head["cards"])) != (FORMAT, cards):
-        raise ConfigError(f"The checkpoint of {cards} is of another format; begin a new folder.")
+        raise ConfigError(f"The checkpoint of {cards} has another format; use a new folder.")
     return int(head["steps"])
 
 
@@ -137,7 +137,7 @@ def train(
 
 
 def _submit_steps(pool: Executor | None, cards: HandSizes, state: bytes) -> Future[bytes]:
-    """Submit a task to the pool; without a pool run it immediately."""
+    """Submit a task to the pool, or run it immediately without a pool."""
     if pool is not None:
         return pool.submit(train_steps, cards, state)
     future = Future[bytes]()

@@ -1,1 +1,1 @@
-"""Dead Man's Draw: training, the compiled twins, opponents, calibration."""
+"""Research on Dead Man's Draw: training, compiled twins, opponents, bounds."""

@@ -1,4 +1,4 @@
-"""`cardsharp research bounds`: what captain lacks against itself, from below and from above."""
+"""Command `research bounds`: what captain loses to best play, as a lower and an upper bound."""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from cardsharp.analysis.match_analysis import SIDE_COUNT
+from cardsharp.analysis.judged_match import SIDE_COUNT
 from cardsharp.analysis.ratings import Z_95
 from cardsharp.games.deadmansdraw.cards import Card
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
@@ -35,7 +35,7 @@ from cardsharp_tools.research.deadmansdraw.network_training import read_network
 from cardsharp_tools.research.deadmansdraw.run_files import MatchRow, compute_rows
 
 _NOT_NEGATIVE = validators.Number(gte=0)
-_TIMES = validators.Number(gte=1, lte=1000)  # which takes 1.9 GB
+_TIMES = validators.Number(gte=1, lte=1000)  # the maximum takes 1.9 GB
 
 
 class _Trial(Structure):
@@ -45,7 +45,7 @@ class _Trial(Structure):
 
 
 class SideValues(Structure):
-    """`Bounds` of bound.h: what a side makes of a deal, its luck paid for."""
+    """`Bounds` of bound.h: the luck-adjusted results of a side in a deal."""
 
     _fields_ = struct_fields("dddq", "itself stronger best nodes")
 
@@ -54,9 +54,9 @@ class SideValues(Structure):
 class BoundsEngine:
     """Best replies to captain: by a stronger player, and by one that knows the pile.
 
-    What came by luck, captain's short search says by what was `learned`, and from `last` unseen
-    cards on `solver`; it must not give up. Where the second met more than `most` positions, it is
-    given up.
+    Captain's short search with `luck_model` measures the luck, and from `exact_from_cards` unseen
+    cards on `solver` does; it must not give up. The second reply is given up if it has more than
+    `max_positions` positions.
     """
 
     engine: NativeEngine
@@ -70,7 +70,10 @@ class BoundsEngine:
     def from_position(
         self, position: DeadMansDrawPosition, order: Sequence[Card], seed: int
     ) -> list[SideValues]:
-        """From a position on with this order of the pile, for who is to act and for the other."""
+        """Return the values of both sides from a position on, the player to act first.
+
+        `order` is the order of the draw pile.
+        """
         values, numbers = (
             (SideValues * SIDE_COUNT)(),
             (c_int8 * len(order))(*(CARD_NUMBER[card] for card in order)),
@@ -80,7 +83,10 @@ class BoundsEngine:
         return list(values)
 
     def from_match(self, seed: int, pair_number: int, cards: int) -> list[SideValues]:
-        """From where so many cards are unseen in a match of its own; empty where it was over."""
+        """Return the values of both sides of a match, from this number of unseen cards on.
+
+        The list is empty if the match was over before.
+        """
         values, dice = (SideValues * SIDE_COUNT)(), (c_uint64(seed), c_uint64(pair_number))
         remaining = self.engine.library.bounds_of(byref(self._trial), *dice, cards, values)
         return list(values) if remaining else []
@@ -108,7 +114,7 @@ class MatchBounds(MatchRow):
 
 @dataclass(frozen=True, kw_only=True)
 class BoundsOptions(CommandOptions):
-    """From where on, and how much is worked out."""
+    """Options of the bounds: the positions, and the amount of work."""
 
     cards: Annotated[int, Parameter(validator=Positive, help="Unseen cards, at most.")] = 4
     exact_cards: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 4
@@ -118,23 +124,23 @@ class BoundsOptions(CommandOptions):
     ] = 10
     matches: Annotated[int, Parameter(alias="-n", validator=Positive)] = 100
     nodes: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 1_000_000
-    """Positions of a deal above which the bound from above is given up; 0: only from below."""
+    """Positions of a deal above which the upper bound is given up; 0: only the lower bound."""
     seed: Seed = 1
     network: Path | None = None
     """A network to play beside the stronger player's tables, as `train-network` writes it."""
     out: Path | None = None
-    """Keeps each match; the same command goes on with what is there."""
+    """File in which each match is recorded; the same command resumes from it."""
     as_json: Json = False
 
     @property
     def document(self) -> dict[str, object]:
-        """The options as JSON has them."""
+        """Options for a JSON document."""
         names = {"exact_cards": "perfect", "node_factor": "times"}
         return {names.get(name, name): value for name, value in asdict(self).items()}
 
     @property
     def run_key(self) -> str:
-        """The first line of the file: what the gains hang on."""
+        """First line of the file: the options on which the results depend."""
         names = ("cards", "perfect", "times", "nodes", "seed")
         head = {name: self.document[name] for name in names}
         if self.network is not None:
@@ -142,7 +148,10 @@ class BoundsOptions(CommandOptions):
         return json.dumps(head)
 
     def stronger(self) -> SearchLimits:
-        """Of who has so many times the nodes, and for them a longer endgame and more effects."""
+        """Return the limits of the stronger player.
+
+        More nodes, a longer endgame and more effects.
+        """
         usual = SearchLimits()
         if self.node_factor == 1:
             return usual
@@ -155,8 +164,8 @@ class BoundsOptions(CommandOptions):
 def bounds(*, options: BoundsOptions = BoundsOptions()) -> None:
     """Bound what the best reply gains against captain from so many unseen cards on.
 
-    From below by a captain that searches further, from above by one who knows the pile and pays
-    for it; both take either side of each deal.
+    The lower bound is the gain of a captain that searches further. The upper bound is that of a
+    player that knows the draw pile and pays for its luck. Both play either side of each deal.
     """
     engine = require_engine()
     trial = _trial(engine, options)
@@ -213,7 +222,7 @@ def _tell(rows: Sequence[MatchBounds], options: BoundsOptions) -> None:
 
 
 def _points(gained: Sequence[float]) -> dict[str, float]:
-    """The mean in points of 100, with its margin."""
+    """Return the mean in points of 100, with its margin."""
     margin = Z_95 * pstdev(gained) / len(gained) ** 0.5
     return {"points": 100 * fmean(gained), "margin": 100 * margin}
 

@@ -23,14 +23,14 @@ from cardsharp_tools.research.deadmansdraw.native import (
 from cardsharp_tools.research.deadmansdraw.training import WEIGHT_SCALE, Training, TrainingConfig
 from cardsharp_tools.terminal.progress import ProgressBar, track
 
-MAX_PAIRS = 12_000  # decks after which a test that has not ended counts as lost
+MAX_PAIRS = 12_000  # decks after which an undecided test counts as failed
 _STEP = 50
 MIN_GAIN = elo_from_share(0.505)
-"""Of the half difference to the captain: one point in 100, rather than none."""
+"""Elo difference to prove: half the gain over the captain, one point in 100 instead of none."""
 
 
 class CounterWeightTrainer:
-    """Trains from the captain's weights on, and tests what comes out; seeded."""
+    """Trainer that starts from the captain's weights, and tests the result; seeded."""
 
     def __init__(self, engine: NativeEngine, seed: int, matches: int) -> None:
         self.engine, self.seed = engine, seed
@@ -39,7 +39,7 @@ class CounterWeightTrainer:
         )
 
     def train_weights(self, entry: OpponentProfile) -> dict[str, object]:
-        """The document of a weight file against the opponent of an entry."""
+        """Return the document of a weight file against the opponent of an entry."""
         numbers = self.best_reply(self.engine.player_from_figures(entry), entry.name)
         text = dump_weights(
             ValueModel(numbers, load_shipped_network()), {"settings": self.settings.document}
@@ -49,7 +49,10 @@ class CounterWeightTrainer:
     def best_reply(
         self, opponent: NativePlayer, name: str, belief: Structure | None = None
     ) -> "array[int]":
-        """The numbers of a best reply to an opponent, who begins each match with that belief."""
+        """Return the weights of a best reply to an opponent.
+
+        `belief` is the opponent's belief at the start of each match.
+        """
         training = Training(self.engine, self.settings, 1, opponent, belief)
         training.weight_values[:] = array(
             "d", (weight / WEIGHT_SCALE for weight in load_model(WEIGHT_FILE).numbers)

@@ -1,4 +1,4 @@
-"""The exact solver of the engine: what each option is worth where few cards are unseen."""
+"""Exact solver of the compiled engine: the value of each option with few unseen cards."""
 
 import ctypes
 from collections.abc import Mapping
@@ -40,23 +40,23 @@ class NativeOption(ctypes.Structure):
 
 
 class DecisionLoss(ctypes.Structure):
-    """`Loss` of loss.c: what a decision lost, below 0 where the solver gave up."""
+    """`Loss` of loss.c: the loss of a decision, below 0 if the solver gave up."""
 
     _fields_ = struct_fields("iiiidq?", "left pending chosen best loss nodes sampled")
 
     @property
     def kind(self) -> str:
-        """The effect that was answered, or whether it was to draw or to stop."""
+        """Effect that was answered, or the choice between drawing and stopping."""
         return "draw or stop" if self.pending == _NOTHING else SUIT_ORDER[self.pending].value
 
 
 class ExactSolver:
     """Exact solver with a cache that is kept between positions.
 
-    `bits` is the size of the memory, 96 bytes times 2 to its power; a position is given up after
-    `nodes` that had to be worked out. A bonus that may turn out in more than `picks` ways is not
-    exact: so many are tried. Nor is it with `groups`: of the cards of a suit that a Map may offer,
-    one stands for all that bring something.
+    The cache has 96 bytes times 2 to the power `bits`. A position is given up after `nodes`
+    computed positions. A bonus that can turn out in more than `picks` ways is not exact: only that
+    many are sampled. With `groups` the result is not exact either: of the cards of a suit that a
+    Map may offer, one represents all that gain something.
     """
 
     def __init__(
@@ -81,9 +81,9 @@ class ExactSolver:
         self.library.exact_free(self.address)
 
     def option_values(self, position: DeadMansDrawPosition) -> Mapping[Action, float] | None:
-        """Each option of the player to act with its chance; None where it gave up.
+        """Return each option of the player to act with its win probability; None if it gave up.
 
-        Refusing an Oracle's card is left out, being never better than stopping or taking.
+        Refusing an Oracle's card is left out: it is never better than stopping or taking the card.
         """
         options, table = (NativeOption * MAX_OPTIONS)(), native_table(position)
         number = self.library.exact_weigh(self.address, ctypes.byref(table), options)
@@ -116,7 +116,7 @@ def _action(position: DeadMansDrawPosition, code: int) -> Action:
 
 
 def native_table(position: DeadMansDrawPosition) -> _Table:
-    """The position as the engine has it."""
+    """Return the position in the engine's form."""
     pending, top_card = position.pending, position.known_top
     kind = None if pending is None else pending.effect_type
     area = [CARD_NUMBER[card] for card in position.play_area]

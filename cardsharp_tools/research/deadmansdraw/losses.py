@@ -1,4 +1,4 @@
-"""`cardsharp research losses`: what a player loses against perfect play of the last cards."""
+"""Command `research losses`: what a player loses against perfect play of the last cards."""
 
 import json
 from collections import defaultdict
@@ -12,7 +12,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from cardsharp.analysis.match_analysis import SIDE_COUNT
+from cardsharp.analysis.judged_match import SIDE_COUNT
 from cardsharp.analysis.ratings import Z_95
 from cardsharp_tools.cli.console import borderless_table, print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json
@@ -25,7 +25,7 @@ _WORST = 8
 
 
 class LossRow(MatchRow):
-    """A decision with a choice: what it lost as a chance to win, None where that is not known."""
+    """Decision with a choice: its lost win probability, None if it is unknown."""
 
     left: int
     kind: str
@@ -36,28 +36,28 @@ class LossRow(MatchRow):
 
 @dataclass(frozen=True, kw_only=True)
 class LossesOptions(CommandOptions):
-    """Options that select the positions, and how much of them is computed."""
+    """Options that select the positions, and the amount of work."""
 
     player: Annotated[str, Parameter(help="Who plays itself.")] = "captain"
     cards: Annotated[int, Parameter(validator=Positive, help="Unseen cards, at most.")] = 6
     matches: Annotated[int, Parameter(alias="-n", validator=Positive)] = 100
     nodes: Annotated[int, Parameter(validator=Positive, help="Where it gives up.")] = 1_000_000
     picks: Annotated[int, Parameter(validator=Positive)] = 64
-    """Of a bonus that may turn out in more ways, so many are tried; then it is not exact."""
+    """Ways of a bonus above which only this many are sampled; the result is then not exact."""
     seed: Seed = 1
     out: Path | None = None
-    """Keeps each match; the same command goes on with what is there."""
+    """File in which each match is recorded; the same command resumes from it."""
     as_json: Json = False
 
     @property
     def run_key(self) -> str:
-        """The first line of the file: what the losses hang on."""
+        """First line of the file: the options on which the losses depend."""
         names = ("player", "cards", "nodes", "picks", "seed")
         return json.dumps({name: getattr(self, name) for name in names})
 
 
 def losses(*, options: LossesOptions = LossesOptions()) -> None:
-    """Hold each choice with few unseen cards against perfect play, and name the worst kinds."""
+    """Compare each choice with few unseen cards with perfect play, and list the worst kinds."""
     compute_losses = partial(_match_losses, require_engine(options.player), options)
     _tell(
         compute_rows(options.out, options.run_key, LossRow, options.matches, compute_losses),
@@ -85,7 +85,7 @@ def _match_losses(engine: NativeEngine, options: LossesOptions, number: int) -> 
 def summarise(rows: Sequence[LossRow], matches: int) -> dict[str, float]:
     """Summarise the losses: positions, solved and exact ones, mean loss in per cent and margin.
 
-    `points` is the player's loss a match in the solved positions: what perfect play there would
+    `points` is the player's loss per match in the solved positions: what perfect play there would
     gain.
     """
     solved_losses = [row.loss for row in rows if row.loss is not None] or [0.0]
@@ -120,7 +120,7 @@ def _tell(loss_rows: Sequence[LossRow], options: LossesOptions) -> None:
 
 
 def _worst(loss_rows: Sequence[LossRow]) -> list[tuple[str, list[LossRow]]]:
-    """The kinds of decision in which most is lost, in all."""
+    """Return the kinds of decisions with the largest total loss."""
     groups = defaultdict[str, list[LossRow]](list)
     for row in loss_rows:
         groups[f"{row.left} left, {row.kind}"].append(row)

@@ -1,15 +1,18 @@
-"""The engine in C as Python sees it: optional, and tested equal to plain Python.
+"""Engine in C as Python calls it: optional, and tested equal to plain Python.
 
-How a policy plugs in stands in `native/core.h`: a C function from a `Table`, which holds only what
-a player may know, to an action, named by `REGISTER_POLICY`. A player of the engine is a policy;
-`adaptive` besides keeps a book of known opponents, and its belief goes from match to match
-(`native/belief.c`). A call lets go of the interpreter lock, so threads use all cores.
+`native/core.h` describes a policy: a C function from a `Table`, which has only what a player may
+know, to an action. `REGISTER_POLICY` gives it a name. A player of the engine is a policy;
+`adaptive` also has profiles of known opponents, and its belief continues from match to match
+(`native/belief.c`).
+
+The C code gets addresses of Python buffers, so Python must keep these objects alive as long as the
+engine uses them. A call releases the interpreter lock, so that threads use all cores.
 """
 
 import ctypes
 import json
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from functools import cache, cached_property
 from itertools import product
@@ -43,12 +46,6 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SHORT_LIMITS,
     SearchLimits,
 )
-from cardsharp.games.deadmansdraw.strategies.search.network import (
-    FIELDS,
-    HIDDEN_UNITS,
-    OUTPUT_COUNT,
-    ValueNetwork,
-)
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, read_weights
 from cardsharp_tools.executors.strategy_file import is_user_strategy, is_weights_file, load_strategy
@@ -60,12 +57,12 @@ from cardsharp_tools.research.c_library import (
     struct_fields,
     unavailable_reason,
 )
+from cardsharp_tools.research.deadmansdraw.network_weights import float_weights
 
 ADAPTIVE = "adaptive"
 _MAX_ENTRIES, _MAX_WEIGHTS = 32, 16
 _LEARNED = _UNSET = -1.0
 _KINDS = (*SUIT_ORDER, BUST, *VALUE_ORDERS)
-_MAX_WEIGHT = (1 << 15) - 1  # of the 16 bits of a network's weight as it ships
 
 
 class _Limits(ctypes.Structure):
@@ -122,7 +119,10 @@ class _Tempering(ctypes.Structure):
 
 
 class Result(ctypes.Structure):
-    """`Result` of core.h: how a match ended; pairs hold the first player's figure, the second's."""
+    """`Result` of core.h: the end of a match.
+
+    Pairs have the first player's figure, then the second's.
+    """
 
     _fields_ = struct_fields(
         "d....dd", "points scores turns actions busts again luck", *[ctypes.c_int32 * 2] * 4
@@ -131,7 +131,7 @@ class Result(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class NativePlayer:
-    """A player of the engine: its policy, and the book of one who keeps a belief."""
+    """Player of the engine: its policy, and the opponent profiles of one that has a belief."""
 
     policy: int
     belief_book: _Book | None = None
@@ -142,7 +142,7 @@ class NativePlayer:
 
 
 class NativeEngine:
-    """An opened library."""
+    """Opened library of the engine."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
@@ -153,11 +153,11 @@ class NativeEngine:
         self._live_figures: list[_Fitted] = []
 
     def player(self, name: str) -> NativePlayer:
-        """The twin of the strategy `name`; raises `KeyError` where there is none."""
+        """Return the twin of the strategy `name`; raise `KeyError` if there is none."""
         if name == WEIGHT_FILE:
             return self.captain(load_model(WEIGHT_FILE))
         if is_weights_file(name):
-            load_strategy(name)  # says what is wrong with the file, if anything is
+            load_strategy(name)  # raises an error if the file is invalid
             text = read_json_text(Path(name))
             if "opponents" not in json.loads(text):
                 return self.captain(read_weights(text))
@@ -190,11 +190,11 @@ class NativeEngine:
     ) -> NativePlayer:
         """Return captain with its trained weights, or with another network (`native/network.h`).
 
-        The engine keeps a copy for good.
+        The engine never frees its copy of the weights.
         """
         bounds = ctypes.byref(_Limits(*astuple(limits or SearchLimits())))
         if network is None and weights.network is not None:
-            network = _floats_of(weights.network)
+            network = float_weights(weights.network)
         network_address = None if network is None else network.buffer_info()[0]
         return NativePlayer(
             self.library.captain_new(weights.numbers.buffer_info()[0], network_address, bounds)
@@ -209,10 +209,10 @@ class NativeEngine:
         luck_adjusted: bool = False,
         beliefs: Sequence[_Belief | None] | None = None,
     ) -> list[tuple[Result, Result]]:
-        """The pairs of those consecutive numbers: each deck twice, with the seats swapped.
+        """Return the pairs of these consecutive numbers: each deck twice, with the seats swapped.
 
-        The players think what `beliefs` say, and keep in them what they see; without, they begin
-        as strangers.
+        The players begin with `beliefs` and update them by what they see. Without them, they know
+        nothing of each other at the start.
         """
         tempering = ctypes.byref(self._tempering) if luck_adjusted else None
         policies = (ctypes.c_void_p * 2)(*(player.policy for player in players))
@@ -232,11 +232,11 @@ class NativeEngine:
 
     @cached_property
     def luck_judge(self) -> NativePlayer:
-        """Captain's short search, which says what was luck."""
+        """Captain's short search, which measures the luck."""
         return self.captain(load_model(WEIGHT_FILE), SHORT_LIMITS)
 
     def _policy(self, name: str) -> int:
-        """The address of the policy that a C file registered under `name`."""
+        """Return the address of the policy that a C file registered under `name`."""
         address: int | None = self.library.find_policy(name.encode())
         if not address:
             raise KeyError(name)
@@ -272,34 +272,12 @@ class NativeEngine:
 
 
 def first_player_share(pair: Iterable[Result]) -> float:
-    """The first player's share of the points of a pair."""
+    """Return the first player's share of the points of a pair."""
     return fmean(match.points for match in pair)
 
 
-def quantised(weights: Iterable[float]) -> ValueNetwork:
-    """The network as it ships, in 16 bits: a weight beyond them, of which few are, stops there."""
-    numbers = (round(weight * scale) for weight, scale in zip(weights, _ones(), strict=True))
-    return ValueNetwork(
-        array("h", (max(-_MAX_WEIGHT, min(number, _MAX_WEIGHT)) for number in numbers))
-    )
-
-
-@cache
-def _floats_of(network: ValueNetwork) -> "array[float]":
-    """A network's weights as they were learned, but for rounding."""
-    pairs = zip(network.numbers, _ones(), strict=True)
-    return array("f", (number / scale for number, scale in pairs))
-
-
-def _ones() -> Iterator[int]:
-    """Yield the fixed-point value of 1.0 for each weight."""
-    for _ in range(OUTPUT_COUNT):
-        for field in FIELDS.values():
-            yield from (1 << field.fraction_bits for _ in range(field.rows * HIDDEN_UNITS))
-
-
 def _figures(entry: OpponentProfile) -> _Fitted:
-    """The figures of an entry; negative where it names a strategy, or nothing."""
+    """Return the figures of a profile; negative if it names a strategy, or has none."""
     stops = (
         entry.stop_model
         if isinstance(entry.stop_model, tuple)
@@ -319,13 +297,16 @@ def _figures(entry: OpponentProfile) -> _Fitted:
 
 @cache
 def load_engine() -> NativeEngine | None:
-    """The engine of this machine, None without a compiler; raises `ConfigError` if that fails."""
+    """Return the engine of this machine, None without a compiler.
+
+    Raise `ConfigError` if it fails.
+    """
     library = load_library(Path(__file__).parent / "native")
     return None if library is None else NativeEngine(library)
 
 
 def require_engine(*players: str) -> NativeEngine:
-    """The engine, for a command that needs it and these players; else raises `ConfigError`."""
+    """Return the engine for a command that needs it and these players; raise `ConfigError`."""
     engine = load_engine()
     if engine is None:
         raise ConfigError(f"This needs the compiled engine. {unavailable_reason()}")
@@ -339,9 +320,9 @@ def require_engine(*players: str) -> NativeEngine:
 
 @cache
 def native_player(name: str) -> NativePlayer | None:
-    """The compiled twin of a strategy, None where there is none or no compiler."""
+    """Return the compiled twin of a strategy, None if there is none or no compiler."""
     if is_user_strategy(name) and not is_weights_file(name):
-        return None  # for which nothing need be compiled
+        return None  # checked first, so that nothing is compiled for it
     engine = load_engine()
     try:
         return None if engine is None else engine.player(name)

@@ -23,12 +23,13 @@ from cardsharp_tools.cli.options import CommandOptions
 from cardsharp_tools.lab.options import Positive, Seed
 from cardsharp_tools.research.c_library import declare_function, struct_fields
 from cardsharp_tools.research.deadmansdraw.exact_solver import ExactSolver
-from cardsharp_tools.research.deadmansdraw.native import NativeEngine, quantised, require_engine
+from cardsharp_tools.research.deadmansdraw.native import NativeEngine, require_engine
+from cardsharp_tools.research.deadmansdraw.network_weights import quantised
 from cardsharp_tools.research.deadmansdraw.run_files import load_checkpoint, save_checkpoint
 from cardsharp_tools.terminal.progress import ProgressBar
 
-_MAX_EXAMPLES = 1600  # of one match, as in reply.c
-_REPLAY_BATCHES = 8  # batches that are learned from each time
+_MAX_EXAMPLES = 1600  # maximum examples of one match, as in reply.c
+_REPLAY_BATCHES = 8  # batches in the replay buffer
 
 
 class _Reply(ctypes.Structure):
@@ -38,7 +39,7 @@ class _Reply(ctypes.Structure):
 
 
 class Example(ctypes.Structure):
-    """`Example` of network.h, and what was `Seen` of it."""
+    """`Example` of network.h, with the `Seen` that belongs to it."""
 
     _fields_ = struct_fields(
         ".hhhhhfff", "keys part left lead lying known odds target weight", ctypes.c_int16 * SUITS
@@ -47,7 +48,7 @@ class Example(ctypes.Structure):
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkOptions(CommandOptions):
-    """A course: equal ones give equal networks, whether or not they were stopped on the way."""
+    """Options of a network training. Equal ones give equal networks, even after interruptions."""
 
     matches: Annotated[int, Parameter(validator=Positive, help="Against the tables.")] = 36_000
     batch: Annotated[int, Parameter(validator=Positive, help="Matches of one network.")] = 3000
@@ -59,7 +60,7 @@ class NetworkOptions(CommandOptions):
 
     @property
     def document(self) -> dict[str, object]:
-        """The options as files have them."""
+        """Options for a file."""
         names = {"learning_rate": "pace", "td_lambda": "trust"}
         return {names.get(name, name): value for name, value in asdict(self).items()}
 
@@ -92,7 +93,7 @@ def network(
 
 
 class NetworkTraining:
-    """A training under way: the network, what its descent keeps, and the last examples."""
+    """Running training: the network, the optimiser's state, and the latest examples."""
 
     def __init__(self, engine: NativeEngine, options: NetworkOptions) -> None:
         self.engine, self.options = engine, options
@@ -105,7 +106,10 @@ class NetworkTraining:
         library.descent_begin(self.optimiser_state.buffer_info()[0], options.seed)
 
     def train_batch(self) -> "array[float]":
-        """Play a batch and train on the latest; return the mean squared errors, captain's last."""
+        """Play a batch and train on the latest ones.
+
+        Return the mean squared errors, captain's last.
+        """
         self.replay_buffer = [*self.replay_buffer[1 - _REPLAY_BATCHES :], self._played()]
         examples, errors = b"".join(self.replay_buffer), array("d", (0.0, 0.0))
         rate = self.options.learning_rate / 15 ** (self.matches_played / self.options.matches)
@@ -117,7 +121,7 @@ class NetworkTraining:
         return errors
 
     def _played(self) -> bytes:
-        """The examples of a batch, as C has them."""
+        """Return the examples of a batch in C's form."""
         engine, batch = self.engine, self.options.batch
         examples = (Example * (_MAX_EXAMPLES * batch))()
         limits = SearchLimits(endgame_cards=0)
@@ -136,7 +140,7 @@ class NetworkTraining:
         return bytes(memoryview(examples)[:example_count])
 
     def save(self, path: Path) -> None:
-        """Write all of it."""
+        """Write the complete state of the training."""
         if self.matches_played >= self.options.matches:
             self.replay_buffer = []
         sizes = [*map(len, self.replay_buffer)]
@@ -144,7 +148,7 @@ class NetworkTraining:
         save_checkpoint(path, head, (self.optimiser_state.tobytes(), *self.replay_buffer))
 
     def restore(self, path: Path) -> None:
-        """Go on from a file, where it is there."""
+        """Resume from a file, if it exists."""
         head, file = load_checkpoint(path, "course", self.options.document)
         if head:
             self.optimiser_state = array(
@@ -155,12 +159,15 @@ class NetworkTraining:
 
 
 def read_network(path: Path) -> ValueNetwork:
-    """The network that a course keeps, 0 where no example moved it; raises `ConfigError`."""
+    """Return the network of a training's file.
+
+    A weight that no example has changed is 0. Raises `ConfigError` for an invalid file.
+    """
     with path.open("rb") as file:
         file.readline()
         numbers = array("f", file.read(require_engine().library.descent_size()))
     if len(numbers) < 4 * WEIGHT_COUNT:
-        raise ConfigError(f"{path} keeps no course of such networks. Train one anew.")
+        raise ConfigError(f"{path} is not a training of such a network; train a new one.")
     learned, squares = numbers[:WEIGHT_COUNT], numbers[3 * WEIGHT_COUNT : 4 * WEIGHT_COUNT]
     return quantised(
         weight if moved else 0.0 for weight, moved in zip(learned, squares, strict=True)

@@ -1,7 +1,7 @@
 """`cardsharp research test-opponent-model`: gains and losses of the strategy `adaptive`.
 
-Eight opponents that nobody has met, and who pretends; twins of `native/style.c` and
-`native/mimic.c`.
+The opponents are eight unknown ones and some that pretend to be another player. Their compiled
+twins are `native/style.c` and `native/mimic.c`.
 """
 
 from collections.abc import Iterator
@@ -57,11 +57,11 @@ from cardsharp_tools.research.deadmansdraw.native import (
 
 
 class StopRulePlayer(NamedTuple):
-    """A player by a rule: it stops once any bound is reached; 0 stands for none.
+    """Player by a rule: it stops once any bound is reached; 0 means no bound.
 
-    The bounds are cards that lie there, points to gain, and the per cent of unseen cards that bust;
-    they are `behind` steps further off where the opponent leads. Of its answers it likes the
-    dearest, the cheapest, the first suit's or the last's best.
+    The bounds are the cards in the play area, the points to gain, and the per cent of unseen cards
+    that bust. They are `behind` steps higher if the opponent leads. `likes` decides between
+    answers: the highest card, the lowest, or the first or last suit.
     """
 
     cards: int
@@ -72,8 +72,8 @@ class StopRulePlayer(NamedTuple):
     oracle: int
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
-        """The action of the style."""
-        return DeadMansDrawDecision(self._action(position), "It is its style.")
+        """Return the action by the rule."""
+        return DeadMansDrawDecision(self._action(position), "The rule of this player.")
 
     def _action(self, position: DeadMansDrawPosition) -> Action:
         pending = position.pending
@@ -112,7 +112,7 @@ HELD_OUT_OPPONENTS = {
     "chaser": StopRulePlayer(3, 0, 0, 1, 3, 1),
     "careful": StopRulePlayer(0, 0, 25, 1, 3, 1),
     "mixed": StopRulePlayer(5, 9, 35, 0, 1, 1),
-}  # the last four were held out: nothing was chosen by what came out against them
+}  # the last four were held out: no choice was made by results against them
 
 
 class _Style(Structure):
@@ -122,7 +122,7 @@ class _Style(Structure):
 
 
 def held_out_player(engine: NativeEngine, style: StopRulePlayer) -> NativePlayer:
-    """The compiled player of a style."""
+    """Return the compiled player of a rule."""
     return NativePlayer(declare_function(engine.library.style_new, "P", "P")(byref(_Style(*style))))
 
 
@@ -135,7 +135,7 @@ def switching_player(engine: NativeEngine, first: str, second: str, turns: int) 
 _ENOUGH = validators.Number(gte=MIN_MATCHES)
 _PRETENDED = ("champion", "draw-3", "example-node")
 _TURNS = 8
-_SERIES = 3  # pairs of matches through which an opponent is remembered
+_SERIES = 3  # pairs of matches during which an opponent is remembered
 Row = tuple[str, str, list[float]]
 
 
@@ -158,7 +158,10 @@ def test_opponent_model(
     *,
     options: ModelTestOptions = ModelTestOptions(),  # noqa: PT028 - a command, no test
 ) -> None:
-    """Tell how many points more than captain `adaptive` makes; of a best reply, more than 50."""
+    """Print how many points more than captain `adaptive` makes.
+
+    For a best reply, print how many points more than 50 it makes.
+    """
     rows = []
     for name, stage, gains in ModelTest(require_engine(), options).rows():
         gain, margin = 100 * fmean(gains), 100 * Z_95 * pstdev(gains) / sqrt(len(gains))
@@ -172,7 +175,7 @@ def test_opponent_model(
 
 
 class ModelTest:
-    """The players, and what they make."""
+    """Test with its players, and their results."""
 
     def __init__(self, engine: NativeEngine, options: ModelTestOptions) -> None:
         self.engine, self.options = engine, options
@@ -186,7 +189,7 @@ class ModelTest:
             yield from ways[self.options.mode](name)
 
     def player(self, name: str) -> NativePlayer:
-        """A stranger, or a strategy of ours."""
+        """Return a held-out opponent, or a strategy of ours."""
         style = HELD_OUT_OPPONENTS.get(name)
         return self.engine.player(name) if style is None else held_out_player(self.engine, style)
 
@@ -206,7 +209,7 @@ class ModelTest:
         yield f"{name}, in the next matches captain", "", gains
 
     def _ideal(self, name: str) -> Iterator[Row]:
-        """Yield the ideal result: a player trained on the opponent itself, free of charge."""
+        """Yield the ideal result: of a player that was trained against the opponent itself."""
         other = self.player(name)
         special = self.engine.captain(
             ValueModel(self.counter_weights.best_reply(other, name), load_shipped_network())
@@ -214,7 +217,7 @@ class ModelTest:
         yield name, "trained on it", self.gain_over_captain(special, other)
 
     def _reply(self, name: str) -> Iterator[Row]:
-        """Yield the result of a best reply to the player, which keeps a fresh belief each time."""
+        """Yield the result of a best reply to the player, whose belief is always fresh."""
         knowing, stage = (
             self.trained_player(name) if name in HELD_OUT_OPPONENTS else (self.adaptive, "")
         )
@@ -272,7 +275,7 @@ class ModelTest:
 
 
 def observed_match(player: Strategy, seed: int) -> OpponentMatch:
-    """A match of a player against the captain, as it shows the player."""
+    """Return a match of a player against the captain, with the player's decisions."""
     dice = Random(seed)
     match, chance = match_from_state(deal_state(dice)), random_card_picker(dice)
     players = (build(WEIGHT_FILE, dice), player)

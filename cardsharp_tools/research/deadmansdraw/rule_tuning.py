@@ -24,7 +24,7 @@ from cardsharp_tools.research.deadmansdraw.native import (
 from cardsharp_tools.research.deadmansdraw.native import Result as Played
 from cardsharp_tools.terminal.progress import ProgressBar
 
-_FIRST_DECKS = 200  # on which all rules meet
+_FIRST_DECKS = 200  # decks on which all rules are compared
 _CHOICES = {"draw": range(2, 10), "treasure": range(0, 21, 2), "sword": range(7)}
 
 
@@ -36,7 +36,7 @@ class RuleParameters(Structure):
 
 @dataclass(frozen=True, kw_only=True)
 class RuleOptions(CommandOptions):
-    """Against whom, and on how many decks."""
+    """Options of the search: the opponent, and the number of decks."""
 
     opponent: Annotated[str, Parameter(help="Whom it is to beat.")] = "champion"
     pairs: Annotated[int, Parameter(validator=Positive, help="Decks of the last round.")] = 20_000
@@ -45,10 +45,10 @@ class RuleOptions(CommandOptions):
 
 
 def tune_rule(*, options: RuleOptions = RuleOptions()) -> None:
-    """Find the numbers with which the rule does best, and measure them without luck.
+    """Find the best numbers of the rule, and measure them with luck adjustment.
 
-    All rules meet on few decks, and the better half of them again on twice as many; each round has
-    fresh decks, and so have the points of the rule that is left.
+    All rules play on few decks, and the better half of them again on twice as many, and so on. Each
+    round has new decks, and so does the final measurement of the remaining rule.
     """
     engine, dice = require_engine(options.opponent), Random(options.seed)
     opponent, decks = engine.player(options.opponent), _FIRST_DECKS

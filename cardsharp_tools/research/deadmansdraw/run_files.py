@@ -1,4 +1,4 @@
-"""Files from which a long command goes on: what it has found match by match, and checkpoints."""
+"""Files from which a long command resumes: results by match, and checkpoints."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -31,8 +31,8 @@ def compute_rows(
 ) -> list[Row]:
     """Return the rows of matches; missing rows are computed and appended to `path`.
 
-    The file begins with the `head`, on which its rows hang. Raises `ConfigError` where it is of
-    another run, or none of these.
+    The file begins with `head`, the options on which its rows depend. Raises `ConfigError` if the
+    file belongs to another run, or has other rows.
     """
     rows = [] if path is None else _read(path, run_key, row_class)
     first = max((row.match for row in rows), default=-1) + 1
@@ -52,27 +52,27 @@ def _read(path: Path, head: str, row: type[Row]) -> list[Row]:
         path.write_text(f"{head}\n", "utf-8")
     first, *lines = read_text(path).text.rpartition("\n")[0].split("\n")
     if first != head:
-        raise ConfigError(f"{path} is of another run: {first}. Give another file.")
+        raise ConfigError(f"{path} belongs to another run: {first}. Give another file.")
     try:
         return [row.model_validate_json(line) for line in lines]
     except ValidationError:
-        raise ConfigError(f"{path} does not hold what this finds; give another file.") from None
+        raise ConfigError(f"{path} does not have these results; give another file.") from None
 
 
 def save_checkpoint(path: Path, header: object, parts: Iterable[bytes]) -> None:
-    """Write a checkpoint; the previous file stays until the new one is complete."""
+    """Write a checkpoint; the previous file remains until the new one is complete."""
     unfinished = path.with_suffix(".part")
     unfinished.write_bytes(b"".join((json.dumps(header).encode(), b"\n", *parts)))
     unfinished.replace(path)
 
 
 def load_checkpoint(path: Path, name: str, expected: object) -> tuple[dict[str, Any], BytesIO]:
-    """The head of a checkpoint and what is below it; both empty where there is none.
+    """Return the header and the rest of a checkpoint; both are empty if there is no file.
 
-    Raises `ConfigError` where its head has another `name` than `of`.
+    Raises `ConfigError` if the header has another value of `name` than `expected`.
     """
     file = BytesIO(path.read_bytes() if path.exists() else b"{}")
     head = json.loads(file.readline())
     if head and head[name] != expected:
-        raise ConfigError(f"{path} is of another run: {name} {head[name]}. Name another file.")
+        raise ConfigError(f"{path} belongs to another run: {name} {head[name]}. Give another file.")
     return head, file

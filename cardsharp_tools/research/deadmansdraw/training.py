@@ -1,4 +1,4 @@
-"""`cardsharp research train`: how the captain learns, from matches against itself or an opponent.
+"""Command `research train`: captain's training, by matches against itself or an opponent.
 
 Matches are played a batch at a time with the same weights, so that any number of threads gives
 the same result; the weights then follow the batch's samples in the order of their matches. Each
@@ -40,25 +40,24 @@ from cardsharp_tools.research.deadmansdraw.native import (
 )
 from cardsharp_tools.research.deadmansdraw.run_files import load_checkpoint, save_checkpoint
 
-WEIGHT_SCALE = 65536  # a learned number is a whole multiple of one of so many parts
-INITIAL_SQUARED_GRADIENTS = (
-    0.01  # the sums of squared gradients begin here: no first step is a leap
-)
-MAX_SAMPLES = 400  # of one match, as in train.h
-CHECKPOINT_COUNT = 20  # in a training
-MEASURED_PAIRS = 500  # decks against the champion, as a training goes on
-FAST_LIMITS = SearchLimits(max_second_draws=-1, endgame_cards=0)  # as they search while they learn
+WEIGHT_SCALE = 65536  # a weight is an integer multiple of 1 / WEIGHT_SCALE
+INITIAL_SQUARED_GRADIENTS = 0.01  # initial sums, so that the first steps are not too large
+MAX_SAMPLES = 400  # maximum samples of one match, as in train.h
+CHECKPOINT_COUNT = 20  # checkpoints of a training
+MEASURED_PAIRS = 500  # decks against the champion at each checkpoint
+# limits of the search during training
+FAST_LIMITS = SearchLimits(max_second_draws=-1, endgame_cards=0)
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig(CommandOptions):
-    """A training.
+    """Settings of a training.
 
-    `rate_first` to `rate_last` is the step size, falling geometrically. `trust` is how much of a
-    target comes from what happened later in the match, `exploration` how often a turn goes on
-    though stopping looks better. The weights are the average over the last part of the course,
-    from `average_from` on. With an `opponent` its turns are played by its own rule and `replies`
-    of them are tried for one target.
+    The step size falls geometrically from `rate_first` to `rate_last`. `trust` is the share of a
+    target that comes from later events of the match. `exploration` is the probability to draw on
+    although stopping looks better. The result is the average of the weights over the last part of
+    the training, from `average_from` on. With an `opponent`, its turns are played by its own rule,
+    and `replies` of them are sampled for one target.
     """
 
     matches: Annotated[int, Parameter(help="Matches against itself, whole batches.")] = 60_000
@@ -80,7 +79,7 @@ class TrainingConfig(CommandOptions):
 
     @property
     def document(self) -> dict[str, object]:
-        """The fields as files have them."""
+        """Fields for a file."""
         names = {"td_lambda": "trust", "averaging_start": "average_from"}
         return {names.get(name, name): value for name, value in asdict(self).items()}
 
@@ -90,7 +89,7 @@ class TrainingConfig(CommandOptions):
         return self.matches // self.batch
 
     def rate(self, batch: int) -> float:
-        """The step size of a batch."""
+        """Return the step size of a batch."""
         progress = batch / self.batch_count
         return self.rate_first * float((self.rate_last / self.rate_first) ** progress)
 
@@ -100,7 +99,7 @@ class TrainingConfig(CommandOptions):
 
 
 def _round_to_int(number: float) -> int:
-    """A weight as the search reads it."""
+    """Return a weight as the search reads it."""
     return floor(number * WEIGHT_SCALE + 0.5)
 
 
@@ -125,11 +124,11 @@ class _Sample(ctypes.Structure):
 
 
 class Training:
-    """A training under way: weights, their summed squared gradients, and the sum for the average.
+    """Running training: weights, their summed squared gradients, and the sum for the average.
 
     Batches are played in threads, which do not hold the interpreter's lock. An opponent with a
-    belief begins each match with that `belief`; raises `KeyError` for one that the engine does not
-    know.
+    belief begins each match with `belief`. Raises `KeyError` for an opponent that the engine does
+    not have.
     """
 
     def __init__(
@@ -158,11 +157,11 @@ class Training:
         declare_function(self.library.learn, "PPPPqd", "")
 
     def weights(self) -> "array[int]":
-        """The weights of this moment."""
+        """Return the current weights."""
         return array("i", map(_round_to_int, self.weight_values))
 
     def average(self) -> "array[int]":
-        """The average weights; those of this moment where none count yet."""
+        """Return the average weights, or the current ones if none count yet."""
         if not self.averaged_batches:
             return self.weights()
         return array(
@@ -170,7 +169,7 @@ class Training:
         )
 
     def train_batch(self) -> None:
-        """Play the next batch and learn from it."""
+        """Play the next batch and train with it."""
         weights = self.weights()
         self._play(weights)
         self._learn(weights, self.settings.rate(self.batches))
@@ -194,7 +193,10 @@ class Training:
         )
 
     def restore(self, path: Path) -> None:
-        """Go on from a checkpoint, where there is one; raises `ConfigError` for another's."""
+        """Resume from a checkpoint, if there is one.
+
+        Raise `ConfigError` if it is another training's.
+        """
         head, file = load_checkpoint(path, "settings", self.settings.document)
         if head:
             for part in (self.weight_values, self.squared_gradients, self.weight_sums):
@@ -217,13 +219,13 @@ class Training:
                 ctypes.byref(self.sample_counts, places[0] * ctypes.sizeof(ctypes.c_int32)),
             )
 
-        # In consecutive shares, small enough that no worker waits long.
+        # Consecutive shares, small enough that no worker waits long for the last one.
         batch, size = self.settings.batch, max(1, self.settings.batch // (4 * self.workers))
         with ThreadPoolExecutor(self.workers) as pool:
             list(pool.map(play, (range(batch)[at : at + size] for at in range(0, batch, size))))
 
     def _learn(self, weights: "array[int]", rate: float) -> None:
-        """Learn in the order of the matches, so that the number of workers has no effect."""
+        """Update the weights in the order of the matches; the number of workers has no effect."""
         for place in range(self.settings.batch):
             self.library.learn(
                 self.weight_values.buffer_info()[0],
@@ -243,10 +245,10 @@ def run_training(
     checkpoint: Path | None = None,
     on_checkpoint: Callable[[int, "array[int]"], None] = lambda _matches, _numbers: None,
 ) -> "array[int]":
-    """The weights that a training with these settings ends with, however it is run.
+    """Return the weights at the end of a training; the means of running it have no effect.
 
-    `watch` is called at every checkpoint with the number of matches played and the weights that
-    would come out now. Raises `ConfigError` where the checkpoint is of another training.
+    `on_checkpoint` is called at every checkpoint with the number of matches, and the weights that
+    would be the result now. Raises `ConfigError` if the checkpoint is of another training.
     """
     training = Training(engine, settings, workers)
     if checkpoint is not None:
@@ -263,11 +265,11 @@ def run_training(
 
 @dataclass(frozen=True)
 class TrainOutputOptions(CommandOptions):
-    """Output of the training and the workers that run it."""
+    """Output of the training, and its workers."""
 
-    out: Annotated[Path, Parameter(help="Where the weights are written.")] = Path("captain.json")
+    out: Annotated[Path, Parameter(help="File for the weights.")] = Path("captain.json")
     checkpoint: Annotated[
-        Path | None, Parameter(help="Kept while learning; the same command goes on from it.")
+        Path | None, Parameter(help="Checkpoint file; the same command resumes from it.")
     ] = None
     expected_file: Annotated[
         Path | None,
@@ -279,11 +281,11 @@ class TrainOutputOptions(CommandOptions):
 def main(
     settings: TrainingConfig = TrainingConfig(), options: TrainOutputOptions = TrainOutputOptions()
 ) -> None:
-    """Train, print how it goes, and write the weights with where they come from."""
+    """Train, print the progress, and write the weights with their provenance."""
     engine, began = require_engine(*filter(None, (settings.opponent,))), time.monotonic()
 
     def watch(matches: int, numbers: "array[int]") -> None:
-        """Measure weights in the course of the training, and say how far it is."""
+        """Measure the weights during the training, and print the progress."""
         took = timedelta(seconds=round(time.monotonic() - began))
         players = engine.captain(ValueModel(numbers), FAST_LIMITS), engine.player("champion")
         shares = [
@@ -312,8 +314,8 @@ def main(
     _say(f"The weights are in {options.out}.")
     if options.expected_file is not None:
         if read_weights(read_json_text(options.expected_file)).numbers != numbers:
-            raise SystemExit(f"These are not the numbers of {options.expected_file}.")
-        _say(f"The numbers are those of {options.expected_file}, every one.")
+            raise SystemExit(f"The weights differ from those of {options.expected_file}.")
+        _say(f"All weights equal those of {options.expected_file}.")
 
 
 def _say(line: str) -> None:

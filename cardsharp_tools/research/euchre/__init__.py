@@ -1,1 +1,1 @@
-"""Euchre: the compiled engine, studies of strength and time, recorded decisions judged."""
+"""Research on Euchre: the compiled engine."""

@@ -1,4 +1,4 @@
-"""The compiled engine as a strategy."""
+"""Compiled engine of Euchre as a strategy."""
 
 import ctypes
 from functools import cache
@@ -29,7 +29,7 @@ MAX_BATCH = 1024
 
 
 class _Open(ctypes.Structure):
-    """The open part of a deal, as `Open` in engine.c."""
+    """Public part of a deal, as `Open` in engine.c."""
 
     _fields_ = struct_fields(
         "ii..ii.i..",
@@ -53,7 +53,10 @@ class _NativeAnswer(ctypes.Structure):
 
 
 class NativeEuchreStrategy:
-    """`pimc` compiled: equal answers and figures without reasons; else raises `RuntimeError`."""
+    """Compiled `pimc`: the same answers and values, without reasons.
+
+    Raises `RuntimeError` if it cannot be compiled.
+    """
 
     def __init__(self, effort: SearchBudget | None = None) -> None:
         loaded = library()
@@ -97,7 +100,7 @@ class NativeEuchreStrategy:
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """The compiled engine, None if there is no compiler or it is off; raises `ConfigError`."""
+    """Return the compiled engine, None without a compiler or if disabled; raise `ConfigError`."""
     loaded = load_library(Path(__file__).parent / "native")
     if loaded is not None:
         loaded.euchre_begin()
@@ -120,7 +123,7 @@ def _open(table: PublicState) -> _Open:
 
 
 def _action_of(question: DecisionType, number: int) -> Action:
-    """The action that a number of the engine stands for."""
+    """Return the action that a number of the engine stands for."""
     match question:
         case DecisionType.BID:
             return Bid(number % _ALONE - 1, number >= _ALONE) if number else PASS

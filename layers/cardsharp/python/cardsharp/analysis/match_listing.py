@@ -1,19 +1,19 @@
-"""The matches of one game among those of a match log, which holds matches of any."""
+"""Listing of one game's matches in a match log that holds matches of all games."""
 
 from cardsharp.analysis.replay import header_of, read_error_of
 from cardsharp.play import catalog
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus
 
-MAX_READ = 100_000  # headers that are read at most
+MAX_READ = 100_000  # headers that one listing reads at most
 _FIRST_READ = 20
 _GROWTH = 10
 
 
 def is_match_of(game: Game | None, record: MatchRecord) -> bool:
-    """Return whether a match can be read and is of that game, or of any mounted one for None.
+    """Return True if a match can be read and is of this game, or of any game for None.
 
-    A match whose worker has not described it yet is of no game.
+    A match whose worker has not written its header yet belongs to no game.
     """
     if read_error_of(record) is not None or not record.header:
         return False
@@ -31,10 +31,10 @@ def newest_matches(
     limit: int,
     max_read: int = MAX_READ,
 ) -> list[MatchRecord]:
-    """Return the newest `limit` readable matches of a game, however many others lie between.
+    """Return the newest `limit` readable matches of a game.
 
-    A log can only be asked for its newest matches, whatever their game. So it is asked for more
-    and more of them, for `max_read` at most.
+    A log can only list its newest matches of all games. Therefore this function requests more and
+    more of them, at most `max_read`, until enough are of the game.
     """
     size = min(max(limit, _FIRST_READ), max_read)
     while True:

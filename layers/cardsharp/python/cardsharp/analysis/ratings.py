@@ -1,9 +1,12 @@
-"""Ratings in Elo points: of one player against others whose rating is known, and of all at once.
+"""Elo ratings: of one player against rated opponents, or of all players at once.
 
-The Bradley-Terry model, fitted by maximum likelihood: a player's rating is the one at which as many
-points were expected as it made. What libraries of rating offer either goes from match to match, and
-depends on their order, or knows neither a rating that is fixed nor matches that are alike because
-they are of one deal; so an interval here is of the pairs, where a duel is dealt in pairs.
+The ratings follow the Bradley-Terry model, fitted by maximum likelihood: a player's rating is the
+one at which the expected points equal the points that it scored.
+
+No rating library fits this purpose. Some update ratings match by match, so that the result depends
+on the order. Others can neither hold a rating fixed nor take into account that matches of one deal
+are alike. Here a confidence interval is computed from pairs of matches, because a duel is dealt in
+pairs.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,12 +18,12 @@ Z_95 = 1.959964  # standard errors to each side of a mean that hold 95 %
 ELO_SCALE = 400  # Elo points by which the odds of two players differ tenfold
 MEAN_RATING = 1000.0  # the mean of the ratings of a ladder's players: the anchor of all others
 _LOGIT = ELO_SCALE / log(10)  # Elo points of a unit of the logistic distribution
-_FARTHEST = 8 * ELO_SCALE  # how far from every opponent a rating is looked for
-_STILL = 0.01  # Elo points; ratings that move by less have been found
+_MAX_DISTANCE = 8 * ELO_SCALE  # Elo points from the opponents to the ends of the search range
+_TOLERANCE = 0.01  # Elo points; the iteration ends when ratings move by less
 
 
 def expected_score(rating_difference: float) -> float:
-    """The share of the points that is expected at an Elo difference."""
+    """Return the expected share of the points at this difference of Elo ratings."""
     return 1 / (1 + 10 ** (-rating_difference / ELO_SCALE))
 
 
@@ -45,26 +48,30 @@ class PairScore:
 
     @property
     def reversed(self) -> "PairScore":
-        """The same as the opponent saw it."""
+        """Same score from the opponent's side."""
         rest = self.pairs - self.points
         return PairScore(self.pairs, rest, rest - self.points + self.points_squared)
 
     @property
     def with_prior_pair(self) -> "PairScore":
-        """With one pair more, in which anything happened: nobody is infinitely strong."""
+        """Score with one more pair, a virtual one with half the points.
+
+        In it each of the four outcomes of two matches is equally likely. Without it, the rating of
+        a player who won or lost every match would be infinite.
+        """
         return PairScore(self.pairs + 1, self.points + 0.5, self.points_squared + 0.375)
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """Elo points, and how far from them the true ones may lie with 95 % confidence."""
+    """Elo rating, with the margin of its 95 % confidence interval."""
 
     value: float
     margin: float
 
     @property
     def rounded(self) -> "Rating":
-        """In whole points."""
+        """Rating and margin in whole points."""
         return Rating(round(self.value), round(self.margin))
 
     def __str__(self) -> str:
@@ -79,19 +86,21 @@ def rating_of(
 ) -> Rating:
     """Return the rating of a player from its scores against opponents with these ratings.
 
-    `use_prior` adds a drawn-out prior pair to each score, so that no rating is infinite. The
-    search begins at `initial_guess` if that is set. Raises `ValueError` if there are no scores.
+    `use_prior` adds a virtual tied pair to each score, so that no rating is infinite. The search
+    begins at `initial_guess` if it is set. Raises `ValueError` if there are no scores.
     """
     scores = [
         (rating, score.with_prior_pair if use_prior else score)
         for rating, score in scores_by_opponent
     ]
     if not scores:
-        raise ValueError("Nobody was met.")
-    low = min(rating for rating, _ in scores) - _FARTHEST
-    high = max(rating for rating, _ in scores) + _FARTHEST
+        raise ValueError("A rating needs at least one opponent.")
+    low = min(rating for rating, _ in scores) - _MAX_DISTANCE
+    high = max(rating for rating, _ in scores) + _MAX_DISTANCE
     at = (low + high) / 2 if initial_guess is None else initial_guess
     points = fsum(score.points for _, score in scores)
+    # Newton's method, inside a bracket that holds the solution. A step that leaves the bracket, or
+    # one where all expected scores are 0 or 1 and the slope vanishes, is replaced by bisection.
     while True:
         shares = [(score.pairs, expected_score(at - rating)) for rating, score in scores]
         missing = points - fsum(pairs * share for pairs, share in shares)
@@ -101,12 +110,16 @@ def rating_of(
         if not low < at + step < high:
             step = (low + high) / 2 - at
         at += step
-        if abs(step) < _STILL / 2:
+        if abs(step) < _TOLERANCE / 2:
             return Rating(at, Z_95 * _standard_error(at, scores))
 
 
 def _standard_error(player_rating: float, scores: Iterable[tuple[float, PairScore]]) -> float:
-    """From the spread that the pairs have, not from the one that single matches would have."""
+    """Return the standard error of a rating, from the observed spread of the pairs.
+
+    The two matches of a pair have the same cards, so their results are not independent. The spread
+    of single matches would give a wrong error.
+    """
     information = spread = 0.0
     for rating, score in scores:
         share = expected_score(player_rating - rating)
@@ -118,9 +131,9 @@ def _standard_error(player_rating: float, scores: Iterable[tuple[float, PairScor
 def ratings_of(
     pair_scores: Mapping[tuple[str, str], PairScore], *, use_prior: bool = True
 ) -> dict[str, Rating]:
-    """Return the ratings of players who met each other; their mean is `MEAN_RATING`.
+    """Return the ratings of players who met each other. Their mean is `MEAN_RATING`.
 
-    Each margin assumes that the ratings of the opponents are exact. `use_prior` as in
+    Each margin assumes that the ratings of the opponents are exact. `use_prior` is as in
     `rating_of`.
     """
     met: dict[str, dict[str, PairScore]] = {}
@@ -129,12 +142,14 @@ def ratings_of(
         met.setdefault(other, {})[player] = score.reversed
     values, moved = dict.fromkeys(met, MEAN_RATING), True
     ratings: dict[str, Rating] = {}
+    # Rate one player after the other with all others held fixed, until no rating moves any more.
+    # The likelihood is concave, so this coordinate ascent converges to the only maximum.
     while moved:
         previous = dict(values)
         for name, scores in met.items():
             opponents = [(values[other], score) for other, score in scores.items()]
             ratings[name] = rating_of(opponents, use_prior=use_prior, initial_guess=values[name])
             values[name] = ratings[name].value
-        moved = any(abs(values[name] - previous[name]) > _STILL for name in met)
+        moved = any(abs(values[name] - previous[name]) > _TOLERANCE for name in met)
     shift = MEAN_RATING - fmean(values.values())
     return {name: Rating(values[name] + shift, ratings[name].margin) for name in met}

@@ -1,7 +1,7 @@
-"""A stored match as steps: what a page, a terminal or an analysis shows of any game.
+"""Stored match as a sequence of steps, and the records that logs of all games share.
 
-What the bodies of the match log have alike in every game is read here too. Reading is tolerant,
-for a log may be older or newer than this program: what is missing is empty.
+Pages, terminals and analyses show a match of any game from these. Reading is tolerant, because a
+log may be older or newer than this program: a missing field has its empty value.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ UNKNOWN = "unknown"  # the result of a match that the arena or service does not 
 
 
 class StoredModel(BaseModel):
-    """Shared settings: frozen, camel case in the log, unknown fields ignored."""
+    """Base model of stored records: frozen, camel case in the log, unknown fields ignored."""
 
     model_config = ConfigDict(
         frozen=True, extra="ignore", alias_generator=to_camel, validate_by_name=True
@@ -30,7 +30,7 @@ class StoredModel(BaseModel):
 
 
 class Branch(StoredModel):
-    """The match that this one branches off, and the step of it, counted from 1.
+    """Branch point: the match that this one continues, and its step, counted from 1.
 
     `same` is True if the cards come in the same order as in that match.
     """
@@ -41,7 +41,10 @@ class Branch(StoredModel):
 
 
 def _replace_surrogates(value: object) -> object:
-    """A text without half characters, which JSON may escape and no page or file can have."""
+    """Return a text in which unpaired surrogates are replaced.
+
+    JSON may contain them as escapes, but no page and no file can hold them.
+    """
     if not isinstance(value, str) or value.isascii():
         return value
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -103,7 +106,7 @@ class Outcome(StoredModel):
 
 
 class StoredOption(StoredModel):
-    """An action that was weighed, and what it was thought to be worth."""
+    """Action that a strategy considered, and its estimated value."""
 
     action: str
     value: float | None = None
@@ -134,7 +137,7 @@ class StoredDecision(StoredModel):
 
     @property
     def because(self) -> str:
-        """The reason, without the action that some strategies say first."""
+        """Reason without the action's name, with which some strategies begin it."""
         return self.reason.removeprefix(f"{self.action}: ")
 
 
@@ -196,12 +199,12 @@ def parse(model: type[M], body: Body, source: str = "The match log") -> M:
 
 
 def header_of(record: MatchRecord) -> Header:
-    """The header of a match."""
+    """Return the header of a match; raise `StoreError` if it cannot be read."""
     return parse(Header, record.header, f"Match {record.match_id}")
 
 
 def outcome_of(record: MatchRecord) -> Outcome | None:
-    """The outcome of a match, None while it is not finished."""
+    """Return the outcome of a match, None while it is not finished; raise `StoreError`."""
     holder = f"Match {record.match_id}"
     return None if record.outcome is None else parse(Outcome, record.outcome, holder)
 
@@ -219,7 +222,7 @@ def read_error_of(record: MatchRecord) -> str | None:
 
 
 def step_json(step: ReplayStep) -> dict[str, object]:
-    """A step as a JSON object."""
+    """Return a step as a JSON object."""
     decision = (
         None if step.decision is None else step.decision.model_dump(mode="json", by_alias=True)
     )

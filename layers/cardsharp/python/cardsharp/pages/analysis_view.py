@@ -3,12 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from cardsharp.analysis.match_analysis import (
-    JudgedDecision,
-    MatchAnalysis,
-    analyse,
-    side_names,
-)
+from cardsharp.analysis.judged_match import JudgedDecision, MatchAnalysis
+from cardsharp.analysis.match_analysis import analyse, side_names
 from cardsharp.analysis.replay import DecisionPoint, Header
 from cardsharp.errors import ConfigError
 from cardsharp.pages.rendered_match import RenderedMatch

@@ -16,11 +16,11 @@ GAME_MODULES: tuple[str, ...] = (
     "cardsharp.games.blef.game:GAME",
     "cardsharp.games.euchre.game:GAME",
 )
-"""Each game's definition, as `module:name`; a message without a game means the first."""
+"""Import path of each game's definition. A message that names no game means the first one."""
 
 
 def all_games() -> tuple[Game, ...]:
-    """All games, in the order in which they are mounted."""
+    """Return all games, in the order in which they are mounted."""
     return tuple(map(load_game, GAME_MODULES))
 
 
@@ -30,7 +30,10 @@ def load_game(module_path: str) -> Game:
 
 
 def get_game(name: str | None) -> Game:
-    """Return the game with this name, the first one for None; raise `InvalidInput` if none."""
+    """Return the game with this name, or the first game for None.
+
+    Raises `InvalidInput` if there is no such game.
+    """
     games = map(load_game, GAME_MODULES)
     game = next((candidate for candidate in games if name in {None, candidate.name}), None)
     if game is None:

@@ -15,14 +15,15 @@ A = TypeVar("A")
 D_co = TypeVar("D_co", covariant=True)
 DA = TypeVar("DA", bound=Decision[Any])
 
-_MAX_LEGAL = 8  # so many legal actions are named where another one was chosen
-_MAX_NAME = 60  # characters of a thing that is named in a fault
+_MAX_LEGAL = 8  # legal actions that an error message lists at most
+_MAX_NAME = 60  # characters of a returned value that an error message shows
 
 
 class DecisionResult(NamedTuple, Generic[D_co]):
-    """A decision, how long it took, and the error if a fallback action replaced it.
+    """Result of running a decision, with its duration and the error if a fallback replaced it.
 
-    `traceback` has the strategy's lines that led to the error, `stdout` what it printed.
+    `traceback` has the strategy's lines that led to the error. `stdout` is what the strategy
+    printed.
     """
 
     decision: D_co
@@ -33,12 +34,12 @@ class DecisionResult(NamedTuple, Generic[D_co]):
 
 
 class DecisionRunner(NamedTuple, Generic[P, A, DA]):
-    """Rules by which a game's decisions are run: what is illegal, and the fallback action.
+    """Runner of a game's decisions: it replaces a late, failed or illegal one by a fallback.
 
     `illegal_reason` returns why an action is illegal in a position, None if it is legal.
-    `fallback_action` returns the least risky action; rejected actions come last.
-    `decision_type` is the game's `Decision`, and `action_types` are the types of its actions.
-    `legal` returns the legal actions of a position.
+    `fallback_action` returns the least risky action; rejected actions come last. `decision_type` is
+    the game's `Decision`, and `action_types` are the types of its actions. `legal` returns the
+    legal actions of a position.
     """
 
     illegal_reason: Callable[[P, A], str | None]
@@ -64,6 +65,8 @@ class DecisionRunner(NamedTuple, Generic[P, A, DA]):
         def work() -> DA:
             return self.validate(position, strategy.decide(position), rejected_actions)
 
+        # The check of the result runs inside the guarded call: an object that a strategy returns
+        # may run its own code when it is compared or printed, and that code may fail or hang, too.
         began = monotonic()
         call_result = call_guarded(work, strategy, timeout)
         decision = call_result.result
@@ -94,7 +97,10 @@ class DecisionRunner(NamedTuple, Generic[P, A, DA]):
     def fault_of(
         self, position: P, action: A, rejected_actions: frozenset[A] = frozenset()
     ) -> str | None:
-        """Return what is wrong with an action and what is legal instead; None for a legal one."""
+        """Return why an action cannot be sent and what is legal instead.
+
+        None for a legal action.
+        """
         if type(action) not in self.action_types:
             return f"the strategy chose {_label(action)}, which is no action{self._legal(position)}"
         if action in rejected_actions:
@@ -111,10 +117,11 @@ class DecisionRunner(NamedTuple, Generic[P, A, DA]):
 def validate_decision_type(
     decision: object, decision_type: type[DA], kinds: tuple[type, ...] = ()
 ) -> DA:
-    """Return the decision if it is a `decision_type` that a log can store, whatever its action.
+    """Return the decision if it is a `decision_type` that a log can store.
 
-    Raises `InvalidDecision` otherwise. `kinds` are the types of the game's actions: to return a
-    bare action is a typical mistake of beginners, which gets a message of its kind.
+    The action itself is not checked. `kinds` are the types of the game's actions: beginners often
+    return a bare action, and that error has its own message. Raises `InvalidDecision` if the
+    decision cannot be stored.
     """
     if type(decision) in kinds:
         raise InvalidDecision(
@@ -143,9 +150,12 @@ def validate_decision_type(
 
 
 def _label(thing: object) -> str:
-    """A thing and its type, such as `5 (int)`; None and what has no text are named alone."""
+    """Return a value and its type, such as `5 (int)`.
+
+    None is shown as it is. A value whose text is only an address in memory is shown by its type.
+    """
     kind, text = type(thing).__name__, "" if thing is None else repr(thing)
-    if thing is None or " at 0x" in text:  # an address is another one each time
+    if thing is None or " at 0x" in text:  # an address differs in each run
         return "None" if thing is None else f"a {kind}"
     cut = shorten(text, _MAX_NAME, placeholder=" ...")
     return f"{text[:_MAX_NAME] if cut == ' ...' else cut} ({kind})"

@@ -10,22 +10,22 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Generic, TypeVar
 
-P = TypeVar("P")  # what one player may know
+P = TypeVar("P")  # the position: what one player may know
 A = TypeVar("A")  # an action
 
 Marks = Mapping[str, Iterable[int | tuple[int, float]]]
-"""By the name of a block: the numbers of it that are 1, or a number with what it is."""
+"""Numbers of each block that are not 0: an index (its value is 1), or an index with its value."""
 
 
 @dataclass(frozen=True)
 class Encoding(Generic[P, A]):
     """Encoding of positions as numbers from 0 to 1, and of actions as indexes.
 
-    `blocks` are the parts of an observation in order, with the size of each. `marks` returns
-    the numbers that a position sets; all others are 0. `choices` returns the legal actions by
-    their indexes, which are the same in every position; there are `actions` of them.
+    `blocks` maps the name of each part of an observation to its size, in order. `marks` returns the
+    numbers that a position sets; all others are 0. `choices` returns the legal actions by their
+    indexes. An action has the same index in every position. `actions` is the number of indexes.
 
-    `marks` and `choices` are functions of a module or methods, never lambdas: an environment
+    `marks` and `choices` must be functions of a module or methods, never lambdas: an environment
     that holds them must be picklable.
     """
 
@@ -62,10 +62,13 @@ class Encoding(Generic[P, A]):
 
 
 def relative(seat: int, me: int, seats: int) -> int:
-    """A seat counted from the player's own, which is 0."""
+    """Return a seat's number counted from the player's own seat, which is 0."""
     return (seat - me) % seats
 
 
 def spread(groups: Sequence[Iterable[int]], width: int) -> list[int]:
-    """Return the indexes of several blocks of equal width, laid one after another."""
+    """Return the indexes of several blocks of equal width in one array.
+
+    The blocks lie one after another: index `i` of block `b` becomes `width * b + i`.
+    """
     return [width * group + place for group, places in enumerate(groups) for place in places]

@@ -1,15 +1,18 @@
-"""Definition of a game, in the `game.py` of its package; everything else reads it from there.
+"""Definition of a game, as the `game.py` of its package declares it.
 
-Each part is an import path, so that reading a definition imports nothing of the game: the
-worker that plays one game does not load another's. The classes are named tuples because every
-function creates them when it starts, and a dataclass takes five times as long to define.
+All other code reads the game's parts from its definition. Each part is an import path, so that
+reading a definition imports nothing of the game: the worker that plays one game does not load
+another.
+
+The classes are named tuples, because every function creates them when it starts and a dataclass
+takes five times as long to define.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
-if TYPE_CHECKING:  # so that a list of games is there at once, whatever they are made of
+if TYPE_CHECKING:  # so that listing the games imports none of their parts
     from random import Random
 
     from cardsharp.analysis.judge import Judge
@@ -66,30 +69,31 @@ class InvocationContext(NamedTuple):
         return settings_type.load(self.env, self.other_setting_names)
 
 
-RunSession = Callable[
-    [str, InvocationContext], "SessionResult"
-]  # plays that match to its end, or the time's; how
-PlaceOrder = Callable[
-    [Mapping[str, Any], InvocationContext], Sequence[str]
-]  # has the bot play; the matches' ids
+RunSession = Callable[[str, InvocationContext], "SessionResult"]
+"""Function that plays the match with this id until it ends or the time is up."""
+
+PlaceOrder = Callable[[Mapping[str, Any], InvocationContext], Sequence[str]]
+"""Function that starts the matches of an order and returns their ids."""
+
 RunDirector = Callable[[Mapping[str, str], str | None, str], bool]
-"""Does what is due of a game's contests, which an environment describes, at the message of a tick
-or, without one, at the schedule's, in the name of who was called; whether more ticks follow.
+"""Function that does what is due in a game's contests.
+
+Its arguments are the environment, the message of a tick (None if the schedule called it), and
+the id of the invocation. It returns True if more ticks must follow.
 """
 
-RunPoller = Callable[
-    [InvocationContext], int
-]  # asks until the time is nearly up; how many matches were queued
-PollOnce = Callable[
-    ["PollMessage", InvocationContext], int
-]  # asks once, as ordered; how many matches were queued
-PlayTypicalMatch = Callable[
-    [str, "Random"], None
-]  # plays a typical match: what its cost is measured by
+RunPoller = Callable[[InvocationContext], int]
+"""Function that polls until the time is nearly up and returns how many matches it queued."""
+
+PollOnce = Callable[["PollMessage", InvocationContext], int]
+"""Function that polls once, as the message orders, and returns how many matches it queued."""
+
+PlayTypicalMatch = Callable[[str, "Random"], None]
+"""Function that plays a typical match, by which the cost of a match is measured."""
 
 
 class OpenGame(NamedTuple):
-    """A game at a service that anybody may join: its id, players, `max_players` and room."""
+    """Open game at a service that anybody may join: id, players, `max_players` and room number."""
 
     game_id: str
     players: tuple[str, ...]
@@ -97,33 +101,36 @@ class OpenGame(NamedTuple):
     room_number: int | None = None
 
 
-ListOpenGames = Callable[
-    [str], "Sequence[OpenGame]"
-]  # those that can be joined; raises `ArenaError`
+ListOpenGames = Callable[[str], "Sequence[OpenGame]"]
+"""Function that returns the games that can be joined; raises `ArenaError`."""
+
 Replay = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Iterable[ReplayStep]"]
-"""The steps of a stored match, with our reasons beside them."""
+"""Function that returns the steps of a stored match, with our reasons beside them."""
 
 ImportMatch = Callable[[bytes], "tuple[MatchRecord, list[MoveRecord]]"]
-"""The match that somebody else's JSON tells; raises `Malformed` where it tells none."""
+"""Function that reads a match from the JSON of an arena or a service.
+
+Raises `InvalidInput` if the JSON has no match.
+"""
 
 ListDecisions = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Iterable[DecisionPoint]"]
-"""The decisions of a stored match whose positions it tells whole."""
+"""Function that returns the decisions of a stored match whose positions are completely known."""
 
 
 RestoreStates = Callable[
     ["MatchRecord", "Sequence[MoveRecord]", "Random"], "Iterable[RestoredState]"
 ]
-"""The states that a stored match went through, in the game's simulation.
+"""Function that returns the states of a stored match, in the game's simulation.
 
-What the log does not tell, such as cards that nobody has seen, is as the dice have it.
+Anything that the log does not have, such as cards that nobody has seen, is drawn at random.
 """
 
 
 class Game(NamedTuple):
-    """A game and its parts; `None` means that it lacks the part.
+    """Definition of a game: its names and its parts. `None` means that the game lacks a part.
 
-    `summary` is its line in the list of commands. `strategy_package` is the package in which
-    each module registers the strategies that it defines.
+    `summary` is the game's line in the list of commands. Each module of `strategy_package`
+    registers the strategies that it defines.
     """
 
     name: str
@@ -132,35 +139,36 @@ class Game(NamedTuple):
     strategy_package: str
     default_strategy: str
     load_trained_strategy: LazyImport[Callable[[str], Any]] | None = None
-    """Makes the player of a file that training wrote, from its text; raises for any other text."""
-    starter_module: str | None = None  # a module whose text a user's own strategy begins with
-    ladder_strategies: tuple[str, ...] = ()  # from the weakest up, for a user's own to climb
+    """Function that loads a player from the text of a file that training wrote.
+
+    It raises an exception for any other text.
+    """
+    starter_module: str | None = None  # the module whose text a new strategy file begins with
+    ladder_strategies: tuple[str, ...] = ()  # from the weakest to the strongest, for `climb`
     settings_type: LazyImport[type["WorkerSettings"]] | None = None
     run_session: LazyImport[RunSession] | None = None
     place_order: LazyImport[PlaceOrder] | None = None
     check_order: LazyImport[Callable[[Mapping[str, object]], None]] | None = None
-    """Looks once at the match of an order, before a bot at home waits for what is none."""
-    list_open_games: LazyImport[ListOpenGames] | None = (
-        None  # lists what can be joined at a service
-    )
+    """Function that checks that the match of an order exists.
+
+    So a bot that runs locally does not wait for a match that does not exist.
+    """
+    list_open_games: LazyImport[ListOpenGames] | None = None
     browser_client: LazyImport[Callable[[str], Any]] | None = None
-    """Makes an application, a page by which matches at this service are played in a browser."""
-    order_keys: frozenset[str] = frozenset()  # an order with any of them is for this game
+    """Factory of a web page on which a person plays matches at this service in a browser."""
+    order_keys: frozenset[str] = frozenset()  # an order that has one of these keys is for this game
     run_poller: LazyImport[RunPoller] | None = None
     poll_once: LazyImport[PollOnce] | None = None
     run_director: LazyImport[RunDirector] | None = None
     http_service: LazyImport["HttpService[Any] | AsgiService"] | None = None
     simulation: LazyImport["SimulationFactory"] | None = None
     duel_extras: LazyImport[Any] | None = None
-    """The game's additions to duels in the lab beside its simulation, a kind of `LabAdapter`."""
+    """Factory of the game's `LabAdapter`: what duels in the lab need beside the simulation."""
     replay: LazyImport[Replay] | None = None
-    import_match: LazyImport[ImportMatch] | None = (
-        None  # reads a match as its arena or service tells it
-    )
+    import_match: LazyImport[ImportMatch] | None = None
     list_decisions: LazyImport[ListDecisions] | None = None
-    restore_states: LazyImport[RestoreStates] | None = (
-        None  # without it nothing can be tried from within a match
-    )
+    restore_states: LazyImport[RestoreStates] | None = None
+    """Without it nobody can continue a stored match from the middle."""
     decision_runner: LazyImport["DecisionRunner[Any, Any, Any]"] | None = None
     """Has a strategy decide such a position again."""
     judge: LazyImport["Judge"] | None = (
@@ -168,22 +176,14 @@ class Game(NamedTuple):
     )
     cli_app: LazyImport[Any] | None = None  # sub-commands at home, a `cyclopts.App`
     play_typical_match: LazyImport[PlayTypicalMatch] | None = None
-    rl_encoding: LazyImport[Any] | None = None  # positions and actions as numbers, an `Encoding`
-    open_archive: LazyImport[Any] | None = (
-        None  # opens what keeps its matches at home, a `MatchReader`
-    )
-    program_protocol: LazyImport[Any] | None = (
-        None  # how programs are told positions, a `Translation`
-    )
-    board_renderer: LazyImport["BoardRenderer"] | None = (
-        None  # how its table is drawn on the page of a match
-    )
+    rl_encoding: LazyImport[Any] | None = None  # numbers of positions and actions: `Encoding`
+    open_archive: LazyImport[Any] | None = None  # opens the game's own archive, a `MatchReader`
+    program_protocol: LazyImport[Any] | None = None  # messages for programs, a `ProtocolCodec`
+    board_renderer: LazyImport["BoardRenderer"] | None = None  # draws its board on pages of matches
     compression_dictionary: LazyImport[str] | None = None
-    """A text of what its stored bodies have in common, against which each is packed. What was
-    packed with it cannot be read with another, so it never changes."""
-    text_renderer: LazyImport[Any] | None = (
-        None  # how its matches are shown at home, a `StepByStep`
-    )
-    terminal_ui: LazyImport[Any] | None = (
-        None  # how a person at home sees and plays it, a kind of `Screen`
-    )
+    """Text that many stored bodies share, used as the dictionary that compresses them.
+
+    It must never change: a body cannot be read with another dictionary.
+    """
+    text_renderer: LazyImport[Any] | None = None  # shows its matches in a terminal
+    terminal_ui: LazyImport[Any] | None = None  # lets a person play in a terminal

@@ -21,21 +21,21 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 T = TypeVar("T")
 
-MAX_STDOUT_CHARS = 4_000  # characters that are kept of what one decision prints
-TIMEOUT_MESSAGE = "no decision within"  # how the fault of every late decision begins
+MAX_STDOUT_CHARS = 4_000  # characters of a decision's output that are stored
+TIMEOUT_MESSAGE = "no decision within"  # first words of the error of a late decision
 _MAX_ERROR_CHARS = 300
 _PACKAGE_DIR = Path(__file__).parent
 
-_QUICK = 0.2  # seconds of a decision that is made once more to see its line
+_RERUN_LIMIT = 0.2  # seconds; only a quicker decision is run again to find its line
 
-_LINES = 6  # how many of the first and of the last lines are kept of what led to a fault
+_LINES = 6  # lines that are shown of the beginning and of the end of a long traceback
 
 
 class InvalidDecision(Exception):
-    """A strategy returned something that cannot be used; the text is the complete fault.
+    """Error of a strategy that returned something unusable. Its text is the complete message.
 
-    `trace` has lines about how it came about, if any. `position` is the strategy's position,
-    None if the caller did not supply it.
+    `trace` has lines about the cause, if there are any. `position` is the strategy's position, None
+    if the caller did not supply it.
     """
 
     def __init__(self, message: str, traceback: str = "", position: object = None) -> None:
@@ -45,10 +45,10 @@ class InvalidDecision(Exception):
 
 @dataclass(frozen=True, slots=True)
 class GuardedResult(Generic[T]):
-    """Result of a guarded call, or an `error` in a sentence that names the line it arose in.
+    """Result of a guarded call, or an `error` that names the line it arose in.
 
-    `traceback` has the strategy's lines that led there, outermost first, one per line of text,
-    if there are several. `stdout` is what the strategy printed during the call.
+    `traceback` has the strategy's lines that led to the error, outermost first, one per line of
+    text. It is empty if there is only one. `stdout` is what the strategy printed during the call.
     """
 
     result: T | None = None
@@ -64,13 +64,15 @@ def call_guarded(
     *,
     locates: bool = False,
 ) -> GuardedResult[T]:
-    """Call `func`, code of `strategy`, and return its result or error; stop at `timeout`.
+    """Call `func`, a strategy's code, and return its result or its error.
 
-    With a timeout the call runs in a separate daemon thread. A late call is interrupted where
-    it is; code that is not Python notices that only when it returns, and the daemon thread does
-    not keep the process alive. A strategy in another process first runs `ready`, which has a
-    separate timeout. Without a timeout, `locates` calls `decide` once more after an unusable
-    result, to find its line.
+    With a `timeout` the call runs in a separate daemon thread. A late call is interrupted where it
+    is. Code that is not Python notices the interruption only when it returns; the daemon thread
+    does not keep the process alive. A strategy in another process first runs `ready`, which has its
+    own timeout.
+
+    Without a timeout, `locates` calls `decide` once more after an unusable result, to find the line
+    that returned it.
     """
     page = _Page()
     if timeout is None:
@@ -86,7 +88,7 @@ def call_guarded(
     try:
         return answers.get(timeout=timeout.total_seconds())
     except Empty:
-        interrupt = getattr(strategy, "interrupt", None)  # of code in another process
+        interrupt = getattr(strategy, "interrupt", None)  # a strategy in another process has it
         if interrupt is not None and interrupt(timeout):
             return answers.get()
         place = "" if interrupt else _stop(thread, strategy)
@@ -102,7 +104,7 @@ def _stop(thread: threading.Thread, owner: object) -> str:
     frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - the documented way
     lines = [] if frame is None else _strategy_frames(traceback.extract_stack(frame), owner)
     thread_id = ctypes.c_ulong(thread.ident or 0)
-    if sys.gettrace() is None:  # a debugger: Python 3.11 would never come back from the next line
+    if sys.gettrace() is None:  # no debugger; under one, Python 3.11 would hang on the next line
         ctypes.pythonapi.PyThreadState_SetAsyncExc(thread_id, ctypes.py_object(SystemExit))
     return _placed(lines)
 
@@ -110,16 +112,18 @@ def _stop(thread: threading.Thread, owner: object) -> str:
 def _tried(
     work: Callable[[], T], owner: object, page: "_Page", *, locates: bool = False
 ) -> GuardedResult[T]:
+    # Any exception counts, `SystemExit` too: strategy code must never end the turn of a bot. What
+    # the strategy prints goes to `page`, because a caller may use stdout for its own protocol.
     began = time.monotonic()
     with _heard(page):
         try:
             return GuardedResult(work(), stdout=page.text)
         except InvalidDecision as unfit:
             place = "" if strategy_traceback(unfit, owner) else _defined(owner)
-            if place and locates and time.monotonic() - began < _QUICK:
+            if place and locates and time.monotonic() - began < _RERUN_LIMIT:
                 place = _answering(owner, unfit.position) or place
             return GuardedResult(error=f"{unfit}{place}", traceback=unfit.trace, stdout=page.text)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - anybody's code; the turn must go on
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - code of a user; the turn must continue
             lines = strategy_traceback(error, owner)
             fault = f"the strategy failed: {_error_text(error)}{_advice(error)}"
             trace = "\n".join(first_and_last(lines)) if len(lines) > 1 else ""
@@ -132,14 +136,14 @@ def strategy_traceback(error: BaseException, strategy: object) -> list[str]:
     Each has the form `mine.py, line 14, in decide: legal = position.nosuch`, outermost first.
     """
     trace = error.__traceback__
-    # The first frames are ours: this module's and its callers'.
+    # The first frames are this package's own; the strategy's lines come after them.
     while trace is not None and Path(trace.tb_frame.f_code.co_filename).parent == _PACKAGE_DIR:
         trace = trace.tb_next
     return _strategy_frames(traceback.extract_tb(trace), strategy)
 
 
 def _strategy_frames(frames: traceback.StackSummary, owner: object) -> list[str]:
-    """Those frames that are the owner's, each in a line."""
+    """Return the frames in the strategy's own folder, one line of text each."""
     module = sys.modules.get(type(owner).__module__)
     file = getattr(module, "__file__", None)
     if file is None:
@@ -166,9 +170,10 @@ def _defined(owner: object) -> str:
 
 
 def _answering(owner: object, position: object) -> str:
-    """Return, in brackets, the line that returns in a position, by running `decide` once more.
+    """Return, in brackets, the line at which `decide` returns in a position.
 
-    There is no other way to find that line: a decision is checked after `decide` has returned.
+    The only way to find it is to run `decide` once more under a profiler: a decision is checked
+    after `decide` has returned.
     """
     decide = getattr(owner, "decide", None)
     code, lines = getattr(getattr(type(owner), "decide", None), "__code__", None), list[int]()
@@ -193,10 +198,10 @@ def _answering(owner: object, position: object) -> str:
 
 
 _ADVICE = {
-    "EOFError": "nobody types here; all that it may know is in the position",
+    "EOFError": "a strategy cannot ask for input; all that it may know is in the position",
     "FrozenInstanceError": "a position cannot be changed; change a copy, such as a list of it",
-    "MemoryError": "it takes more memory than it may have (docs/write-a-bot.md)",
-    "RecursionError": "a function calls itself without end",
+    "MemoryError": "the strategy needs more memory than its limit (docs/write-a-bot.md)",
+    "RecursionError": "a function calls itself without an end",
     "SystemExit": "a strategy does not end the process; let decide return a Decision",
 }
 """Advice on errors whose own text gives none, by the name of their class."""
@@ -211,23 +216,29 @@ _PLACE = re.compile(r" \(\S+, line \d+, in \w+")
 
 
 def fault_kind(fault: str) -> tuple[str, str]:
-    """Return the phrase and the line that errors share if only action or position differ."""
+    """Return the phrase and the line by which equal errors are grouped.
+
+    Two errors share them if only their action or their position differs.
+    """
     places = _PLACE.findall(fault)
     return re.split("[':(]", fault, maxsplit=1)[0], places[-1] if places else ""
 
 
 def first_and_last(lines: list[str]) -> list[str]:
-    """Return the first and the last of many lines: languages differ in where they say most."""
+    """Return the first and the last lines of a long list.
+
+    Languages differ in whether the first or the last lines of a traceback say more.
+    """
     return lines if len(lines) <= 2 * _LINES else [*lines[:_LINES], "...", *lines[-_LINES:]]
 
 
 def _error_text(error: BaseException) -> str:
-    """An error's kind and text in one line, cut where it is long."""
+    """Return an error's class and message in one line, shortened if it is long."""
     text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
     return text if len(text) <= _MAX_ERROR_CHARS else f"{text[:_MAX_ERROR_CHARS]} ..."
 
 
-# --- what is printed -----------------------------------------------------------------------------
+# --- captured output -----------------------------------------------------------------------------
 
 
 class _Page:
@@ -248,9 +259,9 @@ _lock = threading.Lock()
 
 
 class _Ear:
-    """Replacement of stdout while strategies decide: their output goes to their buffers."""
+    """Replacement of stdout while strategies decide: it writes their output to their buffers."""
 
-    decisions: ClassVar[int] = 0  # how many are being made now
+    decisions: ClassVar[int] = 0  # decisions that are running now
 
     def __init__(self, stdout: Any) -> None:  # noqa: ANN401 - whatever stdout is
         self.stdout = stdout

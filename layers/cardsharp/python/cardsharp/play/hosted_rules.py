@@ -1,6 +1,6 @@
 """Base classes of a hosted game: its rules and its text renderer.
 
-All other parts of the game are generated from these (`cardsharp.server.hosted`).
+`cardsharp.server.hosted` generates all other parts of the game from them.
 """
 
 from abc import abstractmethod
@@ -15,14 +15,14 @@ from cardsharp.play.strategy_registry import StrategyRegistry
 
 
 class HostedRules(Simulation[S, P, A]):
-    """The rules of a game. States, positions and actions are frozen dataclasses, or JSON values.
+    """Rules of a hosted game. States, positions and actions are frozen dataclasses or JSON values.
 
-    `state_type`, `position_type` and `action_type` are their types, by which they are written
-    and read. `returns` count in `unit`, such as chips; without a unit a match is won or lost,
-    and its judge values chances to win. `max_return` is the most that a seat can win or lose.
-    If a game has no hidden information (`has_hidden_information`), spectators see the position.
-    `action_space` has all actions that exist. `initial_state`, `current_seat` and
-    `position_for` are abstract, too.
+    `state_type`, `position_type` and `action_type` are their types, by which they are written to
+    JSON and read. `returns` count in `unit`, such as chips; without a unit a match is won or lost,
+    and its judge values chances to win. `max_return` is the most that a seat can win or lose. If a
+    game has no hidden information (`has_hidden_information`), spectators see the position.
+    `action_space` has all actions that exist. `initial_state`, `current_seat` and `position_for`
+    are abstract, too.
     """
 
     state_type: type[S]
@@ -48,7 +48,7 @@ class HostedRules(Simulation[S, P, A]):
 
     @abstractmethod
     def next_state(self, state: S, action: A, rng: Random) -> S:
-        """The state after one of these actions."""
+        """Return the state after the seat to act has taken this legal action."""
 
     @abstractmethod
     def returns(self, state: S) -> tuple[float, ...]:
@@ -63,7 +63,7 @@ class HostedRules(Simulation[S, P, A]):
         raise NotImplementedError
 
     def legal_actions(self, state: S) -> Sequence[A]:
-        """The legal actions; none after the end."""
+        """Return the legal actions of the seat to act; none after the end."""
         return (
             ()
             if self.current_seat(state) is None
@@ -71,7 +71,7 @@ class HostedRules(Simulation[S, P, A]):
         )
 
     def apply_action(self, state: S, action: A, rng: Random) -> S:
-        """The state after the action."""
+        """Return the state after the action; raise `IllegalAction` if the action is illegal."""
         if action not in self.legal_actions(state):
             raise IllegalAction(f"The rules refuse {action}.")
         return self.next_state(state, action, rng)
@@ -94,19 +94,19 @@ class HostedRules(Simulation[S, P, A]):
     def build_strategy(
         self, name: str, rng: Random, _past_matches: Sequence[tuple[int, S]] = ()
     ) -> Strategy[P, Decision[A]]:
-        """The strategy of that name; none learns."""
+        """Return the strategy with this name. Strategies of hosted games do not learn."""
         return self.strategies.build(name, rng)
 
     def resample_hidden(self, state: S, rng: Random) -> S:
-        """Return the match with everything hidden from the seat to act dealt anew."""
+        """Return the match with all cards dealt again that the seat to act cannot see."""
         return self.sample_state(self.current_position(state), rng)
 
 
 class TextRenderer(Generic[P, A]):
     """Text renderer of a game, for a terminal and for pages."""
 
-    rules = ""  # what a person is told of the rules, on one screen
+    rules = ""  # a summary of the rules for a person, at most one screen
 
     @abstractmethod
     def lines(self, position: P) -> Iterable[str]:
-        """The table as its seat sees it, a line at a time."""
+        """Return the lines that show the position to its player."""

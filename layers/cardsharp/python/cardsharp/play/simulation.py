@@ -12,17 +12,17 @@ from typing import Any, Protocol, TypeVar
 from cardsharp.errors import IllegalAction
 from cardsharp.play.strategy import Decision, Strategy
 
-S = TypeVar("S")  # the whole truth of a match
-P = TypeVar("P")  # what one seat may know of it
+S = TypeVar("S")  # the complete state of a match
+P = TypeVar("P")  # the position of a seat: what it may know of the state
 A = TypeVar("A")  # an action
 
 
 @dataclass(frozen=True, slots=True)
 class RatioStat:
-    """A statistic of many matches: the sum of one count over that of another, in words.
+    """Statistic over many matches: the quotient of two summed counts, as a phrase.
 
-    `format` has one place for the number, such as `{:.1f} turns`. Without a `denominator` it is
-    the average per match. The counts are those of `Simulation.stat_counts`.
+    `format` has one place for the number, such as `{:.1f} turns`. Without a `denominator` the
+    number is the average per match. The counts are those of `Simulation.stat_counts`.
     """
 
     format: str
@@ -31,12 +31,13 @@ class RatioStat:
 
 
 class Simulation(Protocol[S, P, A]):
-    """The rules of a game behind one set of names; a game's own class inherits from it.
+    """Simulation of a game: its rules behind names that are the same for all games.
 
-    A seat is a player's index. States are never changed, only replaced.
+    Each game has a class that derives from it. A seat is a player's index. States are immutable: an
+    action returns a new state.
     """
 
-    stats: Sequence[RatioStat] = ()  # what is worth telling of many matches, beside the points
+    stats: Sequence[RatioStat] = ()  # statistics that a report shows beside the points
 
     @property
     def sides(self) -> Sequence[tuple[int, ...]]:
@@ -49,11 +50,11 @@ class Simulation(Protocol[S, P, A]):
 
     @abstractmethod
     def initial_state(self, rng: Random) -> S:
-        """A new match."""
+        """Return the state of a new match."""
 
     @abstractmethod
     def current_seat(self, state: S) -> int | None:
-        """The seat that is to act, None when the match has ended."""
+        """Return the seat to act, None if the match has ended."""
 
     def current_position(self, state: S) -> P:
         """Return the position of the seat to act; raise `IllegalAction` after the end."""
@@ -70,7 +71,7 @@ class Simulation(Protocol[S, P, A]):
         """
 
     def legal_actions(self, state: S) -> Sequence[A]:
-        """The legal actions of the seat that is to act, in a fixed order; none after the end."""
+        """Return the legal actions of the seat to act, in a fixed order; none after the end."""
 
     def apply_action(self, state: S, action: A, rng: Random) -> S:
         """Return the state after the action; raise `RulesError` if the action is illegal."""
@@ -105,11 +106,11 @@ class Simulation(Protocol[S, P, A]):
         """
 
     def resample_hidden(self, state: S, rng: Random) -> S:
-        """Return the match with everything hidden from the seat to act dealt anew."""
+        """Return the match with all cards dealt again that the seat to act cannot see."""
 
 
 SimulationFactory = Callable[..., Simulation[Any, Any, Any]]
-"""Makes a game's simulation for so many seats, or for as many as a match usually has.
+"""Factory of a game's simulation for a number of seats, or for the usual number.
 
-Raises `ConfigError` where the game is not played by so many.
+Raises `ConfigError` if the game cannot be played with that many seats.
 """

@@ -1,6 +1,6 @@
-"""Base classes of strategies of any game: one method, from a position to a decision.
+"""Base classes of strategies: one method returns a decision for a position.
 
-A game derives its `Option`, `Decision` and `Strategy` from these and may add to them.
+Each game derives its own `Option`, `Decision` and `Strategy` from these and may add to them.
 """
 
 from collections.abc import Iterable
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 A = TypeVar("A")  # an action
-P_contra = TypeVar("P_contra", contravariant=True)  # what one player may know
+P_contra = TypeVar("P_contra", contravariant=True)  # the position of the player to act
 D_co = TypeVar("D_co", bound="Decision[Any]", covariant=True)  # a game's own decision
 
 
 @dataclass(frozen=True, slots=True)
 class Option(Generic[A]):
-    """An action that was considered, with its estimated value.
+    """Action that a strategy considered, with its estimated value.
 
-    The unit of `value` is up to the strategy: it only ranks and explains the options of one
-    decision. It is None if the strategy gives no number. If the values are chances, the class
+    The strategy chooses the unit of `value`, which only ranks and explains the options of one
+    decision. It is None if the strategy gives no number. If the values are probabilities, the class
     sets `unit` to "%", and they are shown in per cent.
     """
 
@@ -30,7 +30,7 @@ class Option(Generic[A]):
 
 @dataclass(frozen=True, slots=True)
 class Decision(Generic[A]):
-    """The chosen action, why it was chosen in one sentence, and what else was weighed."""
+    """Chosen action, the reason in one sentence, and the options that were considered."""
 
     action: A
     reason: str
@@ -38,14 +38,18 @@ class Decision(Generic[A]):
 
 
 class Strategy(Protocol[P_contra, D_co]):
-    """A player: same position, same decision, but for the randomness given at construction."""
+    """Player of a game.
+
+    The same position always gives the same decision, except for the random generator that the
+    constructor received.
+    """
 
     def decide(self, position: P_contra, /) -> D_co:
-        """The decision of the player who is to act in `position`."""
+        """Return the decision of the player to act in `position`."""
 
 
 class _Valued(Protocol):
-    """An option or what a log has of it."""
+    """Option, or its record in a log."""
 
     @property
     def value(self) -> float | None:
@@ -56,10 +60,10 @@ V = TypeVar("V", bound=_Valued)
 
 
 def ranked(options: Iterable[V]) -> list[V]:
-    """Return the options, the best first and those without a value last."""
+    """Return the options by descending value; those without a value come last."""
     return sorted(options, key=lambda option: (option.value is None, -(option.value or 0.0)))
 
 
 def format_percent(share: float) -> str:
-    """A share or a chance in words, such as "12.5 %"."""
+    """Return a share or a probability in per cent, such as "12.5 %"."""
     return f"{100 * share:.1f} %"

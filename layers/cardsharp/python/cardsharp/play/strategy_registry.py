@@ -1,4 +1,4 @@
-"""Strategies of one game by name: a module of its package registers what it defines."""
+"""Registry of a game's strategies by name. Each module of a package registers its own."""
 
 import importlib
 import inspect
@@ -11,16 +11,16 @@ from cardsharp.errors import ConfigError
 
 _log = logging.getLogger(__name__)
 
-G = TypeVar("G")  # what a strategy is made from: chance, or a stopwatch
+G = TypeVar("G")  # the factories' argument: a random generator or a clock
 S = TypeVar("S")  # the game's strategies
 M = TypeVar("M", bound=Callable[..., object])
 
 
-_HOME_ONLY = " here: a file or a program of one's own plays at home, not in what is deployed"
+_LOCAL_ONLY = " here: a strategy from a file or program plays only on your own computer"
 
 
 class StrategyRegistry(Generic[G, S]):
-    """Registry of the strategies in `package`, whose modules are imported on first use."""
+    """Registry of the strategies in `package`. Its modules are imported on first use."""
 
     def __init__(self, package: str) -> None:
         self._package = package
@@ -30,7 +30,7 @@ class StrategyRegistry(Generic[G, S]):
         _all[package] = self
 
     def register(self, name: str) -> Callable[[M], M]:
-        """Decorator: registers a class or function that makes a strategy."""
+        """Return a decorator that registers a class or function as the factory of a strategy."""
 
         def register(maker: M) -> M:
             self._makers[name] = maker  # type: ignore[assignment]  # a class stays the class it is
@@ -47,7 +47,7 @@ class StrategyRegistry(Generic[G, S]):
         return self.factory(name)(argument)
 
     def names(self) -> tuple[str, ...]:
-        """The names of all strategies, sorted."""
+        """Return the names of all strategies, sorted."""
         self._import_all()
         return tuple(sorted(self._makers))
 
@@ -59,16 +59,19 @@ class StrategyRegistry(Generic[G, S]):
             self._import_all()
         if name not in self._makers:
             existing_names = ", ".join(self.names())
-            hint = _HOME_ONLY if " " in name or name.endswith((".py", ".json")) else ""
+            hint = _LOCAL_ONLY if " " in name or name.endswith((".py", ".json")) else ""
             raise ConfigError(f"No strategy is called '{name}'{hint}. There are: {existing_names}.")
         return self._makers[name]
 
     def summary(self, name: str) -> str:
-        """A line about the strategy, from the docstring of its maker; raises `ConfigError`."""
+        """Return the first line of the docstring of a strategy's factory.
+
+        Raises `ConfigError` if there is no such strategy.
+        """
         return (inspect.getdoc(self.factory(name)) or "").partition("\n")[0]
 
     def _import_all(self) -> None:
-        """Import all modules; one that fails is left out and named, once."""
+        """Import all modules of the package; log a module that fails once and skip it."""
         package = importlib.import_module(self._package)
         for module in pkgutil.iter_modules(package.__path__):
             name = f"{package.__name__}.{module.name}"
@@ -76,7 +79,7 @@ class StrategyRegistry(Generic[G, S]):
                 continue
             try:
                 importlib.import_module(name)
-            except Exception as error:  # noqa: BLE001 - anybody's file; the others are to play
+            except Exception as error:  # noqa: BLE001 - one broken file must not disable the others
                 self._broken.add(name)
                 _log.warning("%s is left out: %s: %s", name, type(error).__name__, error)
 

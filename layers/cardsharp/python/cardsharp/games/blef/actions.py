@@ -1,7 +1,7 @@
 """Blef actions: the 88 bets and the check (docs/spec/blef.md sections 1 and 4).
 
-An action is its id. The bets are numbered by seniority, so a higher id is a more senior bet.
-Every bet says "at least": a pool that holds more than is claimed still holds the claim.
+An action is its id. The bets are numbered by seniority, so a more senior bet has a higher id. Every
+bet says "at least": it holds, too, if the cards in play contain more than it claims.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from itertools import permutations
 from cardsharp.games.blef.cards import RANKS, SUITS, BlefCard
 
 CHECK = 88  # the action that ends a round
-LOST_MARKER = 89  # in histories only: this player lost the round
+LOST_MARKER = 89  # not an action: in histories it marks the player who lost the round
 _RANK_NAMES = ("9", "10", "jack", "queen", "king", "ace")
 _RANK_NAMES_PLURAL = ("9s", "10s", "jacks", "queens", "kings", "aces")
 _STRAIGHTS = (
@@ -26,10 +26,10 @@ _SIX = range(len(RANKS))
 
 @dataclass(frozen=True, slots=True)
 class Bet:
-    """A claim about all cards in play together.
+    """Claim about all cards in play together.
 
-    It holds if there are at least so many cards of each of these values and colours, and all
-    of these cards.
+    It holds if there are at least as many cards of each rank and suit as it says, and all of its
+    `cards`. `rank_counts` and `suit_counts` are pairs of an index and a number of cards.
     """
 
     name: str
@@ -39,12 +39,12 @@ class Bet:
 
     @property
     def size(self) -> int:
-        """Cards of the smallest pool in which the bet can hold."""
+        """Number of cards of the smallest pool in which the bet can hold."""
         counted = sum(count for _, count in (*self.rank_counts, *self.suit_counts))
         return counted + len(self.cards)
 
     def holds(self, cards: Collection[BlefCard]) -> bool:
-        """Return True if the bet is true of these cards."""
+        """Return True if the bet holds for these cards."""
         if len(cards) < self.size:
             return False
         values = Counter(card.value for card in cards)
@@ -57,7 +57,7 @@ class Bet:
 
 
 def _of_values() -> Iterator[Bet]:
-    """The bets on values alone, up to the full houses, by seniority."""
+    """Yield the bets on ranks alone up to the full houses, by seniority."""
     yield from (Bet(f"High card, {_RANK_NAMES[x]}", ((x, 1),)) for x in _SIX)
     yield from (Bet(f"Pair of {_RANK_NAMES_PLURAL[x]}", ((x, 2),)) for x in _SIX)
     for x in _SIX:
@@ -75,7 +75,7 @@ def _of_values() -> Iterator[Bet]:
 
 
 def _above_full_houses() -> Iterator[Bet]:
-    """The other bets, by seniority."""
+    """Yield the bets above the full houses, by seniority."""
     for colour, of in enumerate(SUITS):
         yield Bet(f"Flush, {of}", suit_counts=((colour, _FLUSH_SIZE),))
     yield from (Bet(f"Four of a kind, {_RANK_NAMES_PLURAL[x]}", ((x, 4),)) for x in _SIX)
@@ -85,11 +85,12 @@ def _above_full_houses() -> Iterator[Bet]:
             yield Bet(f"{name} flush ({span}), {of}", cards=cards)
 
 
-BETS: tuple[Bet, ...] = (*_of_values(), *_above_full_houses())  # the 88, by the action's id
+# all 88 bets; the index is the id of the action
+BETS: tuple[Bet, ...] = (*_of_values(), *_above_full_houses())
 
 
 def action_name(action: int) -> str:
-    """The action in words, also where it is the mark of a lost round."""
+    """Return the action in words. `LOST_MARKER` is allowed, too."""
     if action == CHECK:
         return "Check"
     return "Lost the round" if action == LOST_MARKER else BETS[action].name

@@ -29,7 +29,7 @@ def _parts(header: Header, step: ReplayStep) -> BoardParts:
 
 
 def _position_parts(names: Sequence[str], you: int, position: BlefPosition) -> BoardParts:
-    """The same out of a position, with how many cards everybody has."""
+    """Render the bets and hands of a position, with the number of cards of every player."""
     bets = [(names[seat], action_name(bet)) for seat, bet in position.history]
     hands = {names[seat]: hand for seat, hand in enumerate(position.hands) if hand}
     round_parts = _round_parts(position.round_number, bets, hands or {names[you]: position.hand})
@@ -37,7 +37,7 @@ def _position_parts(names: Sequence[str], you: int, position: BlefPosition) -> B
 
 
 def _round_parts(number: int | None, history: object, hands: Mapping[str, object]) -> BoardParts:
-    """A round; no hands are shown before it is over."""
+    """Render a round. Its hands are shown only after its end, so `hands` is empty before."""
     notice = "The hands are shown when the round is over."
     hands_markup = NOTHING.join(
         Markup('<section class="hand">{}</section>').format(
@@ -52,7 +52,7 @@ def _round_parts(number: int | None, history: object, hands: Mapping[str, object
 
 
 def _players(names: Sequence[str], position: BlefPosition) -> Markup:
-    """Everybody with as many backs as cards; whoever has none is out."""
+    """Render every player with one card back for each card; a player without cards is out."""
     back, line = (
         Markup('<span class="back"></span>'),
         Markup("<li{}><b>{}</b>{}<span>{}</span></li>"),

@@ -1,14 +1,15 @@
-"""The 24 cards of Blef: six values in four colours (docs/spec/blef.md section 1)."""
+"""Deck of Blef: 24 cards of six ranks in four suits (docs/spec/blef.md section 1)."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-RANKS = ("9", "10", "J", "Q", "K", "A")  # the values in their order; a card holds the index
-SUITS = ("clubs", "diamonds", "hearts", "spades")  # in order; a card holds the index
+RANKS = ("9", "10", "J", "Q", "K", "A")  # the ranks in ascending order; a card has the index
+# the suits in ascending order; a card has the index
+SUITS = ("clubs", "diamonds", "hearts", "spades")
 
 
 class BlefCard(NamedTuple):
-    """One card; both fields are indices, as in the API."""
+    """Card of Blef. Both fields are indices, as in the API."""
 
     value: int
     suit: int
@@ -19,9 +20,9 @@ class BlefCard(NamedTuple):
 
 Hand = tuple[BlefCard, ...]  # cards of one player, in the order of `sort_hand`
 DECK: Hand = tuple(BlefCard(value, colour) for value in range(6) for colour in range(4))
-"""Every card once, ascending."""
+"""All 24 cards in ascending order."""
 
 
 def sort_hand(cards: Iterable[BlefCard]) -> Hand:
-    """The cards as a hand is always shown: highest value first, then highest colour."""
+    """Return the cards in the order in which a hand is shown: the highest first."""
     return tuple(sorted(cards, reverse=True))

@@ -1,4 +1,4 @@
-"""Positions and actions of Blef as numbers."""
+"""Encoding of the positions and actions of Blef as numbers."""
 
 from cardsharp.games.blef.actions import BETS
 from cardsharp.games.blef.cards import DECK
@@ -42,4 +42,4 @@ ENCODING = Encoding(
     actions=len(BETS) + 1,
     choices=_choices,
 )
-"""Seats count from the player's own; an action's number is its id: 88 bets, then the check."""
+"""Encoding of Blef. Seats count from the player's own seat; the index of an action is its id."""

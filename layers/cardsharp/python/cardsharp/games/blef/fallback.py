@@ -1,4 +1,4 @@
-"""A legal action for when no strategy answers: late, broken or refused."""
+"""Fallback action of Blef, for a strategy whose decision is late, broken or rejected."""
 
 from cardsharp.games.blef.actions import CHECK
 from cardsharp.games.blef.position import BlefPosition

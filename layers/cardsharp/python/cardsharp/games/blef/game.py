@@ -1,4 +1,4 @@
-"""Blef, as the rest of the house knows it."""
+"""Definition of Blef for the rest of the program."""
 
 from cardsharp.play.game import Game, LazyImport
 

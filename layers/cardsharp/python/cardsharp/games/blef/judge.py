@@ -1,14 +1,13 @@
 """Judge of Blef: `bayes` estimates the chance not to lose the round, then to win the match.
 
-The value of a round in the match assumes that all remaining players are equally likely to lose
-each future round. Over 115 matches of `bayes` against itself that predicted the winner better
-than odds by starting player and card counts (mean squared error 0.186 to 0.189 in 2,126
-rounds).
+The value of a round within the match assumes that all remaining players are equally likely to lose
+each future round. Over 115 matches of `bayes` against itself that predicted the winner better than
+odds by starting player and card counts did (mean squared error 0.186 to 0.189 in 2,126 rounds).
 
 In a solved round every action of the equilibrium has the same value, because the equilibrium
 balances them. Any other action has the value that `bayes` gives it, but never a higher one. In
-larger rounds the frequent actions of our tables are treated in the same way. Otherwise players
-who mix by the tables would see most of their actions marked as mistakes.
+larger rounds the frequent actions of our tables are treated in the same way. Otherwise the judge
+would mark most actions of a player who plays by the tables as mistakes.
 """
 
 from collections.abc import Sequence
@@ -38,11 +37,11 @@ from cardsharp.games.blef.strategies.table_policy import mixed_strategy
 from cardsharp.play.strategy import format_percent
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 
-_OFTEN = 0.05  # what our tables take at least so often costs nothing
+_OFTEN = 0.05  # an action that our tables take at least this often costs nothing
 
 
 class BayesJudge(Judge):
-    """Judge by the expectation of `bayes`, which assumes typical habits: an estimate, not exact."""
+    """Judge by the estimates of `bayes`, which assumes typical habits of the players."""
 
     name = "bayes"
 
@@ -55,6 +54,8 @@ class BayesJudge(Judge):
             else _equilibrium(position, evaluation, solved)
         )
         mixed = None if card_counts(position) in SOLVED_CARD_COUNTS else mixed_strategy(position)
+        # An equilibrium mixes actions of equal value. Sampling noise in `bayes` would rate them
+        # differently, so every frequent action of the tables gets the value of the best one.
         as_good = {action for action, often in mixed or () if often >= _OFTEN}
         listed_actions = {option.action for option in decision.options}
         max_value = max(option.value for option in decision.options)
@@ -77,7 +78,7 @@ class BayesJudge(Judge):
         return BlefDecision(decision.action, decision.reason, options)
 
     def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
-        """Return 1 if the first player won, 0 if the second did, None if open.
+        """Return 1 if the first player won, 0 if the second did, None if the match is not over.
 
         Raises `ConfigError` if there are more than two players.
         """
@@ -118,7 +119,7 @@ def _option(position: BlefPosition, evaluation: BetEvaluation, action: int) -> B
 
 
 def _chance(position: BlefPosition, evaluation: BetEvaluation, action: int) -> float:
-    """The chance not to lose the round with an action."""
+    """Return the probability not to lose the round with an action."""
     last = position.last_bet
     if action == CHECK and last is not None:
         return 1 - evaluation.bet_probabilities[last]

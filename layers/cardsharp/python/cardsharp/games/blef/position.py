@@ -1,7 +1,7 @@
-"""Blef position: the information of one seat, or of an observer, about a round.
+"""Blef position: the information about a round that one seat, or an observer, has.
 
-Only this module hides hands. The service answers from it, and it is all that a strategy sees
-(docs/spec/blef.md section 3).
+This is the only module that hides hands. The service answers from it, and a strategy sees nothing
+else (docs/spec/blef.md section 3).
 """
 
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class BlefPosition:
     hands: tuple[Hand, ...]
     turn: int | None
     history: tuple[RoundMove, ...] = ()
-    # The dice of `bayes` are seeded by how a position is written: by this round alone.
+    # `bayes` seeds its random generator by the `repr` of a position: by this round alone.
     earlier_rounds: tuple[Round, ...] = field(default=(), repr=False)
 
     @property
@@ -41,15 +41,15 @@ class BlefPosition:
 
     @property
     def last_bet(self) -> int | None:
-        """The bet to beat, None where anything may be bet or the round is over."""
+        """Bet that must be beaten, None if any bet is legal or the round is over."""
         return self.to_round().last_bet
 
     def legal_actions(self) -> tuple[int, ...]:
-        """The actions that the rules allow to the player to move."""
+        """Return the legal actions of the player to move."""
         return legal_actions(self.to_round())
 
     def to_round(self) -> Round:
-        """The round as the rules see it, with what is hidden left out."""
+        """Return the round as the rules need it, without the hidden hands."""
         return Round(
             self.round_number, self.max_cards, self.card_counts, self.hands, self.turn, self.history
         )

@@ -1,6 +1,6 @@
 """Rules of Blef: pure functions over `Round` (docs/spec/blef.md section 2).
 
-Dealing, the only random part, is passed in as a `DealHand`.
+The only random part is dealing; it is an argument of type `DealHand`.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,8 @@ from cardsharp.errors import IllegalAction
 from cardsharp.games.blef.actions import BETS, CHECK, LOST_MARKER
 from cardsharp.games.blef.cards import DECK, Hand, sort_hand
 
-DealHand = Callable[[int], Hand]  # so many different cards, each choice and order equally likely
+DealHand = Callable[[int], Hand]
+"""Function that deals a number of different cards; all choices and orders are equally likely."""
 
 
 class RoundMove(NamedTuple):
@@ -24,29 +25,29 @@ class RoundMove(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A round of a game that has begun: the live one, or one that is over.
+    """Round of a game that has begun: the live round, or one that is over.
 
-    Everything by seat is in seating order, and a player who is out keeps the seat with 0 cards.
-    `turn` is None once the round is over. A round that is over still has the numbers of cards
-    that it was played with, except the last of a finished game, whose loser has 0.
+    Everything by seat is in seating order. A player who is out keeps the seat and has 0 cards.
+    `turn` is None once the round is over. A round that is over still has the numbers of cards that
+    it was played with. The only exception is the last round of a finished game, whose loser has 0.
     """
 
     number: int
     max_cards: int
     n_cards: tuple[int, ...]
-    # Whatever shows a round by accident, a log or a traceback, shows no card.
+    # Hidden in the `repr`, so that no log and no traceback discloses a hand.
     hands: tuple[Hand, ...] = field(repr=False)
     turn: int | None
     history: tuple[RoundMove, ...] = ()
 
     @property
     def active_seats(self) -> tuple[int, ...]:
-        """The seats of those who are still in the game."""
+        """Seats of the players who are still in the game."""
         return tuple(seat for seat, cards in enumerate(self.n_cards) if cards)
 
     @property
     def winner(self) -> int | None:
-        """The seat of the only player left, None while there are more."""
+        """Seat of the only player left, None while there are more."""
         active = self.active_seats
         return active[0] if len(active) == 1 else None
 
@@ -57,7 +58,7 @@ class Round:
 
     @property
     def last_bet(self) -> int | None:
-        """The bet to beat, None where anything may be bet or the round is over."""
+        """Bet that must be beaten, None if any bet is legal or the round is over."""
         return self.history[-1].action if self.history and not self.is_over else None
 
 
@@ -67,9 +68,10 @@ MAX_PLAYERS = 8
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """Result of an action; `closed_round` is the round that it ended, with open hands, or None.
+    """Result of an action: the current round, and the round that the action ended, if any.
 
-    In a finished game `current_round` is that last round with the loser's cards removed.
+    `closed_round` has open hands. In a finished game `current_round` is that last round, with the
+    loser's cards removed.
     """
 
     current_round: Round
@@ -86,13 +88,13 @@ def max_cards(players: int) -> int:
 
 
 def start(players: int, deal: DealHand) -> Round:
-    """The first round: one card each, the first seat to move."""
+    """Deal and return the first round: one card for each player, and the first seat begins."""
     first = Round(1, max_cards(players), (1,) * players, (), 0)
     return _deal_hands(first, deal)
 
 
 def legal_actions(round_: Round) -> tuple[int, ...]:
-    """The actions of the player to move, the check last; none once the round is over."""
+    """Return the actions of the player to move, the check last; none once the round is over."""
     if round_.turn is None:
         return ()
     if round_.last_bet is None:
@@ -101,7 +103,10 @@ def legal_actions(round_: Round) -> tuple[int, ...]:
 
 
 def apply(round_: Round, action: int, deal: DealHand) -> ActionResult:
-    """Apply the action of the player to move; raise `IllegalAction`."""
+    """Return the result of an action of the player to move.
+
+    Raises `IllegalAction` if the rules forbid the action.
+    """
     if round_.turn is None or action not in legal_actions(round_):
         raise IllegalAction("This action not allowed right now")
     if action == CHECK:
@@ -113,7 +118,7 @@ def apply(round_: Round, action: int, deal: DealHand) -> ActionResult:
 
 
 def _resolve(live: Round, checker: int, deal: DealHand) -> ActionResult:
-    """Open all hands: the checker loses the round if the last bet holds, else its bettor."""
+    """Open all hands. The checker loses the round if the last bet holds, otherwise its bettor."""
     bettor, bet = live.history[-1]
     loser = checker if BETS[bet].holds(tuple(chain(*live.hands))) else bettor
     history = (*live.history, RoundMove(checker, CHECK), RoundMove(loser, LOST_MARKER))
@@ -130,7 +135,7 @@ def _resolve(live: Round, checker: int, deal: DealHand) -> ActionResult:
 
 
 def _next_active_seat(seat: int, n_cards: tuple[int, ...]) -> int:
-    """The next seat in the circle whose player is still in the game."""
+    """Return the next seat in the circle whose player is still in the game."""
     circle = chain(range(seat + 1, len(n_cards)), range(seat))
     return next(other for other in circle if n_cards[other])
 

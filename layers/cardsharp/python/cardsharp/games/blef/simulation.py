@@ -1,4 +1,4 @@
-"""Blef in one process, for two to eight players."""
+"""Simulation of Blef in one process, for two to eight players."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -25,13 +25,9 @@ class SimulatedBlefMatch:
     closed_rounds: tuple[Round, ...] = ()
 
 
-CARD_COUNT_RANGES = (
-    "2 to 3",
-    "4 to 7",
-    "8 to 18",
-    "19 and more",
-)  # counted apart, by cards in play
-_BEGIN = (2, 4, 8, 19)
+CARD_COUNT_RANGES = ("2 to 3", "4 to 7", "8 to 18", "19 and more")
+"""Ranges of the cards in play, for which lost rounds are counted separately."""
+_RANGE_STARTS = (2, 4, 8, 19)
 
 
 def dealer(rng: Random) -> DealHand:
@@ -40,7 +36,7 @@ def dealer(rng: Random) -> DealHand:
 
 
 def resample_hidden_hands(live: Round, seat: int | None, rng: Random) -> Round:
-    """Resample the hands that the seat, or an observer if None, does not see."""
+    """Return the round with new hands for all seats but this one; for all, if `seat` is None."""
     visible_cards = () if seat is None else live.hands[seat]
     hidden_cards = iter(
         rng.sample(
@@ -55,7 +51,7 @@ def resample_hidden_hands(live: Round, seat: int | None, rng: Random) -> Round:
 
 
 class BlefSimulation(Simulation[SimulatedBlefMatch, BlefPosition, int]):
-    """Everybody against everybody; who is left wins."""
+    """Simulation of Blef: every player against all others; the last one left wins."""
 
     stats = (RatioStat("{:.1f} rounds", "rounds"), RatioStat("{:.1f} moves", "moves"))
 
@@ -67,15 +63,15 @@ class BlefSimulation(Simulation[SimulatedBlefMatch, BlefPosition, int]):
 
     @property
     def sides(self) -> Sequence[tuple[int, ...]]:
-        """Each seat on its own."""
+        """Sides of a match: each seat is its own side."""
         return self._sides
 
     def initial_state(self, rng: Random) -> SimulatedBlefMatch:
-        """A new match: one card each."""
+        """Return a new match, with one card for each player."""
         return SimulatedBlefMatch(rules.start(self.seats, dealer(rng)))
 
     def current_seat(self, state: SimulatedBlefMatch) -> int | None:
-        """The seat whose turn it is, None when one player is left."""
+        """Return the seat whose turn it is, None when one player is left."""
         return state.current_round.turn
 
     def position_for(self, state: SimulatedBlefMatch, seat: int) -> BlefPosition:
@@ -83,29 +79,32 @@ class BlefSimulation(Simulation[SimulatedBlefMatch, BlefPosition, int]):
         return position_of(state.current_round, seat, state.closed_rounds)
 
     def legal_actions(self, state: SimulatedBlefMatch) -> Sequence[int]:
-        """The ids of the bets that are higher than the last one, and the check."""
+        """Return the ids of the bets above the last one, and of the check."""
         return rules.legal_actions(state.current_round)
 
     def apply_action(
         self, state: SimulatedBlefMatch, action: int, rng: Random
     ) -> SimulatedBlefMatch:
-        """The match after the action, the next round dealt; raises `Illegal`."""
+        """Return the match after the action; if it ends the round, the next one is dealt.
+
+        Raises `IllegalAction` if the action is illegal.
+        """
         step = rules.apply(state.current_round, action, dealer(rng))
         closed = () if step.closed_round is None else (step.closed_round,)
         return SimulatedBlefMatch(step.current_round, (*state.closed_rounds, *closed))
 
     def scores(self, state: SimulatedBlefMatch) -> tuple[float, ...]:
-        """1 for who is left; raises `Illegal` before the end."""
+        """Return 1 for the winner and 0 for the others; raise `IllegalAction` before the end."""
         if state.current_round.turn is not None:
             raise IllegalAction("The match has not ended yet.")
         return tuple(float(seat == state.current_round.winner) for seat in range(self.seats))
 
     def stat_counts(self, state: SimulatedBlefMatch) -> Mapping[str, tuple[float, ...]]:
-        """Rounds and moves, of the whole match, and the rounds that each lost, by cards in play."""
+        """Return the rounds and moves of a match, and each seat's lost rounds by cards in play."""
         all_moves = chain.from_iterable(played.history for played in state.closed_rounds)
         moves = sum(move.action != LOST_MARKER for move in all_moves)
         lost_rounds = Counter(
-            (bisect_right(_BEGIN, sum(played.n_cards)) - 1, played.history[-1].seat)
+            (bisect_right(_RANGE_STARTS, sum(played.n_cards)) - 1, played.history[-1].seat)
             for played in state.closed_rounds
         )
         by_cards = {
@@ -117,11 +116,11 @@ class BlefSimulation(Simulation[SimulatedBlefMatch, BlefPosition, int]):
     def build_strategy(
         self, name: str, rng: Random, _past_matches: Sequence[tuple[int, SimulatedBlefMatch]] = ()
     ) -> Strategy:
-        """The strategy of that name; none of Blef's learns."""
+        """Return the strategy with this name. No strategy of Blef learns from past matches."""
         return build(name, rng)
 
     def resample_hidden(self, state: SimulatedBlefMatch, rng: Random) -> SimulatedBlefMatch:
-        """The match with other cards in the other hands."""
+        """Return the match with the hands of the other players dealt anew."""
         return replace(
             state,
             current_round=resample_hidden_hands(state.current_round, state.current_round.turn, rng),

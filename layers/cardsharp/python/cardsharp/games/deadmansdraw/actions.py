@@ -7,7 +7,7 @@ from cardsharp.games.deadmansdraw.cards import Card
 
 
 class ActionType(StrEnum):
-    """The three actions of a player (docs/spec/arena.md section 7)."""
+    """Types of a player's actions (docs/spec/arena.md section 7)."""
 
     DRAW = "Draw"
     END_TURN = "EndTurn"
@@ -15,7 +15,7 @@ class ActionType(StrEnum):
 
 
 class EffectType(StrEnum):
-    """The six effects that a card can leave pending (docs/spec/arena.md section 4)."""
+    """Effects that a card can leave pending (docs/spec/arena.md section 4)."""
 
     ORACLE = "Oracle"
     HOOK = "Hook"
@@ -27,12 +27,12 @@ class EffectType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PendingEffect:
-    """An effect that waits for its answer.
+    """Effect that waits for the player's answer.
 
-    `cards` holds the one card that an Oracle shows, or the one to three cards that a Map
-    offers; it is empty for the other effects. `remaining_draws` is the number of cards that the
-    Kraken still makes the player draw; a Cannon and an Oracle carry it along
-    (docs/spec/arena.md section 7).
+    `cards` holds the one card that an Oracle shows, or the one to three cards that a Map offers; it
+    is empty for the other effects. `remaining_draws` is the number of cards that the Kraken still
+    forces the player to draw. A Cannon and an Oracle keep that number (docs/spec/arena.md section
+    7).
     """
 
     effect_type: EffectType
@@ -42,7 +42,7 @@ class PendingEffect:
 
 @dataclass(frozen=True, slots=True)
 class EffectResponse:
-    """Answer to a pending effect; `card` is None for a refused Oracle."""
+    """Answer to a pending effect; `card` is None if the card of an Oracle is refused."""
 
     effect_type: str
     card: Card | None = None
@@ -50,7 +50,10 @@ class EffectResponse:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One action of a player; `autopick` lets the server answer pending effects first."""
+    """Action of a player.
+
+    With `answers_pending_effects` the server answers pending effects first.
+    """
 
     type: ActionType
     response: EffectResponse | None = None
@@ -58,7 +61,7 @@ class Action:
 
     @property
     def card(self) -> Card | None:
-        """The card that an answer names."""
+        """Card that the answer to an effect names."""
         return None if self.response is None else self.response.card
 
     def __str__(self) -> str:
@@ -72,7 +75,7 @@ END_TURN = Action(ActionType.END_TURN)
 
 
 def respond(effect_type: EffectType, card: Card | None = None) -> Action:
-    """The action that answers a pending effect with `card`."""
+    """Return the action that answers a pending effect with `card`."""
     return Action(ActionType.RESPOND, EffectResponse(effect_type, card))
 
 

@@ -33,12 +33,12 @@ from cardsharp.pages.board_renderer import (
 _SUITS = Path(__file__).with_name("suits.svg")
 
 _EFFECTS = {
-    "Oracle": "The Oracle shows the top card: take it or leave it.",
-    "Hook": "The Hook brings back a card of one's own bank.",
-    "Cannon": "The Cannon shoots a card of the other bank.",
-    "Sword": "The Sword steals a card of the other bank.",
-    "Map": "The Map offers cards of the discard pile.",
-    "Kraken": "The Kraken makes draw on.",
+    "Oracle": "The Oracle shows the top card: take it, or leave it there.",
+    "Hook": "The Hook returns a card of the player's own bank to the play area.",
+    "Cannon": "The Cannon discards a card of the other bank.",
+    "Sword": "The Sword brings a card of the other bank to the play area.",
+    "Map": "The Map offers cards of the discard pile. Choose one.",
+    "Kraken": "The Kraken forces the player to draw again.",
 }
 
 
@@ -61,7 +61,10 @@ def _parts(header: Header, step: ReplayStep) -> BoardParts:
 
 
 def _position_parts(names: Sequence[str], you: int, position: DeadMansDrawPosition) -> BoardParts:
-    """Render a position in the same way, the player's seat first, with the next card if known."""
+    """Render a position like a step.
+
+    The player's seat comes first, and the next card is shown if it is known.
+    """
     state = public_state_body(position, _turn_result(position.history))
     step = ReplayStep(
         sequence=0, turn=position.turn, seat=position.seat, description="", public_state=state
@@ -120,7 +123,10 @@ def _card_html(card: Card, kind: str = "") -> Markup:
 
 
 def _bank(cards: Iterable[Card]) -> Markup:
-    """A place a suit: its highest card, which counts, and the others under it."""
+    """Render a bank.
+
+    For each suit the highest card, which counts, and the other values below it.
+    """
     stacks: dict[str, list[int]] = {suit: [] for suit in SUIT_ORDER}
     for card in cards:
         stacks.setdefault(card.suit, []).append(card.value)

@@ -1,11 +1,12 @@
-"""The cards of Dead Man's Draw, the two decks it is played with, and a player's bank.
+"""Cards of Dead Man's Draw, the two decks, and the bank of a player.
 
-The competition's rule book speaks of 9 suits and 54 cards; the server that was really played on
-has a tenth, the Mermaid, and 60 cards (docs/spec/arena.md section 7). Both are here.
+The competition's rule book has 9 suits and 54 cards. The server on which the competition was played
+has a tenth suit, the Mermaid, and 60 cards (docs/spec/arena.md section 7). This module has both
+decks.
 
-A bank is stacks of banked cards, one a suit. The order matters twice: the server's autopick and the
-recorded opponents take "the first suit", which is the suit that entered the bank first, and a suit
-whose last card leaves loses its place (docs/spec/arena.md sections 4 and 7).
+A bank has one stack of banked cards for each suit. The order of the stacks matters: the server's
+autopick and the recorded opponents take "the first suit", the one that entered the bank first. A
+suit whose last card leaves loses its place (docs/spec/arena.md sections 4 and 7).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,10 +32,10 @@ class Suit(StrEnum):
 
 
 class Card(NamedTuple):
-    """One card.
+    """Card of a suit and a value.
 
-    `suit` is a `Suit` if it is known. A suit of a newer server stays a plain string, and the
-    card plays as one without an effect.
+    `suit` is a `Suit` if it is known. A suit of a newer server stays a plain string, and the card
+    plays as one without an effect.
     """
 
     suit: str
@@ -48,7 +49,7 @@ SUIT_ORDER: tuple[Suit, ...] = tuple(Suit)  # suits in the order in which the se
 
 
 def values_of(suit: Suit) -> range:
-    """The six values of a suit: 2 to 7, and 4 to 9 for the Mermaid."""
+    """Return the six values of a suit: 2 to 7, and 4 to 9 for the Mermaid."""
     return range(4, 10) if suit is Suit.MERMAID else range(2, 8)
 
 
@@ -69,7 +70,7 @@ def deck_sort_key(card: Card) -> tuple[int, str, int]:
 
 
 def lowest_of_each_suit(deck: tuple[Card, ...]) -> tuple[Card, ...]:
-    """The discard pile that a match starts with: the lowest card of each suit, in deck order."""
+    """Return the discard pile at the start: the lowest card of each suit, in deck order."""
     return tuple(min(cards) for _, cards in groupby(deck, key=lambda card: card.suit))
 
 
@@ -80,23 +81,23 @@ def anchored_count(area: Sequence[Card]) -> int:
 
 
 def cards_without(deck: tuple[Card, ...], removed: tuple[Card, ...]) -> tuple[Card, ...]:
-    """`deck` in order, without the cards in `removed`."""
+    """Return `deck` in order, without the cards in `removed`."""
     removed_cards = set(removed)
     return tuple(card for card in deck if card not in removed_cards)
 
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """Immutable stacks in order of entry: `(suit, values in the order they were banked)`."""
+    """Immutable stacks in order of entry: each a suit, and its values in the order of banking."""
 
     stacks: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     def __iter__(self) -> Iterator[Card]:
-        """The cards, suit by suit in order of entry, then in the order they were banked."""
+        """Yield the cards, suit by suit in order of entry, then in the order they were banked."""
         return (Card(suit, value) for suit, values in self.stacks for value in values)
 
     def __len__(self) -> int:
-        """Number of cards."""
+        """Return the number of cards."""
         return sum(len(values) for _, values in self.stacks)
 
     def __contains__(self, card: object) -> bool:
@@ -104,7 +105,7 @@ class Bank:
 
     @property
     def suits(self) -> tuple[str, ...]:
-        """The suits held, in order of entry."""
+        """Suits in the bank, in order of entry."""
         return tuple(suit for suit, _ in self.stacks)
 
     @property
@@ -123,14 +124,17 @@ class Bank:
         )
 
     def with_cards(self, cards: Iterable[Card]) -> "Bank":
-        """This bank after `cards` were banked in their order."""
+        """Return this bank after `cards` were banked in their order."""
         stacks = dict(self.stacks)
         for suit, value in cards:
             stacks[suit] = (*stacks.get(suit, ()), value)
         return Bank(tuple(stacks.items()))
 
     def without(self, card: Card) -> "Bank":
-        """This bank without `card`, and a suit left empty without a place; raises `KeyError`."""
+        """Return this bank without `card`. A suit without cards loses its place.
+
+        Raises `KeyError` if the bank does not have the card.
+        """
         if card not in self:
             raise KeyError(card)
         stacks = dict(self.stacks)
@@ -141,5 +145,5 @@ class Bank:
 
 
 def bank_from_cards(cards: Iterable[Card]) -> Bank:
-    """A bank into which `cards` were banked in their order."""
+    """Return a bank into which `cards` were banked in their order."""
     return Bank().with_cards(cards)

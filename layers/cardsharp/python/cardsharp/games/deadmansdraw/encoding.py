@@ -1,4 +1,4 @@
-"""Positions and actions of Dead Man's Draw as numbers."""
+"""Encoding of the positions and actions of Dead Man's Draw as numbers."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ _EFFECTS = tuple(EffectType)
 _NUMBERS = {card: number for number, card in enumerate(SERVER_DECK)}
 _DECK = len(SERVER_DECK)
 
-_DRAW, _END_TURN, _NOT_TAKEN, _FIRST_CARD = 0, 1, 2, 3  # then cards in answers
+_DRAW, _END_TURN, _NOT_TAKEN, _FIRST_CARD = 0, 1, 2, 3  # from 3 on, the cards of answers
 
 
 def _marks(position: DeadMansDrawPosition) -> Marks:
@@ -51,4 +51,4 @@ ENCODING = Encoding(
     actions=_FIRST_CARD + _DECK,
     choices=_choices,
 )
-"""Cards by their place in the deck; 0 draws, 1 ends the turn, 2 leaves an Oracle's card."""
+"""Encoding. Cards have their place in the deck; 0 draws, 1 ends the turn, 2 refuses an Oracle."""

@@ -9,7 +9,7 @@ from cardsharp.games.deadmansdraw.cards import Card, cards_without
 
 @dataclass(frozen=True, slots=True)
 class StackDelta:
-    """Cards that left and that came, each in the order of the pile they left or came to."""
+    """Cards that left a pile and that came to it, each in the order of the pile."""
 
     removed: tuple[Card, ...] = ()
     added: tuple[Card, ...] = ()
@@ -25,42 +25,42 @@ class TurnDelta:
 
 
 def stack_delta(previous: Iterable[Card], current: Iterable[Card]) -> StackDelta:
-    """The difference between two piles, each delta in its own pile's order."""
+    """Return the difference between two piles, each delta in its own pile's order."""
     old, new = tuple(previous), tuple(current)
     return StackDelta(removed=cards_without(old, new), added=cards_without(new, old))
 
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """A turn began; `delta` holds the changes of the previous turn, None for the first turn."""
+    """Start of a turn. `delta` holds the changes of the previous turn, None for the first turn."""
 
     delta: TurnDelta | None
 
 
 @dataclass(frozen=True, slots=True)
 class CardDrawn:
-    """The top card of the draw pile was drawn ("Draw" on the wire)."""
+    """Draw of the top card of the draw pile ("Draw" on the wire)."""
 
     card: Card
 
 
 @dataclass(frozen=True, slots=True)
 class CardPlaced:
-    """A card came to lie in the play area."""
+    """Move of a card to the play area."""
 
     card: Card
 
 
 @dataclass(frozen=True, slots=True)
 class EffectPending:
-    """A card's effect is pending now."""
+    """Start of a card's effect, which is pending from now on."""
 
     effect: PendingEffect
 
 
 @dataclass(frozen=True, slots=True)
 class EffectAnswered:
-    """The player answered an effect; `card` is None for an Oracle's card not taken."""
+    """Answer of the player to an effect; `card` is None for a refused Oracle."""
 
     effect_type: str
     card: Card | None
@@ -68,7 +68,7 @@ class EffectAnswered:
 
 @dataclass(frozen=True, slots=True)
 class CardRemoved:
-    """A card left the bank of player `bank_index`."""
+    """Loss of a card from the bank of player `bank_index`."""
 
     card: Card
     bank_index: int
@@ -76,10 +76,10 @@ class CardRemoved:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn ended: banked, or busted if not `is_banked`.
+    """End of a turn: its cards were banked, or it busted if not `is_banked`.
 
-    `bonus` holds the cards that Chest and Key brought, in the order of the picks; None if the
-    pair was not collected.
+    `bonus` holds the cards that Chest and Key brought, in the order of the picks. It is None if the
+    player did not collect both.
     """
 
     is_banked: bool
@@ -89,7 +89,7 @@ class TurnEnded:
 
 @dataclass(frozen=True, slots=True)
 class MatchEnded:
-    """The match ended; `winner` is None for a tie."""
+    """End of the match; `winner` is None for a tie."""
 
     scores: tuple[int, int]
     winner: int | None
@@ -98,7 +98,7 @@ class MatchEnded:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A remark of the server, such as why it ended a turn by force."""
+    """Remark of the server, such as why it ended a turn by force."""
 
     text: str
 
@@ -116,7 +116,7 @@ Event = (
 )
 
 
-EventPart = tuple[str | Card, ...]  # tells one thing; `"".join(map(str, piece))` is its text
+EventPart = tuple[str | Card, ...]  # texts and cards of one event; joined, they are its description
 _VERBS: Mapping[str, str] = {
     EffectType.HOOK: "hooks",
     EffectType.SWORD: "steals",
@@ -126,7 +126,7 @@ _VERBS: Mapping[str, str] = {
 
 
 def event_parts(events: Iterable[Event]) -> Iterator[EventPart]:
-    """Cards and effects in the order in which they came; the frame of the turn is left out."""
+    """Yield the cards and effects of a turn in order, without its start and its end."""
     oracle_card: Card | None = None
     for event in events:
         match event:
@@ -149,12 +149,12 @@ def _answer(event: EffectAnswered, oracle_card: Card | None) -> EventPart:
     if verb is not None and event.card is not None:
         return (f"({verb} ", event.card, ")")
     if oracle_card is None or event.card is not None:
-        return ("(takes)",)  # the card that it draws comes next
+        return ("(takes)",)  # the next event is the draw of that card
     return ("(leaves ", oracle_card, ")")
 
 
 def describe_events(events: Sequence[Event]) -> str:
-    """A move in words."""
+    """Return a move in words."""
     parts = ["".join(map(str, piece)) for piece in event_parts(events)]
     for event in events:
         match event:
@@ -162,4 +162,4 @@ def describe_events(events: Sequence[Event]) -> str:
                 parts.append("banks" if successful else "busts")
             case MatchEnded((first, second)):
                 parts.append(f"ends the match, {first} : {second}")
-    return " ".join(dict.fromkeys(parts)) or ("begins" if events else "not told yet")
+    return " ".join(dict.fromkeys(parts)) or ("begins" if events else "not recorded yet")

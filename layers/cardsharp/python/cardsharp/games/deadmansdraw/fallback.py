@@ -1,4 +1,4 @@
-"""A legal action for when no strategy answers: late, broken or faced with something unknown."""
+"""Fallback action, for a strategy that is late or broken, or a state that is not understood."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,7 +11,7 @@ from cardsharp.games.deadmansdraw.rules import apply
 from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, Strategy, TimeAware
 from cardsharp.play.decision_runner import DecisionResult, DecisionRunner
 
-HURRY_SHARE = 0.8  # the share of its time after which a strategy that can be hurried is
+HURRY_SHARE = 0.8  # share of the time limit after which a `TimeAware` strategy must hurry
 _BLIND_END = Action(ActionType.END_TURN, answers_pending_effects=True)
 _BLIND_DRAW = Action(ActionType.DRAW, answers_pending_effects=True)
 
@@ -19,7 +19,7 @@ _BLIND_DRAW = Action(ActionType.DRAW, answers_pending_effects=True)
 def fallback_action(
     position: DeadMansDrawPosition, rejected_actions: frozenset[Action] = frozenset()
 ) -> Action:
-    """Return the action with the lowest risk: end the turn, else the first answer without a bust.
+    """Return the action with the lowest risk: end the turn, else an answer that does not bust.
 
     Actions in `rejected_actions`, which the arena has just rejected, come last.
     """
@@ -35,10 +35,11 @@ def fallback_action(
 def unreadable_fallback(
     play_area: tuple[Card, ...], rejected_actions: frozenset[Action] = frozenset()
 ) -> Action:
-    """The action for a match that cannot be read, such as one with an unknown effect pending.
+    """Return the action for a match that cannot be read, such as one with an unknown effect.
 
-    It ends the turn and lets the server answer what is pending: the only case in which the
-    server may pick. A turn with an empty play area cannot be ended (docs/spec/arena.md section 7).
+    It ends the turn and lets the server answer the pending effect. In no other case may the server
+    choose for us. A turn with an empty play area cannot be ended (docs/spec/arena.md section 7), so
+    it draws instead.
     """
     order = (_BLIND_END, _BLIND_DRAW) if play_area else (_BLIND_DRAW, _BLIND_END)
     return next((action for action in order if action not in rejected_actions), order[0])
@@ -51,7 +52,10 @@ def decide(
     monotonic: Callable[[], float],
     rejected_actions: frozenset[Action] = frozenset(),
 ) -> DecisionResult[DeadMansDrawDecision]:
-    """The strategy's decision, hurried when its time is nearly up; see `Decider.decide`."""
+    """Return the strategy's decision; see `DecisionRunner.decide`.
+
+    A `TimeAware` strategy must hurry when `HURRY_SHARE` of the timeout is over.
+    """
     if isinstance(strategy, TimeAware):
         late = monotonic() + HURRY_SHARE * timeout.total_seconds()
         strategy = strategy.with_deadline(lambda: monotonic() > late)

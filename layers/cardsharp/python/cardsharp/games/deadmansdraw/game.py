@@ -1,4 +1,4 @@
-"""Dead Man's Draw, as the rest of the house knows it."""
+"""Definition of Dead Man's Draw for the rest of the program."""
 
 from cardsharp.play.game import Game, LazyImport
 

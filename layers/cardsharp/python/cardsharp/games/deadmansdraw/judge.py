@@ -29,28 +29,28 @@ from cardsharp.store.match_log import MatchRecord, MoveRecord
 
 
 class CaptainJudge(Judge):
-    """Evaluation of a position by `captain`, which expects both players to play as it does."""
+    """Judge by the search of `captain`, which expects both players to play as it does."""
 
     name = WEIGHT_FILE
 
     def evaluate(
         self, position: DeadMansDrawPosition, extra_actions: Sequence[Action] = ()
     ) -> DeadMansDrawDecision | None:
-        """Return the captain's decision; None for a table that the usual start cannot lead to."""
+        """Return captain's decision; None for a position that the usual start cannot lead to."""
         if not is_standard_deck(position):
             return None
         decision = Captain(load_model(WEIGHT_FILE)).decide(position)
         if REFUSE_ORACLE not in extra_actions:
             return decision
         refusal_option = ProbabilityOption(
-            REFUSE_ORACLE, _refusing(position), "leaves the card, to stop or to draw it"
+            REFUSE_ORACLE, _refusing(position), "leaves the card, and then stops or draws it"
         )
         return DeadMansDrawDecision(
             decision.action, decision.reason, (*decision.options, refusal_option)
         )
 
     def result(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
-        """1 for the first player's win, 0.5 for a tie."""
+        """Return 1 if the first player won, 0.5 for a tie, 0 for a loss, None if not finished."""
         events = (event for turn in group_into_turns(moves) for event in turn.events)
         end_event = next((event for event in events if isinstance(event, MatchEnded)), None)
         if end_event is None:
@@ -58,14 +58,17 @@ class CaptainJudge(Judge):
         return 0.5 if end_event.winner is None else float(end_event.winner == 0)
 
     def timeouts(self, moves: Sequence[MoveRecord]) -> Iterator[DecisionPoint]:
-        """The positions in which the arena ended a turn for want of time."""
+        """Yield the positions in which the arena ended a turn because its time was up."""
         for step, position, _ in observed_steps(moves):
             if position is not None and step.past_move.timed_out_player is not None:
                 thought = StoredDecision(seat=step.seat, turn=step.turn, action=TIMED_OUT)
                 yield decision_point(step, position, thought)
 
     def luck(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float:
-        """The worth of each card that came, less the mean of all that could have come."""
+        """Return the sum over all cards that came.
+
+        The card's value less the mean of the possible ones.
+        """
         brought = 0.0
         for step, position, _ in observed_steps(moves):
             if position is not None:
@@ -74,7 +77,7 @@ class CaptainJudge(Judge):
         return brought
 
     def match_counts(self, moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
-        """Turns that lost their cards, ran out of time or were banked, moves and autopicks."""
+        """Return busts, timeouts, banked turns, moves and autopicks by name, for each player."""
         return match_counts(move_view(move) for move in moves if move.facts is not None)
 
     def bust_risk(self, position: DeadMansDrawPosition) -> float | None:

@@ -1,8 +1,8 @@
 """Luck of the draw: value of the cards that came, less the mean value of the possible cards.
 
-The mean of that difference is 0 whatever the judge's evaluation, as long as the order of the
-draw pile and the server's picks are fair. A wrong evaluation removes less of the luck, but adds
-no bias. Twin: `cardsharp_tools/research/deadmansdraw/native/luck.c`.
+The mean of that difference is 0 for any evaluation of the judge, provided that the order of the
+draw pile and the server's picks are fair. A bad evaluation removes less of the luck, but it adds no
+bias. The compiled twin is `cardsharp_tools/research/deadmansdraw/native/luck.c`.
 """
 
 from collections.abc import Callable, Iterable
@@ -48,8 +48,8 @@ from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 def luck_of(position: DeadMansDrawPosition, events: Iterable[Event]) -> float | None:
     """Return the luck of the acting player in these events, as a change of the win probability.
 
-    A short search removes nearly as much luck as the full one of `captain`. Returns None for a
-    table that cannot occur in a match with the usual start.
+    A short search removes nearly as much luck as the full one of `captain`. The result is None for
+    a position that cannot occur in a match with the usual start.
     """
     if not is_standard_deck(position):
         return None
@@ -58,7 +58,7 @@ def luck_of(position: DeadMansDrawPosition, events: Iterable[Event]) -> float | 
 
 
 class _Telling:
-    """Luck of one action, followed event by event."""
+    """Luck of one action, computed event by event."""
 
     def __init__(self, position: DeadMansDrawPosition) -> None:
         pending = position.pending
@@ -67,10 +67,13 @@ class _Telling:
         self.owed = 0
         self.duty = 0 if pending is None else max(0, pending.remaining_draws - 1)
         self.falling = 0
-        """The card that has left its place, as a set: it is thrown away where it busts."""
+        """Set of the card that has left its place but is not placed yet.
+
+        It is discarded if it busts.
+        """
 
     def luck(self, event: Event) -> float:
-        """Follow an event and return its luck."""
+        """Update the turn by an event, and return its luck."""
         match event:
             case CardDrawn(card):
                 return self._draw_luck(CARD_NUMBER[card])
@@ -89,6 +92,8 @@ class _Telling:
 
     def _draw_luck(self, card: int) -> float:
         turn, self.owed = self.turn, self.duty
+        # All cards of the pile are equally likely now. The difference to their mean has the
+        # expected value 0, whatever errors the search makes: they are in both terms.
         values = {} if turn.known_top >= 0 else self._draws(turn, self.owed)
         self.turn, self.falling = turn.without_pile_card(card), 1 << card
         return values[card] - _mean(values) if values else 0.0
@@ -121,7 +126,7 @@ class _Telling:
         return values[card] - _mean(values)
 
     def _brought(self, gained_cards: int, *, banked: bool) -> float:
-        """Only the highest card of each suit counts, as if it came alone."""
+        """Return the luck of the bonus cards: as if the highest card of each suit came alone."""
         turn, search = self.turn, self.search
         thrown = 0 if banked else turn.area & ~turn.saved | self.falling
         keys = turn.stop if banked else turn.bust
@@ -129,6 +134,8 @@ class _Telling:
         every, gained_count, luck = cards.bit_count(), gained_cards.bit_count(), 0.0
         for card in cards_in(cards):
             higher = cards & SUIT_BITS[SUIT_OF[card]] & ~(2 * (1 << card) - 1)
+            # `chance` is the probability that this card is the highest of its suit in the bonus: it
+            # is picked and no higher one is. Subtracting it makes the mean of the luck 0.
             chance = comb(every - 1 - higher.bit_count(), gained_count - 1) / comb(
                 every, gained_count
             )
@@ -154,7 +161,7 @@ def _values(turn: SimulatedTurn, cards: int, value_of: Callable[[int], float]) -
 
 
 def _mean(values: dict[int, float]) -> float:
-    """The mean, added up in order as the twin does."""
+    """Return the mean. It is added up in the order of the compiled twin, to round equally."""
     total = 0.0
     for value in values.values():
         total += value

@@ -1,9 +1,9 @@
-"""A player's knowledge of a match: the only thing that a strategy sees.
+"""Position of a player: the public information on a match, and all that a strategy sees.
 
-Everything here comes from public facts: the table and the events that both players are shown
-(docs/spec/arena.md section 6). The draw pile is the set of the cards not seen elsewhere, apart
-from a top card that an Oracle showed and that is still there. The random seed of the match
-cannot get here: the wire models do not read it.
+Everything here comes from public facts: the table, and the events that both players see
+(docs/spec/arena.md section 6). The draw pile is the set of the cards that are not seen elsewhere;
+only a top card that an Oracle has shown is known. The random seed of the match cannot get here,
+because the wire models do not read it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,15 +34,13 @@ from cardsharp.games.deadmansdraw.events import (
 from cardsharp.games.deadmansdraw.rules import legal_actions
 from cardsharp.games.deadmansdraw.state import State, TurnStartPiles
 
-KRAKEN_CARRYING_EFFECTS = (
-    EffectType.CANNON,
-    EffectType.ORACLE,
-)  # they carry on what a Kraken still demands
+KRAKEN_CARRYING_EFFECTS = (EffectType.CANNON, EffectType.ORACLE)
+"""Effects after whose answer a player must still make the draws that a Kraken demanded."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastMove:
-    """One recorded move: the events that a player's action, or the server, caused."""
+    """Recorded move: the events that an action of a player, or the server, caused."""
 
     turn: int
     player: int | None
@@ -50,20 +48,20 @@ class PastMove:
 
     @property
     def timed_out_player(self) -> int | None:
-        """The player whose turn the arena ended with this move for want of time, None for none.
+        """Player whose turn the arena ended with this move because the time was up, else None.
 
-        Only then does an event of a player's own carry a comment (docs/spec/arena.md section 5).
+        Only in this case does a move of a player contain a comment (docs/spec/arena.md section 5).
         """
         return self.player if any(isinstance(event, Comment) for event in self.events) else None
 
 
 @dataclass(frozen=True, slots=True)
 class DeadMansDrawPosition:
-    """A decision to make: the table as the player at `seat`, who is to act, may know it.
+    """Position: the table as far as the player at `seat`, who is to act, may know it.
 
-    `unseen` holds the cards that can be in the draw pile, in deck order, whatever their order
-    in the pile. `known_top` is the next card if an Oracle has shown it. `refused_oracle_card`
-    is the Oracle's card that the player left lying with the previous action of this turn.
+    `unseen` holds the cards that can be in the draw pile, in deck order and not in the pile's.
+    `known_top` is the next card if an Oracle has shown it. `refused_oracle_card` is the Oracle's
+    card that the player refused with the previous action of this turn.
     """
 
     seat: int
@@ -95,18 +93,19 @@ class DeadMansDrawPosition:
 
     @property
     def own_bank(self) -> Bank:
-        """The bank of the player to act."""
+        """Bank of the player to act."""
         return self.banks[self.seat]
 
     @property
     def opponent_bank(self) -> Bank:
-        """The opponent's bank."""
+        """Bank of the opponent."""
         return self.banks[1 - self.seat]
 
     def to_state(self, draw_pile: Sequence[Card] | None = None) -> State:
-        """The table as the rules see it, with `draw_pile` as a guess of the order, next first.
+        """Return the table as the rules need it.
 
-        Without a guess the pile is the unseen cards in deck order behind the known top card.
+        `draw_pile` is a guess of the pile's order, the next card first. Without a guess the pile is
+        the known top card, followed by the unseen cards in deck order.
         """
         if draw_pile is None:
             top = (self.known_top,) if self.known_top else ()
@@ -123,19 +122,22 @@ class DeadMansDrawPosition:
         )
 
     def legal_actions(self) -> tuple[Action, ...]:
-        """The actions that the rules allow here."""
+        """Return the actions that the rules allow here."""
         return legal_actions(self.to_state())
 
 
 class TurnResult(NamedTuple):
-    """The end of a turn: whether it busted, and the cards that were drawn in it."""
+    """Result of a turn: True if it busted, and the cards that were drawn in it."""
 
     is_bust: bool
     cards: tuple[Card, ...]
 
 
 def remaining_kraken_draws(effect: PendingEffect, draws: int) -> int:
-    """Draws that a Kraken demands once an effect is pending (docs/spec/arena.md section 7)."""
+    """Return the draws that a Kraken still demands once this effect is pending.
+
+    Source: docs/spec/arena.md section 7.
+    """
     if effect.effect_type is EffectType.KRAKEN:
         return effect.remaining_draws
     return draws if effect.effect_type in KRAKEN_CARRYING_EFFECTS else 0
@@ -144,9 +146,9 @@ def remaining_kraken_draws(effect: PendingEffect, draws: int) -> int:
 class PublicInfoTracker:
     """Public information of a match, updated event by event.
 
-    `last_turn_result` is the result of the last turn that ended, and its cards: a card that
-    busted it comes last. `draw_set` are the cards that the draw pile began with, in any order,
-    and `discard_pile` the cards of the discard pile in order.
+    `last_turn_result` is the result of the last turn that ended, with its cards; a card that busted
+    the turn is the last of them. The argument `draw_set` has the cards of the draw pile at the
+    start in any order, `discard_pile` the discarded cards in order.
     """
 
     def __init__(
@@ -195,13 +197,13 @@ class PublicInfoTracker:
         )
 
     def apply_move(self, move: PastMove) -> None:
-        """Take in the events of one move, in their order."""
+        """Update the information by the events of one move."""
         self.refused_oracle_card = None
         for event in move.events:
             self.apply_event(event, move.player)
 
     def apply_event(self, event: Event, player: int | None) -> None:
-        """Take in one event of a move of that player."""
+        """Update the information by one event of a move of this player."""
         match event:
             case CardDrawn(card):
                 self._coming = card
@@ -237,7 +239,7 @@ class PublicInfoTracker:
 
     def _see_answer(self, answer: EffectAnswered) -> None:
         if answer.effect_type == EffectType.ORACLE and answer.card is not None:
-            return  # it waits until that card is drawn, which comes next
+            return  # the effect stays pending until the next event, the draw of that card
         if answer.effect_type == EffectType.MAP:
             self.discard_pile += [card for card in self._offer if card != answer.card]
         elif answer.effect_type == EffectType.CANNON and answer.card is not None:

@@ -1,9 +1,9 @@
 """Rules of Dead Man's Draw as the running server plays them: pure functions over `State`.
 
-Source: docs/spec/arena.md section 7, checked against every recorded match. If the rule book and
-the server differ (docs/rules.md), the server wins. Random picks, the only thing that the rules
-do not decide, are an argument of type `CardPicker`. The same functions serve the arena, which
-knows the draw pile, and the strategies, which put a guess in its place.
+Source: docs/spec/arena.md section 7, checked against every recorded match. Where the rule book and
+the server differ (docs/rules.md), the server is right. The rules do not decide random picks, so
+these are an argument of type `CardPicker`. The arena, which knows the draw pile, and the
+strategies, which guess it, use the same functions.
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ from cardsharp.games.deadmansdraw.events import Comment, Event, MatchEnded
 from cardsharp.games.deadmansdraw.state import CardPicker, State, TurnStartPiles
 from cardsharp.games.deadmansdraw.transitions import StateBuilder, effect_targets
 
-MAX_TIMEOUTS = 5  # the fifth ends the match (docs/spec/arena.md section 5)
+MAX_TIMEOUTS = 5  # the fifth timeout ends the match (docs/spec/arena.md section 5)
 
 
 def start(
@@ -24,7 +24,7 @@ def start(
     banks: tuple[Bank, Bank] = (Bank(), Bank()),
     play_area: tuple[Card, ...] = (),
 ) -> State:
-    """The state in which `player` is to begin; the initial play area triggers no effects."""
+    """Return the state in which `player` begins; cards of the initial play area have no effects."""
     opening = TurnStartPiles(draw_pile, discard_pile, banks)
     return State(banks, draw_pile, discard_pile, player, opening, play_area=play_area)
 
@@ -32,8 +32,8 @@ def start(
 def apply(state: State, action: Action, pick_cards: CardPicker) -> tuple[State, tuple[Event, ...]]:
     """Return the state after `action` of the active player, and its events in order.
 
-    Raises `IllegalAction` if the action is not allowed here, or if the answer to an effect
-    names no card; the text is the server's.
+    Raises `IllegalAction` if the action is not allowed here, or if the answer to an effect names no
+    card. The message is the server's.
     """
     draft = StateBuilder(state, pick_cards)
     draft.open_turn()

@@ -1,4 +1,4 @@
-"""Dead Man's Draw in one process: the rules, and the public information so far."""
+"""Simulation of Dead Man's Draw in one process: the rules, and the public information."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,12 +30,12 @@ PLAYER_COUNT = 2
 
 @dataclass(frozen=True, slots=True)
 class SimulatedDeadMansDrawMatch:
-    """A match so far: how it began, how it stands, and every move as both players saw it."""
+    """Match so far: its opening, its state, and every move as both players saw it."""
 
     opening: State
     state: State
     history: tuple[PastMove, ...]
-    # Follows from the opening and the history; it is kept, as rebuilding it takes long.
+    # Follows from the opening and the history. It is stored, because rebuilding it is slow.
     public_info: PublicInfoTracker = field(compare=False, repr=False)
 
     @property
@@ -46,7 +46,7 @@ class SimulatedDeadMansDrawMatch:
         return self.position_for(self.state.active_player)
 
     def position_for(self, player: int) -> DeadMansDrawPosition:
-        """Return the position of a player, whoever is to act."""
+        """Return the position of a player, also when the other one is to act."""
         turn = self.history[-1].turn + self.state.is_between_turns
         return self.public_info.position_for(player, turn, self.history)
 
@@ -57,14 +57,14 @@ class SimulatedDeadMansDrawMatch:
         return self.with_move(state, PastMove(turn, self.state.active_player, events))
 
     def with_move(self, state: State, move: PastMove) -> "SimulatedDeadMansDrawMatch":
-        """The match after a move that led to that state."""
+        """Return the match after a move that led to this state."""
         public_info = self.public_info.copy()
         public_info.apply_move(move)
         return SimulatedDeadMansDrawMatch(self.opening, state, (*self.history, move), public_info)
 
 
 def match_from_state(opening: State) -> SimulatedDeadMansDrawMatch:
-    """The match that begins so."""
+    """Return the match that begins with this state."""
     public_info = PublicInfoTracker(
         opening.draw_pile, opening.discard_pile, opening.play_area, opening.banks
     )
@@ -74,14 +74,17 @@ def match_from_state(opening: State) -> SimulatedDeadMansDrawMatch:
 
 
 def deal_state(rng: Random, deck: tuple[Card, ...] = SERVER_DECK) -> State:
-    """A shuffled table with a random starting player; the lowest of each suit are discarded."""
+    """Return a shuffled table with a random starting player.
+
+    The lowest of each suit are discarded.
+    """
     discard_pile = lowest_of_each_suit(deck)
     draw_pile = _draw_cards(rng, cards_without(deck, discard_pile))
     return start(draw_pile, discard_pile, rng.randrange(PLAYER_COUNT))
 
 
 def random_card_picker(rng: Random) -> CardPicker:
-    """Picks from the discard pile at random, whatever order the cards lie in."""
+    """Return a picker that takes random cards, independent of their order in the discard pile."""
     return lambda pile, number: _draw_cards(rng, sorted(pile, key=deck_sort_key), number)
 
 
@@ -93,7 +96,7 @@ def _draw_cards(dice: Random, cards: Iterable[Card], number: int | None = None) 
 
 
 class DeadMansDraw(Simulation[SimulatedDeadMansDrawMatch, DeadMansDrawPosition, Action]):
-    """Two players, on the running server's deck."""
+    """Simulation of Dead Man's Draw for two players, with the running server's deck."""
 
     sides = ((0,), (1,))
     stats = (
@@ -108,11 +111,11 @@ class DeadMansDraw(Simulation[SimulatedDeadMansDrawMatch, DeadMansDrawPosition, 
             raise ConfigError(f"Dead Man's Draw is played by two, not by {seats}.")
 
     def initial_state(self, rng: Random) -> SimulatedDeadMansDrawMatch:
-        """A new match of the running server's deck."""
+        """Return a new match of the running server's deck."""
         return match_from_state(deal_state(rng))
 
     def current_seat(self, state: SimulatedDeadMansDrawMatch) -> int | None:
-        """The player to act, None when the match has ended."""
+        """Return the player to act, None when the match has ended."""
         return state.state.active_player
 
     def position_for(self, state: SimulatedDeadMansDrawMatch, seat: int) -> DeadMansDrawPosition:
@@ -130,12 +133,12 @@ class DeadMansDraw(Simulation[SimulatedDeadMansDrawMatch, DeadMansDrawPosition, 
         return state.with_action(action, random_card_picker(rng))
 
     def scores(self, state: SimulatedDeadMansDrawMatch) -> tuple[float, ...]:
-        """1 for the winner, a half each for a tie."""
+        """Return 1 for the winner and 0 for the loser, or 0.5 for each in a tie."""
         winner = _outcome(state).winner
         return (0.5, 0.5) if winner is None else (1.0 - winner, float(winner))
 
     def stat_counts(self, state: SimulatedDeadMansDrawMatch) -> Mapping[str, tuple[float, ...]]:
-        """Points banked, turns, actions, and turns that ended in a bust."""
+        """Return each player's points, turns, actions, and turns that ended in a bust."""
         turns, actions, busts = [0, 0], [0, 0], [0, 0]
         for move in state.history:
             if move.player is None:
@@ -159,7 +162,7 @@ class DeadMansDraw(Simulation[SimulatedDeadMansDrawMatch, DeadMansDrawPosition, 
         rng: Random,
         past_matches: Sequence[tuple[int, SimulatedDeadMansDrawMatch]] = (),
     ) -> Strategy:
-        """Build the strategy of that name, with the past matches if it asks for them."""
+        """Build the strategy of that name, with the past matches if it uses them."""
         opponent_matches = [PastMatch(1 - seat, match.history) for seat, match in past_matches]
         return with_past_matches(build(name, rng), opponent_matches)
 
@@ -170,7 +173,8 @@ class DeadMansDraw(Simulation[SimulatedDeadMansDrawMatch, DeadMansDrawPosition, 
         table = state.state
         top_cards = table.draw_pile[: state.public_info.known_top is not None]
         pile = (*top_cards, *_draw_cards(rng, table.draw_pile[len(top_cards) :]))
-        # What this turn has drawn already is known, and what lay behind it is the pile.
+        # The cards that this turn has drawn are known. The pile at its start was these, then the
+        # new pile.
         turn_draws = table.turn_start.draw_pile[: -len(pile) or None]
         began = replace(table.turn_start, draw_pile=(*turn_draws, *pile))
         return replace(state, state=replace(table, draw_pile=pile, turn_start=began))

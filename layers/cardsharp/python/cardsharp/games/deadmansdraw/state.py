@@ -1,4 +1,4 @@
-"""The table of Dead Man's Draw as an immutable value, hidden cards included."""
+"""State of Dead Man's Draw: the table as an immutable value, with its hidden cards."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from cardsharp.games.deadmansdraw.cards import Bank, Card
 from cardsharp.games.deadmansdraw.events import MatchEnded, TurnDelta
 
 CardPicker = Callable[[tuple[Card, ...], int], tuple[Card, ...]]
-"""Picks `n` different cards of a discard pile, in the order in which they are picked.
+"""Function that picks `n` different cards of a discard pile, in the order of the picks.
 
-Called for the cards that a Map offers and for the bonus of Chest and Key, never with more cards
-than the pile holds.
+It picks the cards that a Map offers, and the bonus of Chest and Key. It is never asked for more
+cards than the pile holds.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class TurnStartPiles:
-    """The piles as they were when the turn began; a turn's delta is counted from here."""
+    """Piles at the start of a turn, from which the turn's delta is computed."""
 
     draw_pile: tuple[Card, ...]
     discard_pile: tuple[Card, ...]
@@ -26,11 +26,12 @@ class TurnStartPiles:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Everything on the table, hidden cards included.
+    """State of the table, with its hidden cards.
 
-    `player` is whose turn is running or, `between_turns`, whose turn has just ended: like the
-    server's `currentPlayerIndex` it stays until the next action opens the next turn. Use
-    `active` for who is to act. Between turns nothing is pending and nothing lies in the play area.
+    `turn_player` is the player whose turn is running. If `is_between_turns`, it is the player whose
+    turn has just ended: like the server's `currentPlayerIndex`, it changes only when the next
+    action opens the next turn. `active_player` is the player to act. Between turns no effect is
+    pending and the play area is empty.
     """
 
     banks: tuple[Bank, Bank]

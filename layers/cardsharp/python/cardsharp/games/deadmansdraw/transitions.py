@@ -1,4 +1,4 @@
-"""A state while one action changes it: the steps that actions, effects and timeouts share.
+"""Transitions of a state: the steps that actions, effects and timeouts share.
 
 Source: docs/spec/arena.md section 7.
 """
@@ -35,15 +35,16 @@ KRAKEN_DRAWS = 2
 
 
 def sword_targets(own_bank: Bank, opponent_bank: Bank) -> tuple[Card, ...]:
-    """Return the cards that a Sword may take: tops of suits missing in the player's bank.
+    """Return the cards that a Sword may take.
 
-    Suits in the play area are allowed.
+    They are the opponent's top cards of suits that the player's own bank lacks. Suits in the play
+    area are allowed.
     """
     return tuple(card for card in opponent_bank.top_cards() if card.suit not in own_bank.suits)
 
 
 def effect_targets(pending: PendingEffect, own_bank: Bank, opponent_bank: Bank) -> tuple[Card, ...]:
-    """The cards with which a Hook, Cannon, Sword or Map may be answered."""
+    """Return the cards with which a Hook, Cannon, Sword or Map may be answered."""
     match pending.effect_type:
         case EffectType.HOOK:
             return own_bank.top_cards()
@@ -58,8 +59,9 @@ def effect_targets(pending: PendingEffect, own_bank: Bank, opponent_bank: Bank) 
 def autopick(
     pending: PendingEffect, own_bank: Bank, opponent_bank: Bank, play_area: Iterable[Card]
 ) -> Card:
-    """First card that does not bust, else the first; Sword and Cannon take the first."""
+    """Return the card of the server's autopick: the first that does not bust, else the first."""
     cards = effect_targets(pending, own_bank, opponent_bank)
+    # As on the server, only the answers to Hook and Map avoid a bust.
     if pending.effect_type in (EffectType.HOOK, EffectType.MAP):
         lying = {card.suit for card in play_area}
         cards = tuple(card for card in cards if card.suit not in lying) or cards
@@ -67,7 +69,7 @@ def autopick(
 
 
 class StateBuilder:
-    """A state while one action changes it."""
+    """Builder of the state after one action, with the events of that action."""
 
     def __init__(self, state: State, pick_cards: CardPicker) -> None:
         if state.outcome is not None:
@@ -86,7 +88,7 @@ class StateBuilder:
         self.timeouts = state.timeout_count
         self.outcome: MatchEnded | None = None
 
-    # --- the frame of a turn -------------------------------------------------------------
+    # --- start and end of a turn ---------------------------------------------------------
 
     def open_turn(self) -> None:
         """Begin the next player's turn if the last one has ended."""
@@ -100,6 +102,8 @@ class StateBuilder:
         self.events.append(TurnStarted(self.last_delta))
 
     def finish(self) -> tuple[State, tuple[Event, ...]]:
+        # The server ends the match only here: an empty draw pile with a pending effect still waits
+        # for the answer, and what the turn has collected is banked first.
         """Return the new state and the events; turn and match end if the draw pile is empty."""
         if not self.draw_pile and self.pending is None and self.outcome is None:
             if not self.between_turns:
@@ -132,7 +136,7 @@ class StateBuilder:
         self._end_turn(list(self.play_area), successful=True)
 
     def bust_turn(self, card: Card) -> None:
-        """End the turn by a second card of a suit: only the cards before the Anchor are saved."""
+        """End the turn with a bust: only the cards before the Anchor are saved."""
         saved = anchored_count(self.play_area)
         self.discard_pile += [card, *self.play_area[saved:]]
         self._end_turn(self.play_area[:saved], successful=False)
@@ -167,7 +171,7 @@ class StateBuilder:
     # --- actions ---------------------------------------------------------------------------
 
     def apply_action(self, action: Action) -> None:
-        """Apply the action, or raise `RulesError`."""
+        """Apply the action; raise `RulesError` if it is illegal."""
         match action.type:
             case ActionType.DRAW:
                 self._refuse_unless_pending(EffectType.KRAKEN, EffectType.ORACLE)
@@ -195,7 +199,7 @@ class StateBuilder:
         self._place(card, owed)
 
     def _place(self, card: Card, owed: int) -> None:
-        """Put `card` down; `owed` cards of a Kraken are still to be drawn after it."""
+        """Put `card` into the play area; a Kraken demands `owed` more draws after it."""
         if any(card.suit == placed.suit for placed in self.play_area):
             self.bust_turn(card)
             return

@@ -1,15 +1,15 @@
-"""Decisions of a player in Euchre, and their possible actions."""
+"""Decision types of Euchre, and the actions that answer them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 from cardsharp.games.euchre.cards import SUIT_NAMES, Card, Suit, card_name
 
-_DEALERS = 3  # the number of the dealer's first bid
+_DEALERS = 3  # index of the dealer's first bid
 
 
 class DecisionType(StrEnum):
-    """The four decisions of the game."""
+    """Types of decisions that a player makes."""
 
     BID = "bid"
     DISCARD = "discard"
@@ -19,7 +19,7 @@ class DecisionType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bid:
-    """Trumps named, or a pass where `suit` is None."""
+    """Bid: a call of trumps, or a pass if `suit` is None."""
 
     suit: Suit | None = None
     goes_alone: bool = False
@@ -32,8 +32,8 @@ class Bid:
     def describe(self, bid_index: int) -> str:
         """Return the spoken form of the bid with this index in a deal, from 0.
 
-        In the first round, of four bids, a call names the turned suit: the dealer picks up, any
-        other seat orders up.
+        A call among the first four bids names the suit of the turn card: the dealer picks it up,
+        any other seat orders it up.
         """
         if self.suit is None:
             return str(self)
@@ -53,7 +53,7 @@ PASS = Bid()
 
 @dataclass(frozen=True, slots=True)
 class Discard:
-    """The dealer's card that is laid aside for the turn card; it may be the turn card itself."""
+    """Discard of the dealer, who has taken the turn card; it may be the turn card itself."""
 
     card: Card
 
@@ -63,7 +63,7 @@ class Discard:
 
 @dataclass(frozen=True, slots=True)
 class Defend:
-    """Answer whether to defend alone against a lone caller."""
+    """Answer of a defender: whether to play alone against a lone caller."""
 
     goes_alone: bool
 
@@ -73,7 +73,7 @@ class Defend:
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """A card played to the trick."""
+    """Card played to the trick."""
 
     card: Card
 

@@ -25,11 +25,11 @@ from cardsharp.pages.board_renderer import (
 _SEATS = range(4)
 _SUITS = {name[0].upper(): name for name in SUIT_NAMES}
 _OTHER = {"clubs": "spades", "spades": "clubs", "hearts": "diamonds", "diamonds": "hearts"}
-"""The other suit of the same colour, whose jack is the left bower."""
+"""Other suit of the same colour, whose jack is the left bower."""
 
 
 def _parts(header: Header, step: ReplayStep) -> BoardParts:
-    """The seats in their order around the table, and between them what lies open."""
+    """Render the seats in their order around the table, with the open cards between them."""
     return {
         **{f"seat{seat}": _seat(header, step, seat) for seat in _SEATS},
         "middle": _middle(header, step),
@@ -37,7 +37,7 @@ def _parts(header: Header, step: ReplayStep) -> BoardParts:
 
 
 def _position_parts(names: Sequence[str], you: int, position: EuchrePosition) -> BoardParts:
-    """The same out of a position, from whoever sees it around the table to the left."""
+    """Render a position: its viewer comes first, then the other seats clockwise."""
     chairs = [names[(you + place) % len(_SEATS)] for place in _SEATS]
     state = {
         "turnCard": card_name(position.public_state.turn_card),
@@ -70,9 +70,7 @@ def _seat(header: Header, step: ReplayStep, seat: int) -> Markup:
         else NOTHING
     )
     content = (
-        Markup('<p class="quiet">{}</p>').format(
-            ", ".join([*dealer_mark, *bids]) or "said nothing"
-        ),
+        Markup('<p class="quiet">{}</p>').format(", ".join([*dealer_mark, *bids]) or "no bid yet"),
         Markup('<div class="held">{}</div>').format(hand) if hand else NOTHING,
     )
     player_name = header.name(seat)
@@ -84,7 +82,7 @@ def _seat(header: Header, step: ReplayStep, seat: int) -> Markup:
 
 
 def _card(step: ReplayStep, text: str) -> Markup:
-    """A card, with what it is called where it is a bower."""
+    """Render a card; a bower is labelled as such."""
     trumps, suit = str(step.public_state.get("trumps")), _SUITS.get(text[-1:], "")
     if text[:-1] != "J" or suit not in (trumps, _OTHER.get(trumps)):
         return parse_french_card(text)
@@ -92,11 +90,12 @@ def _card(step: ReplayStep, text: str) -> Markup:
 
 
 def _middle(header: Header, step: ReplayStep) -> Markup:
-    """The card that was turned up and, once they are called, trumps, tricks and the trick."""
+    """Render the turn card or, once trumps are called, the trumps, the tricks and the trick."""
     trumps, turned = step.public_state.get("trumps"), step.public_state.get("turnCard")
     if not isinstance(trumps, str):
         return render_part(
-            "Turned up", render_row([parse_french_card(str(turned))] if turned else [], "not told")
+            "Turned up",
+            render_row([parse_french_card(str(turned))] if turned else [], "not recorded"),
         )
     our_tricks, opponent_tricks = ([seat % 2 for seat in _won(step)].count(side) for side in (0, 1))
     template = Markup('<p class="trumps {}">{}{}</p><p class="quiet">{} : {} tricks</p>{}')

@@ -1,6 +1,7 @@
-"""The 24 cards as the protocol numbers them: `rank * 4 + suit` (docs/spec/euchre.md section 2).
+"""Cards of Euchre: 24 integers, `rank * 4 + suit`, as in the protocol.
 
-Cards and suits are plain integers, for engines compare millions of them a second.
+Source: docs/spec/euchre.md section 2. Cards and suits are plain integers, because engines compare
+millions of them a second.
 """
 
 from cardsharp.errors import InvalidInput
@@ -22,12 +23,15 @@ _RIGHT_BOWER = 17
 
 
 def rank_of(card: Card) -> int:
-    """0 for a nine to 5 for an ace."""
+    """Return the rank of a card, from 0 for a nine to 5 for an ace."""
     return card >> 2
 
 
 def suit_of(card: Card, trump_suit: Suit | None) -> Suit:
-    """The suit that a card counts as: the left bower (trumps' other jack) is one."""
+    """Return the effective suit of a card.
+
+    The left bower, the other jack of the colour, is a trump.
+    """
     suit = card & 3
     if trump_suit is not None and card >> 2 == JACK and suit == 3 - trump_suit:
         return trump_suit
@@ -35,10 +39,10 @@ def suit_of(card: Card, trump_suit: Suit | None) -> Suit:
 
 
 def strength(card: Card, trump: Suit, suit_led: Suit) -> int:
-    """Return the height of a card in a trick: the highest wins; 0 for a card that cannot win.
+    """Return the strength of a card in a trick. The strongest card wins; 0 cannot win.
 
-    From 17 for the right bower and 16 for the left bower down to 10 for the nine of trumps,
-    then from 6 to 1 for the suit that was led. `suit_led` is an effective suit, see `suit_of`.
+    It is 17 for the right bower, 16 for the left bower, down to 10 for the nine of trumps; then 6
+    to 1 for the suit that was led. `suit_led` is an effective suit, see `suit_of`.
     """
     suit, rank = card & 3, card >> 2
     if suit == trump:
@@ -49,7 +53,7 @@ def strength(card: Card, trump: Suit, suit_led: Suit) -> int:
 
 
 def card_name(card: Card) -> str:
-    """A card as text, e.g. "JH" for the jack of hearts."""
+    """Return a card as text, e.g. "JH" for the jack of hearts."""
     return RANK_NAMES[card >> 2] + SUIT_LETTERS[card & 3]
 
 
@@ -57,5 +61,5 @@ def parse_card(text: str) -> Card:
     """Parse the text of `card_name`, in either case; raise `InvalidInput`."""
     upper = text.strip().upper()
     if upper[:-1] not in RANK_NAMES or upper[-1:] not in SUIT_LETTERS:
-        raise InvalidInput(f"'{text}' is no card; write e.g. JH for the jack of hearts.")
+        raise InvalidInput(f"'{text}' is not a card; write e.g. JH for the jack of hearts.")
     return RANK_NAMES.index(upper[:-1]) * 4 + SUIT_LETTERS.index(upper[-1])

@@ -1,4 +1,4 @@
-"""Positions and actions of Euchre as numbers."""
+"""Encoding of the positions and actions of Euchre as numbers."""
 
 from cardsharp.games.euchre.actions import (
     PASS,
@@ -70,4 +70,7 @@ ENCODING = Encoding(
     actions=len(_ACTIONS),
     choices=_choices,
 )
-"""Seats of `caller` and `played` count from the player's own; `seat` is from the dealer's left."""
+"""Encoding of Euchre.
+
+Seats in `caller` and `played` count from the player's own; `seat` counts from the dealer's left.
+"""

@@ -1,4 +1,4 @@
-"""Fallback actions of Euchre: legal and harmless if no strategy answers."""
+"""Fallback actions of Euchre: legal and harmless, for a strategy that does not answer."""
 
 from cardsharp.games.euchre.actions import Action, Bid, Defend, Discard, Play
 from cardsharp.games.euchre.cards import Card, Suit, rank_of, strength, suit_of
@@ -10,7 +10,7 @@ from cardsharp.play.decision_runner import DecisionRunner
 def fallback_action(
     position: EuchrePosition, _rejected_actions: frozenset[Action] = frozenset()
 ) -> Action:
-    """Return a pass, no lone defence, or the lowest legal card; none of these can be refused."""
+    """Return a pass, no lone defence, or the lowest legal card. The server accepts all of these."""
     first = position.legal_actions[0]
     if isinstance(first, Bid | Defend):
         return first
@@ -23,7 +23,7 @@ def fallback_action(
 
 
 def lowest_card(cards: tuple[Card, ...], trump: Suit | None = None) -> Card:
-    """The lowest card, trumps last where they are known."""
+    """Return the lowest card. If trumps are called, they count as higher than all others."""
 
     def height(card: Card) -> tuple[int, int]:
         if trump is None or suit_of(card, trump) != trump:

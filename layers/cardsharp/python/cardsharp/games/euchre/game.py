@@ -1,4 +1,4 @@
-"""Euchre, as the rest of the house knows it."""
+"""Definition of Euchre for the rest of the program."""
 
 from cardsharp.play.game import Game, LazyImport
 

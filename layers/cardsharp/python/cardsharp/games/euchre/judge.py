@@ -1,10 +1,10 @@
 """Judge of Euchre by `pimc`: expected points of the deal, less those of the other side.
 
-A match of the log is one deal, so the effect on the game to ten is not included.
+A match of the log is one deal, so the effect on the game to ten points is not included.
 
-The luck of a deal is its result if all four play as `rules` does, less the mean over other
-random deals. So its mean is 0 however well the players use their cards. As `rules` misjudges
-some cards, it removes less of the luck, but shifts no result.
+The luck of a deal is its result if all four seats play as `rules` does, less the mean over other
+random deals. So its mean is 0, however well the players use their cards. `rules` misjudges some
+cards; therefore it removes less of the luck, but it does not bias any result.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,15 +27,16 @@ from cardsharp.games.euchre.strategies.pimc import Pimc
 from cardsharp.games.euchre.strategies.worlds import EuchreWorld, pass_value
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 
-LUCK_SAMPLES = 10  # other deals: their mean adds a tenth to the spread of what is told
-_OFTEN = {1: 0.335, 2: 0.145, 4: 0.02}  # how often a side makes so many points of a deal, about
+LUCK_SAMPLES = 10  # random deals for the mean; they raise the variance of the luck by a tenth
+# approximate probability that a side makes this many points in a deal
+_OFTEN = {1: 0.335, 2: 0.145, 4: 0.02}
 
 
 def deal_luck(cards: tuple[Card, ...], deal_value: Callable[[int], float] = float) -> float:
-    """Return the luck of a deal's 24 cards for seats 0 and 2; deterministic for each deal.
+    """Return the luck of a deal's 24 cards for seats 0 and 2.
 
-    The unit is points more than the other side makes, or the value that `deal_value` gives
-    them.
+    The result is the same in every run. Its unit is points more than the other side makes, or the
+    value that `deal_value` returns for them.
     """
     dice = Random(repr(cards))
     samples = (tuple(dice.sample(DECK, len(DECK))) for _ in range(LUCK_SAMPLES))
@@ -47,7 +48,8 @@ def deal_luck(cards: tuple[Card, ...], deal_value: Callable[[int], float] = floa
 def playout_points(cards: tuple[Card, ...]) -> int:
     """Return the points of seats 0 and 2 less those of 1 and 3, if all play as `rules` does."""
     hands = tuple(card_mask(cards[HAND_SIZE * seat : HAND_SIZE * (seat + 1)]) for seat in SEATS)
-    return pass_value(EuchreWorld(hands, hands), cards[TURN_CARD_INDEX], -1)  # none has bid before
+    # -1: nobody has bid before
+    return pass_value(EuchreWorld(hands, hands), cards[TURN_CARD_INDEX], -1)
 
 
 @cache
@@ -66,23 +68,26 @@ def match_win_probability(side_points: int, opponent_points: int) -> float:
 
 
 class PimcJudge(Judge):
-    """Judge by the engine's estimate over worlds sampled for a position, deterministically."""
+    """Judge by the estimates of `pimc`, over worlds that depend on the position alone."""
 
     name = "pimc"
     unit = "points of the deal"
     value_format = "+.2f"
     value_sum = 0.0
-    value_range = 4.0  # the most that a deal brings: all tricks, alone
+    value_range = 4.0  # the most points of a deal: all tricks, played alone
     luck_includes_deal = True
 
     def evaluate(
         self, position: EuchrePosition, extra_actions: Sequence[Action] = ()
     ) -> EuchreDecision:
-        """Return the engine's decision; without a choice it has no value, so no loss."""
+        """Return the engine's decision.
+
+        A decision without alternatives has no value and no cost.
+        """
         return Pimc().decide(position, extra_actions)
 
     def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
-        """The points of the seats 0 and 2, less those of 1 and 3."""
+        """Return the points of seats 0 and 2 less those of seats 1 and 3, None if not finished."""
         contexts = list(decision_contexts(record, moves))
         if not contexts or len(contexts) < len(moves):
             return None

@@ -1,4 +1,4 @@
-"""Position of one seat in a deal, which is all that a strategy ever sees."""
+"""Position of one seat in a deal: all that a strategy sees."""
 
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -17,12 +17,12 @@ from cardsharp.games.euchre.rules import FACE_DOWN, Deal, legal_answers
 
 @dataclass(frozen=True, slots=True)
 class EuchrePosition:
-    """A decision of `seat`, and the information of that seat.
+    """Decision of `seat`, and the information that this seat has.
 
-    `decision_type` is the pending decision, and `legal_actions` are its legal answers, empty
-    for any seat that is not to act. `hand` is this seat's current hand, sorted. `discard` is
-    its discard, None except for a dealer who picked up. Deals that look the same to a seat give
-    equal positions.
+    `decision_type` is the pending decision, and `legal_actions` are its legal answers, empty for a
+    seat that is not to act. `hand` is the seat's current hand, sorted. `discard` is its discard,
+    None unless it is a dealer who picked up. Deals that look the same to a seat give equal
+    positions.
     """
 
     seat: int
@@ -34,20 +34,23 @@ class EuchrePosition:
 
     @property
     def partner(self) -> int:
-        """The seat opposite."""
+        """Seat opposite."""
         return partner(self.seat)
 
     @property
     def seat_cards(self) -> tuple[Card, ...]:
-        """All cards that this seat had, sorted: the hand, the discard and the cards it played."""
+        """All cards that this seat has had, sorted.
+
+        Its hand, its discard and the cards that it played.
+        """
         cards = {*self.hand, *self.public_state.cards_played_by(self.seat)}
         return tuple(sorted(cards if self.discard is None else {*cards, self.discard}))
 
     @property
     def unseen_cards(self) -> tuple[Card, ...]:
-        """The cards whose place, past or present, this seat does not know.
+        """Cards whose past or present place this seat does not know.
 
-        The turn card is not included: it lies open, or the dealer has taken it.
+        The turn card is not included: it is public, or the dealer has taken it.
         """
         played = {card for trick in self.public_state.tricks for _, card in trick}
         visible = {*self.seat_cards, *played, self.public_state.turn_card}
@@ -55,7 +58,10 @@ class EuchrePosition:
 
     @property
     def seed(self) -> int:
-        """Seed derived from the position alone, the same in every process and for every deal."""
+        """Seed that depends on the position alone.
+
+        It is the same in every process and for every deal that looks the same to the seat.
+        """
         table = self.public_state
         bids = tuple((bid.suit, bid.goes_alone) for bid in table.bids)
         tricks = tuple(tuple(map(tuple, trick)) for trick in table.tricks)

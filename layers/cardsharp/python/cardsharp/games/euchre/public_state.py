@@ -18,14 +18,14 @@ MAX_BIDS = 8
 
 
 class TrickCard(NamedTuple):
-    """A card on the table and whose it was."""
+    """Card on the table, and the seat that played it."""
 
     seat: int
     card: Card
 
 
 class TrumpCall(NamedTuple):
-    """The bid that named trumps; `number` counts all bids of the deal from 0."""
+    """Bid that named trumps; `bid_index` counts all bids of the deal from 0."""
 
     bid_index: int
     suit: Suit
@@ -54,12 +54,12 @@ Trick = tuple[TrickCard, ...]
 
 @dataclass(frozen=True, slots=True)
 class PublicState:
-    """The public part of a deal.
+    """Public part of a deal.
 
-    `has_discarded` is True once the dealer has discarded. `defense_answers` are the answers of
-    the caller's left and right neighbours about a lone defence, as far as given. They are asked
-    only against a lone caller, and the second only if the first declined. A trick has no
-    entries for seats that sit out.
+    `has_discarded` is True once the dealer has discarded. `defense_answers` are the answers of the
+    caller's left and right neighbours, so far, to the question about a lone defence. They are asked
+    only against a lone caller, and the second neighbour only if the first has declined. A trick has
+    no entries for seats that sit out.
     """
 
     turn_card: Card
@@ -70,7 +70,7 @@ class PublicState:
 
     @property
     def trump_call(self) -> TrumpCall | None:
-        """The call that ended the bidding."""
+        """Call that ended the bidding, None while no suit is named."""
         if not self.bids or self.bids[-1].suit is None:
             return None
         last = self.bids[-1]
@@ -78,18 +78,18 @@ class PublicState:
 
     @property
     def required_trump_call(self) -> TrumpCall:
-        """The trump call; raises `IllegalAction` if trumps have not been named."""
+        """Trump call; raises `IllegalAction` if trumps have not been named."""
         if self.trump_call is None:
             raise IllegalAction("Trumps have not been named yet.")
         return self.trump_call
 
     def describe(self, action: Action) -> str:
-        """Return the spoken form of an action made now."""
+        """Return the spoken form of an action in this state."""
         return action.describe(len(self.bids)) if isinstance(action, Bid) else str(action)
 
     @property
     def trump(self) -> Suit | None:
-        """The suit that was called."""
+        """Suit of the last bid: the trumps once a suit was called."""
         return self.bids[-1].suit if self.bids else None
 
     @property
@@ -102,7 +102,7 @@ class PublicState:
 
     @property
     def sitting_out(self) -> frozenset[int]:
-        """The partners of those who play alone."""
+        """Seats that sit out: the partners of those who play alone."""
         call = self.trump_call
         if call is None or not call.goes_alone:  # nobody is asked to defend alone
             return frozenset()
@@ -112,19 +112,19 @@ class PublicState:
 
     @property
     def current_trick(self) -> Trick:
-        """The trick that is being played, empty where the next one is to begin."""
+        """Current trick; empty if the next one has not begun."""
         if self.tricks and len(self.tricks[-1]) < len(SEATS) - len(self.sitting_out):
             return self.tricks[-1]
         return ()
 
     @property
     def complete_tricks(self) -> tuple[Trick, ...]:
-        """The tricks that somebody has won."""
+        """Tricks that a seat has won."""
         return self.tricks[:-1] if self.current_trick else self.tricks
 
     @property
     def suit_led(self) -> Suit | None:
-        """The suit to follow, None for whoever leads."""
+        """Effective suit that must be followed, None for the seat that leads."""
         trick = self.current_trick
         return suit_of(trick[0].card, self.trump) if trick else None
 
@@ -151,7 +151,7 @@ class PublicState:
 
     @property
     def revealed_voids(self) -> tuple[frozenset[Suit], ...]:
-        """For each seat the suits that it has shown not to hold any more."""
+        """For each seat, the suits that it has shown not to have any more."""
         voids: tuple[set[Suit], ...] = (set(), set(), set(), set())
         for trick in self.tricks:
             led = suit_of(trick[0].card, self.trump)
@@ -167,7 +167,7 @@ class PublicState:
         return max(trick, key=lambda played: strength(played.card, trump, led)).seat
 
     def cards_played_by(self, seat: int) -> tuple[Card, ...]:
-        """The cards that a seat has played, in order."""
+        """Return the cards that a seat has played, in order."""
         return tuple(card for trick in self.tricks for player, card in trick if player == seat)
 
     def with_action(self, seat: int, action: Action) -> "PublicState":
@@ -186,7 +186,7 @@ class PublicState:
 
 
 def partner(seat: int) -> int:
-    """The seat opposite."""
+    """Return the seat opposite."""
     return (seat + 2) % 4
 
 

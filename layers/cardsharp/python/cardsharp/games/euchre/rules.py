@@ -1,7 +1,7 @@
-"""Rules of Euchre as the tournament framework plays them (docs/spec/euchre.md section 6).
+"""Rules of Euchre as the tournament framework plays them.
 
-They are pure functions over `Deal`. Games to ten, the next dealer and the seating are up to the
-coordinator.
+Source: docs/spec/euchre.md section 6. They are pure functions over `Deal`. The coordinator decides
+the rest: games to ten points, the next dealer and the seating.
 """
 
 from dataclasses import dataclass, replace
@@ -26,18 +26,16 @@ from cardsharp.games.euchre.public_state import (
 )
 
 HAND_SIZE = 5
-TURN_CARD_INDEX = (
-    20  # where the turn card lies among the 24; behind it are the three that nobody sees
-)
-FACE_DOWN: Card = -1  # the discard where a dealer whose cards we are not to know has made it
+TURN_CARD_INDEX = 20  # index of the turn card among the 24; the last three cards stay hidden
+FACE_DOWN: Card = -1  # the discard of a dealer whose cards we may not know
 
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """The dealt cards, and the public state since.
+    """Dealt cards, and the public state since.
 
     `cards` are 24 in the order of POST /deal: five for each seat from 0 to the dealer, the turn
-    card, three buried. `discard` is the dealer's, None as long as there is none.
+    card, and three buried cards. `discard` is the dealer's, None as long as there is none.
     """
 
     cards: tuple[Card, ...]
@@ -47,7 +45,7 @@ class Deal:
     def hand(self, seat: int) -> tuple[Card, ...]:
         """Return a seat's current hand, sorted; the dealer has six cards until the discard.
 
-        Reads no other seat's cards, nor the buried ones.
+        It reads neither the cards of other seats nor the buried ones.
         """
         cards = set(self.cards[HAND_SIZE * seat : HAND_SIZE * (seat + 1)])
         call = self.public_state.trump_call
@@ -62,7 +60,7 @@ TRICKS_TO_MAKE = 3  # tricks that the caller's side must win
 
 @dataclass(frozen=True, slots=True)
 class DealResult:
-    """Result of a deal: points of seats 0 and 2, and of 1 and 3; both 0 after eight passes."""
+    """Result of a deal: points of seats 0 and 2, and of 1 and 3; both are 0 after eight passes."""
 
     points: tuple[int, int]
     caller_side: int | None = None
@@ -82,7 +80,7 @@ def start(cards: tuple[Card, ...]) -> Deal:
 
 
 def legal_cards(hand: tuple[Card, ...], suit_led: Suit | None, trump: Suit) -> tuple[Card, ...]:
-    """The cards of a hand that may be played: those of the suit led, or any without one."""
+    """Return the cards of a hand that may be played: those of the suit led, or any without one."""
     if suit_led is None:
         return hand
     return tuple(card for card in hand if suit_of(card, trump) == suit_led) or hand
@@ -99,7 +97,7 @@ def legal_bids(bid_index: int, turn_card: Card) -> tuple[Bid, ...]:
 def legal_answers(
     public_state: PublicState, decision_type: DecisionType, hand: tuple[Card, ...]
 ) -> tuple[Action, ...]:
-    """The answers that a player with this hand may give to the question."""
+    """Return the legal answers of a player with this hand."""
     match decision_type:
         case DecisionType.BID:
             return legal_bids(len(public_state.bids), public_state.turn_card)

@@ -1,4 +1,4 @@
-"""Euchre in one process: deals to ten points, as docs/spec/euchre.md section 1 has it."""
+"""Simulation of Euchre in one process: deals to ten points (docs/spec/euchre.md section 1)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ PLAYER_COUNT = 4
 
 @dataclass(frozen=True, slots=True)
 class SeatedDeal:
-    """A deal of a match; `first_player` is the player at seat 0, to the dealer's left."""
+    """Deal of a match; `first_player` is the player at seat 0, to the dealer's left."""
 
     deal: Deal
     first_player: int
@@ -51,9 +51,10 @@ class SeatedDeal:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedEuchreMatch:
-    """The current deal, finished deals, and the points of players 0 and 2 and of 1 and 3.
+    """Match: the current deal, finished deals, and the points of both sides.
 
-    When the match has ended, `current` is its last deal and no part of `finished`.
+    Players 0 and 2 play against 1 and 3. When the match has ended, `current` is its last deal,
+    which is not in `finished`.
     """
 
     current: SeatedDeal
@@ -67,11 +68,11 @@ class SimulatedEuchreMatch:
 
     @property
     def all_deals(self) -> tuple[SeatedDeal, ...]:
-        """All deals of it."""
+        """All deals of the match."""
         return (*self.finished, self.current)
 
     def with_finished_deal(self, deal: Deal, rng: Random) -> "SimulatedEuchreMatch":
-        """Return the match once its current deal has ended; deal the next unless it is over."""
+        """Return the match after its current deal; deal the next one unless the match is over."""
         seated_deal, deal_points = replace(self.current, deal=deal), score(deal.public_state).points
         sides = deal_points if seated_deal.first_player % 2 == 0 else deal_points[::-1]
         result = SimulatedEuchreMatch(
@@ -87,14 +88,14 @@ class SimulatedEuchreMatch:
 
 
 def shuffled_deck(rng: Random) -> tuple[Card, ...]:
-    """The 24 cards in random order."""
+    """Return the 24 cards in random order."""
     cards = list(DECK)
     rng.shuffle(cards)
     return tuple(cards)
 
 
 class EuchreSimulation(Simulation[SimulatedEuchreMatch, EuchrePosition, Action]):
-    """Four chairs, partners opposite; a match goes to ten points."""
+    """Simulation of Euchre: four players, partners opposite, a match to ten points."""
 
     sides = ((0, 2), (1, 3))
     stats = (
@@ -115,7 +116,7 @@ class EuchreSimulation(Simulation[SimulatedEuchreMatch, EuchrePosition, Action])
             raise ConfigError(f"Euchre is played by four, not by {seats}.")
 
     def initial_state(self, rng: Random) -> SimulatedEuchreMatch:
-        """A new match: who deals first is drawn, then the cards are shuffled."""
+        """Return a new match: the first dealer is drawn at random, then the cards are shuffled."""
         dealer = rng.randrange(PLAYER_COUNT)
         return SimulatedEuchreMatch(
             SeatedDeal(start(shuffled_deck(rng)), (dealer + 1) % PLAYER_COUNT)
@@ -131,13 +132,16 @@ class EuchreSimulation(Simulation[SimulatedEuchreMatch, EuchrePosition, Action])
         return position_for(state.current.deal, state.current.seat_of(seat))
 
     def legal_actions(self, state: SimulatedEuchreMatch) -> Sequence[Action]:
-        """The legal answers to what is asked."""
+        """Return the legal answers to the pending decision."""
         return legal_actions(state.current.deal)
 
     def apply_action(
         self, state: SimulatedEuchreMatch, action: Action, rng: Random
     ) -> SimulatedEuchreMatch:
-        """Apply an action and deal the next deal if one ends; raise `IllegalAction`."""
+        """Return the match after an action; if it ends a deal, the next one is dealt.
+
+        Raises `IllegalAction` if the action is illegal.
+        """
         deal = apply(state.current.deal, action)
         if pending_decision(deal.public_state) is None:
             return state.with_finished_deal(deal, rng)
@@ -151,16 +155,16 @@ class EuchreSimulation(Simulation[SimulatedEuchreMatch, EuchrePosition, Action])
         return tuple(0.5 * (seat % 2 == won) for seat in range(PLAYER_COUNT))
 
     def returns(self, state: SimulatedEuchreMatch) -> tuple[float, ...]:
-        """The points of the match, half of its side's for each chair."""
+        """Return the points of the match, half of its side's points for each player."""
         return tuple(state.points[seat % 2] / 2 for seat in range(PLAYER_COUNT))
 
     @property
     def returns_range(self) -> tuple[float, float]:
-        """None of the points, and those that win."""
+        """Range of a side's points: from 0 to those that win."""
         return 0, WINNING_SCORE
 
     def stat_counts(self, state: SimulatedEuchreMatch) -> Mapping[str, tuple[float, ...]]:
-        """Deals and those passed out; of each side what it called and what came of it."""
+        """Return the numbers of deals, and for each side its calls and their results."""
         counted: dict[str, list[float]] = {name: [0, 0] for name in ("points", *_OF_CALLS)}
         passed_out = 0
         for seated_deal in state.all_deals:
@@ -185,7 +189,7 @@ class EuchreSimulation(Simulation[SimulatedEuchreMatch, EuchrePosition, Action])
         _rng: Random,
         _past_matches: Sequence[tuple[int, SimulatedEuchreMatch]] = (),
     ) -> Strategy:
-        """The strategy of that name; none of Euchre's rolls dice or learns."""
+        """Return the strategy with this name. None of Euchre's is random or learns."""
         return build(name)
 
     def resample_hidden(self, state: SimulatedEuchreMatch, rng: Random) -> SimulatedEuchreMatch:
@@ -211,7 +215,7 @@ _OF_CALLS: Mapping[str, Callable[[TrumpCall, DealResult], bool]] = {
     "lone_marches": lambda call, result: call.goes_alone and result.tricks == TRICKS,
     "euchred": lambda _, result: result.is_euchred,
 }
-"""Counted events of a call: kinds of calls and their results."""
+"""Conditions by which calls and their results are counted."""
 
 
 def resample_unseen_cards(deal: Deal, rng: Random) -> Deal:

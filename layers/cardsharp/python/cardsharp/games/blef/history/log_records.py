@@ -24,7 +24,7 @@ from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision
 from cardsharp.store.match_log import Body
 
-SEQUENCES_PER_ROUND = 100  # more than the moves of any round: 88 bets, the check and who lost
+SEQUENCES_PER_ROUND = 100  # more than any round has moves: 88 bets, the check and the loser
 
 
 def by_name_validator(names: Mapping[str, object]) -> PlainValidator:
@@ -110,7 +110,7 @@ def closed_rounds(facts: Mapping[int, Body], seats: Mapping[str, int]) -> dict[i
 
 
 def _check(moves: Sequence[_Fact]) -> None:
-    """Raise `StoreError` if a round is impossible: a bet not above the last, or a card twice."""
+    """Raise `StoreError` for an impossible round: too low a bet, or a card that was dealt twice."""
     dealt_cards = [*chain.from_iterable(moves[-1].hands.values())]
     raised = all(first.action_id < other.action_id for first, other in pairwise(moves))
     if len({*dealt_cards}) < len(dealt_cards) or not raised or moves[0].action_id < 0:

@@ -34,11 +34,7 @@ from cardsharp.games.blef.rules import Round, RoundMove
 from cardsharp.games.blef.simulation import SimulatedBlefMatch, resample_hidden_hands
 from cardsharp.store.match_log import Body, MatchRecord, MoveRecord
 
-_POSITION_FIELDS = (
-    "hand",
-    "cards",
-    "history",
-)  # what an intent says of the position that it was decided on
+_POSITION_FIELDS = ("hand", "cards", "history")  # the parts of an intent that are its position
 
 
 def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayStep]:
@@ -55,7 +51,8 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayS
         if intent is not None:
             position_body = {name: intent[name] for name in _POSITION_FIELDS if name in intent}
             thought = parse(StoredDecision, {**intent, "position": position_body})
-            # What we meant to do need not be what happened.
+            # The intended action need not be the one that was played, such as after a lost
+            # connection.
             if facts and intent.get("actionId") != facts.get("actionId"):
                 thought = None
         mover = None if closes_round(facts) else seats.get(str(facts.get("player")))
@@ -90,7 +87,7 @@ def players_by_seat(record: MatchRecord, moves: Sequence[MoveRecord]) -> dict[st
 
 
 def _bets(intent: Body) -> list[object]:
-    """The seats of the bets that had been made in the round of an intent."""
+    """Return the seats of the bets that had been made in the round of an intent."""
     history = intent.get("history")
     bets = history if isinstance(history, list | tuple) else ()
     return [bet[0] for bet in bets if isinstance(bet, list | tuple) and bet]
@@ -98,7 +95,7 @@ def _bets(intent: Body) -> list[object]:
 
 def _words(facts: Body) -> str:
     if not facts:
-        return "not told yet"
+        return "not recorded yet"
     if not closes_round(facts):
         return f"{facts.get('player')}: {facts.get('action')}"
     hands = facts.get("hands")
@@ -111,7 +108,7 @@ def _words(facts: Body) -> str:
 _LoggedAction = Annotated[
     int, by_name_validator({action_name(action): action for action in (*range(len(BETS)), CHECK)})
 ]
-"""An action, by its name in the log."""
+"""Logged action, by its name in the log."""
 
 
 class _IntentPosition(StoredModel):

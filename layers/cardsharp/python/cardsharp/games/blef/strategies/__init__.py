@@ -1,8 +1,8 @@
-"""Strategies: one module each, one method each, found by name.
+"""Strategies of Blef: one module each, registered by name.
 
-To add one, copy the smallest (`greedy.py`), give it a name with `@strategy("name")` and decide.
-A strategy remembers nothing: all it may know is in the `Position`. Some take numbers:
-`threshold(0.2, 0.5)`.
+To add one, copy the smallest (`greedy.py`), give it a name with `@strategy("name")` and write
+`decide`. A strategy has no memory: everything that it may know is in the position. Some strategies
+take numbers, as in `threshold(0.2, 0.5)`.
 """
 
 import re
@@ -16,7 +16,7 @@ from cardsharp.play.strategy_registry import StrategyRegistry
 
 
 class BlefOption(shared.Option[int]):
-    """An action that was considered; its `value` is a chance between 0 and 1."""
+    """Action that a strategy considered. Its `value` is a probability between 0 and 1."""
 
     __slots__ = ()
     value: float
@@ -24,18 +24,21 @@ class BlefOption(shared.Option[int]):
 
 
 class BlefDecision(shared.Decision[int]):
-    """The chosen action, the reason in one sentence, and the options that were considered."""
+    """Chosen action, the reason in one sentence, and the options that were considered."""
 
     __slots__ = ()
     options: tuple[BlefOption, ...]
 
 
 Strategy: TypeAlias = shared.Strategy[BlefPosition, BlefDecision]
-"""A player, who raises `Illegal` where the viewer of the position is not to act."""
+"""Player of Blef. It raises `IllegalAction` if the viewer of the position is not to act."""
 
 
 def legal_choices(position: BlefPosition) -> tuple[int, ...]:
-    """Return the viewer's legal actions, at least one; raise `IllegalAction` if not to act."""
+    """Return the legal actions of the position's viewer, at least one.
+
+    Raises `IllegalAction` if the viewer is not to act.
+    """
     if position.seat is None or position.turn != position.seat:
         raise IllegalAction(
             "There is nothing to decide: the viewer of this position is not to act."
@@ -47,10 +50,14 @@ _CALL = re.compile(r"([a-z][a-z0-9-]*)(?:\(([0-9., ]*)\))?")
 
 
 class _Numbered(StrategyRegistry[Random, Strategy]):
-    """Each is made from a `Random`, and the numbers in parentheses, each with a default."""
+    """Registry of strategies that take a random generator and numbers, each with a default."""
 
     def build(self, name: str, argument: Random) -> Strategy:
-        """A new strategy, such as `threshold(0.2, 0.5)`, with its chance; raises `ConfigError`."""
+        """Return a new strategy, such as `threshold(0.2, 0.5)`.
+
+        `argument` is its random generator. Raises `ConfigError` if there is no such strategy, or if
+        it does not take these numbers.
+        """
         call = _CALL.fullmatch(name.strip())
         maker = self.factory(name if call is None else call[1])
         try:
@@ -58,7 +65,7 @@ class _Numbered(StrategyRegistry[Random, Strategy]):
             return maker(argument, *numbers)
         except (TypeError, ValueError):
             raise ConfigError(
-                f"The numbers of '{name}' are not what the strategy takes; "
+                f"The strategy in '{name}' does not take these numbers; "
                 "write them as in threshold(0.2, 0.5)."
             ) from None
 

@@ -1,7 +1,7 @@
-"""`bayes`: infers hands from bets, and looks ahead over check or raise.
+"""`bayes`: infers the opponents' hands from their bets, and looks ahead after check or raise.
 
 It samples hands of the other players by the likelihood of the cards and of their bets
-(`worlds.py`). In all of these worlds it plays out every choice: the replies to our bet, and our
+(`worlds.py`). In each of these worlds it plays out every choice: the replies to its bet, and its
 best answers to them. Its only aim is not to lose the round. In a solved round it plays the
 equilibrium instead (`equilibrium.py`).
 """
@@ -32,19 +32,17 @@ from cardsharp.games.blef.strategies.worlds import (
 )
 from cardsharp.play.strategy import format_percent
 
-_SURPRISE = 0.1  # how often others check where none is expected: then the truth counts
-_GLANCED = 3  # every third world is enough to see which bets are worth a look
-_DEEP = 10  # how many of the best bets are looked into a second time, with our answers to a raise
-_ANSWERS = 6  # how many of the likeliest bets we consider as an answer
-_BY_CARDS, _BY_CARDS_OF_MANY = 4.0, 30.0
+_SURPRISE = 0.1  # weight of an unexpected check, after which only the truth of the bet counts
+_GLANCED = 3  # the quick estimate uses every third world
+_DEEP_BETS = 10  # best bets whose answers to a raise are searched, too
+_ANSWERS = 6  # likeliest bets that we consider as an answer
+_CARDS_WEIGHT, _CARDS_WEIGHT_OF_MANY = 4.0, 30.0
 """Number of worlds that the exact probability by the player's own cards counts as.
 
 With three players and more there are fewer worlds, and they differ more from the real cards.
 """
 
-_MIN_BELIEF = (
-    0.001  # no belief is nearer to 0 or 1: only what one's own cards make certain is a fact
-)
+_MIN_BELIEF = 0.001  # distance from 0 and 1 of any probability that the hand does not decide
 _TYPICAL_OPPONENTS = "If the others bet by their cards as most do:"
 _MODELLED_OPPONENTS = "If the others go on as in the rounds before:"
 """Assumption about the opponents, whose cards are only estimated."""
@@ -57,8 +55,8 @@ _MAX_OPTIONS = 5
 class BetEvaluation:
     """Sampled worlds, and the probability of each bet to hold.
 
-    A probability is 0 or 1 only if the viewer's cards decide it. `world_count` is a bit mask of
-    the bets that hold in at least one world.
+    A probability is 0 or 1 only if the viewer's own cards decide it. `world_count` is a bit mask:
+    it has the bits of the bets that hold in at least one world.
     """
 
     worlds: Sequence[BlefWorld]
@@ -67,7 +65,7 @@ class BetEvaluation:
     _answers: dict[int, Sequence[int]] = field(default_factory=dict, init=False)
 
     def win_probability(self, bet: int) -> float:
-        """The chance not to lose the round with a bet."""
+        """Return the probability not to lose the round with a bet."""
         return self._mixed(bet, self._within(bet, self.worlds, deep=True) / len(self.worlds))
 
     def quick_win_probability(self, bet: int) -> float:
@@ -87,7 +85,8 @@ class BetEvaluation:
             for replies in world.replies:
                 reply = replies[last]
                 if reply == CHECK:
-                    # Somebody else's bet was checked, or ours, which wins if it holds.
+                    # The checked bet was another player's, which saves us, or ours, which wins if
+                    # it holds.
                     won += last != bet or world.true_bets >> bet & 1
                     break
                 last = reply
@@ -96,15 +95,18 @@ class BetEvaluation:
         return won + sum(self._answer(last, group, deep=deep) for last, group in raised.items())
 
     def _answer(self, last: int, worlds: list[BlefWorld], *, deep: bool) -> float:
-        """Return the value of our best answer if this bet comes back to us in these worlds."""
+        """Return in how many of these worlds we win with our best answer to this bet."""
         checked = float(sum(not world.true_bets >> last & 1 for world in worlds))
         if not deep:
+            # The answer must be the same in all these worlds: we do not know which of them is real.
+            # Choosing the best answer for each world apart would use information that we do not
+            # have.
             return checked
         raised = (self._within(bet, worlds, deep=False) for bet in self._likeliest(last))
         return max(checked, *raised, 0.0)
 
     def _likeliest(self, last: int) -> Sequence[int]:
-        """The answers to a raise that are worth a look."""
+        """Return the answers to a raise that are worth a search: the likeliest possible bets."""
         answers = self._answers.get(last)
         if answers is None:
             bets = [bet for bet in range(last + 1, len(BETS)) if self.world_count >> bet & 1]
@@ -114,7 +116,10 @@ class BetEvaluation:
 
 
 def _seed_text(position: BlefPosition) -> str:
-    """The position as it was first written, so that the dice stay those of stored matches."""
+    """Return the text of a position from which the random generator is seeded.
+
+    It keeps the field names of the first version. Otherwise old matches would replay differently.
+    """
     text = repr(position).replace("(seat=", "(me=", 1).replace("RoundMove(", "Move(")
     text = text.replace("round_number=", "number=").replace("card_counts=", "n_cards=")
     return text.replace("suit=", "colour=")
@@ -125,11 +130,12 @@ def evaluate_bets(
 ) -> BetEvaluation:
     """Sample worlds with a generator seeded by the position, and evaluate each bet in them.
 
-    `opponent_models` predict how players decide whose style was learned.
+    `opponent_models` predict the decisions of the players whose style was learned.
     """
     worlds = sample_worlds(position, Random(_seed_text(position)), opponent_models)
     by_cards = bet_probabilities(card_bits(position.hand), position.hidden_card_count)
-    weight = _BY_CARDS_OF_MANY if len(position.to_round().active_seats) > MIN_PLAYERS else _BY_CARDS
+    has_many_players = len(position.to_round().active_seats) > MIN_PLAYERS
+    weight = _CARDS_WEIGHT_OF_MANY if has_many_players else _CARDS_WEIGHT
     chances = [
         probability
         if probability in {0.0, 1.0}
@@ -154,7 +160,7 @@ def probability_words(probability: float) -> str:
 
 
 def percent_words(probability: float) -> str:
-    """A belief in words, such as "about 63 %"."""
+    """Return a probability in words, such as "about 63 %"."""
     if _PERCENT <= probability <= 1 - _PERCENT:
         return f"about {100 * probability:.0f} %"
     return "less than 1 %" if probability < _PERCENT else "more than 99 %"
@@ -164,7 +170,7 @@ def percent_words(probability: float) -> str:
 class Bayes:
     """Weighs the others' hands by how well they explain the bets, and looks ahead.
 
-    Only in a solved round is there chance in what it does, as there has to be.
+    Its choice is random only in a solved round, because an equilibrium must mix its actions.
     """
 
     def __init__(self, rng: Random) -> None:
@@ -175,7 +181,7 @@ class Bayes:
         position: BlefPosition,
         opponent_models: Mapping[int, OpponentModel] = NO_OPPONENT_MODELS,
     ) -> BlefDecision:
-        """The check or the bet with the best chance not to lose the round."""
+        """Return the check or the bet with the best chance not to lose the round."""
         legal_choices(position)
         solved = equilibrium_strategy(position)
         if solved is not None:
@@ -209,7 +215,7 @@ def best_decision(position: BlefPosition, evaluation: BetEvaluation) -> BlefDeci
 
 
 def _bets(evaluation: BetEvaluation, bets: list[int]) -> list[BlefOption]:
-    """The bets worth a look, the best of them looked into deeper."""
+    """Return the bets that are worth a search. The most promising ones are searched deeper."""
     likely = [bet for bet in bets if evaluation.world_count >> bet & 1] or bets[:1]
     likely.sort(key=lambda bet: -evaluation.quick_win_probability(bet))
     return [
@@ -218,7 +224,7 @@ def _bets(evaluation: BetEvaluation, bets: list[int]) -> list[BlefOption]:
             evaluation.win_probability(bet),
             probability_words(evaluation.bet_probabilities[bet]),
         )
-        for bet in likely[:_DEEP]
+        for bet in likely[:_DEEP_BETS]
     ]
 
 
@@ -229,7 +235,7 @@ def sample_mixed(
     source: str,
     min_probability: float = 0.0,
 ) -> BlefDecision:
-    """Sample one of the actions with its probability in the mixed strategy of `source`."""
+    """Return an action sampled with its probability in the mixed strategy of `source`."""
     actions, chances = zip(*mixed_strategy, strict=True)
     (action,) = rng.choices(actions, chances)
     options = tuple(

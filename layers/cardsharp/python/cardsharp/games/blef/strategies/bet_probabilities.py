@@ -1,7 +1,7 @@
-"""Exact probabilities of the bets, and the set of bets that hold, fast enough for many calls.
+"""Exact probabilities of the bets, and the set of bets that hold; fast enough for many calls.
 
-A pool of cards is an integer with a bit for each card: bit 6 * suit + rank. So the cards of a
-suit are six bits, which index a table.
+A pool of cards is an integer with a bit for each card: bit 6 * suit + rank. The cards of a suit are
+therefore six bits, which can index a table.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,22 +30,24 @@ _SPANS = tuple(tuple(value for value, _ in BETS[n].rank_counts) for n in _STRAIG
 
 RANK_MASKS = tuple(sum(1 << low + value for low in _SUITS) for value in range(_SPAN))
 SUIT_MASKS: tuple[int, ...] = tuple(_SUIT_MASK << low for low in _SUITS)
-"""All cards of a value, and of a colour."""
+"""Masks of all cards of each rank and of each suit."""
 
-BetProbabilities = Sequence[float]  # the chance of each of the 88 bets to hold, by action
-CountRequirement = tuple[int, int]  # so many cards more of so many that are not seen
+BetProbabilities = Sequence[float]  # the probability of each of the 88 bets to hold, by action id
+CountRequirement = tuple[int, int]  # (cards that are still needed, unseen cards that would do)
 
 
 def card_bits(cards: Iterable[BlefCard]) -> int:
-    """The cards as a number."""
+    """Return the cards as an integer with a bit for each."""
     return sum(1 << card_bit(card) for card in cards)
 
 
 def card_bit(card: BlefCard) -> int:
-    """The place of a card's bit."""
+    """Return the number of a card's bit."""
     return _SPAN * card.suit + card.value
 
 
+# The hidden cards are a random subset of the unseen ones, so each probability is a number of
+# favourable subsets over a number of all. Counting ranks and suits apart keeps the tables small.
 def bet_probabilities(seen_cards: int, hidden_count: int) -> list[float]:
     """Return the probability of each bet if `hidden_count` unseen cards are in play too.
 
@@ -72,7 +74,7 @@ def bet_probabilities(seen_cards: int, hidden_count: int) -> list[float]:
 
 
 def true_bets(cards: int) -> int:
-    """The bets that hold for these cards, as a number with a bit for each bet."""
+    """Return the bets that hold for these cards, as an integer with a bit for each bet."""
     suits = [(cards >> low) & _SUIT_MASK for low in _SUITS]
     bets = _truths_of_values(sum(_COUNTS[suit] for suit in suits))
     for table, suit in zip(_SUIT_TRUTHS, suits, strict=True):
@@ -81,7 +83,7 @@ def true_bets(cards: int) -> int:
 
 
 def missing_cards(bet: int, seen_cards: int) -> int:
-    """Return cards, the lowest possible, that the pool lacks for a bet to hold."""
+    """Return the lowest cards that the pool still needs for a bet to hold, as bits."""
     claim, rest = BETS[bet], [bit for bit in _CARDS if not bit & seen_cards]
     if claim.cards:
         return card_bits(claim.cards) & ~seen_cards
@@ -99,7 +101,11 @@ def _need(count: int, have: int, of: int) -> CountRequirement:
 
 @cache
 def _chance(needs: tuple[CountRequirement, ...], unseen: int, hidden: int) -> float:
-    """The chance that the hidden cards have all that is needed; counted exactly."""
+    """Return the probability that the hidden cards have everything that is needed.
+
+    It is exact: the numbers of ways multiply like polynomials, whose exponent is the number of
+    hidden cards that are used.
+    """
     ways = [1]
     for need, rest in needs:
         ways = _times(ways, [comb(rest, n) if n >= need else 0 for n in range(rest + 1)])
@@ -113,7 +119,7 @@ def _chance(needs: tuple[CountRequirement, ...], unseen: int, hidden: int) -> fl
 
 
 def _times(first: list[int], two: list[int]) -> list[int]:
-    """The product of two polynomials, by their coefficients."""
+    """Return the product of two polynomials, given by their coefficients."""
     product = [0] * (len(first) + len(two) - 1)
     for i, a in enumerate(first):
         for j, b in enumerate(two):
@@ -123,7 +129,7 @@ def _times(first: list[int], two: list[int]) -> list[int]:
 
 @cache
 def _all_of(missing: int, unseen: int, hidden: int) -> float:
-    """The chance that the hidden cards include so many certain ones."""
+    """Return the probability that the hidden cards include `missing` certain cards."""
     if missing > hidden:
         return 0.0
     return comb(unseen - missing, hidden - missing) / comb(unseen, hidden)
@@ -131,7 +137,7 @@ def _all_of(missing: int, unseen: int, hidden: int) -> float:
 
 @lru_cache(maxsize=8192)
 def _odds_of_values(counts: int, unseen: int, hidden: int) -> tuple[float, ...]:
-    """The chances of the bets on values alone; `counts` are of the seen cards by value."""
+    """Return the probabilities of the bets on ranks alone; `counts` has the seen cards by rank."""
     have = [(counts >> (_BITS_A_COUNT * value)) & _COUNT for value in range(_SPAN)]
     claims = _claims(unseen, hidden)
     probabilities = [
@@ -145,7 +151,7 @@ def _odds_of_values(counts: int, unseen: int, hidden: int) -> tuple[float, ...]:
 
 
 class _Claims(NamedTuple):
-    """The chances of claims of one or two values, with these, and of straights."""
+    """Probabilities of claims on one or two ranks, with these ranks, and of straights."""
 
     of_two: Sequence[tuple["_Row", int, int]]
     straights: "_Row"
@@ -190,13 +196,13 @@ def _truths_of_values(counts: int) -> int:
 
 
 def _allowed(value: int, count: int) -> int:
-    """The bets on values that so many cards of a value leave possible."""
+    """Return the bets that `count` cards of a rank do not rule out, as an integer of bits."""
     needed = ((number, dict(BETS[number].rank_counts).get(value, 0)) for number in _VALUE_BETS)
     return sum(1 << number for number, required in needed if count >= required)
 
 
 def _suit_truths(colour: int) -> tuple[int, ...]:
-    """The bets on colours and cards that a colour's cards make true, by those cards."""
+    """Return, for each set of cards of a suit, the bets on suits and cards that it makes true."""
     pools = [tuple(BlefCard(value, colour) for value in values) for values in _VALUES_OF]
     return tuple(
         sum(1 << number for number in (*_FLUSHES, *_EXACT) if BETS[number].holds(pool))
@@ -210,7 +216,7 @@ _VALUES_OF = [
     [value for value in range(_SPAN) if suit >> value & 1] for suit in range(_SUIT_MASK + 1)
 ]
 _COUNTS = [sum(1 << _BITS_A_COUNT * value for value in values) for values in _VALUES_OF]
-"""The values of a colour's cards, three bits for the number of each; these add up."""
+"""Ranks of a suit's cards: three bits for the number of each rank. The suits can be added up."""
 _EXACT_BITS = tuple(card_bits(BETS[number].cards) for number in _EXACT)
 _ALLOWED = [[_allowed(value, n) for n in range(_COUNT_BASE)] for value in range(_SPAN)]
 _SUIT_TRUTHS = tuple(_suit_truths(colour) for colour in range(len(SUITS)))

@@ -25,7 +25,8 @@ from cardsharp.games.blef.strategies.bet_probabilities import (
 from cardsharp.games.blef.strategies.large_round_policy import OVERLAP_CLASSES, bet_overlap
 from cardsharp.games.blef.strategies.opponent_types import NO_BET, opponent_type_of
 
-_MARKS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 0.9999)  # where levels of chances end
+# upper ends of the probability levels
+_MARKS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 0.9999)
 _MIDDLES = [(low + high) / 2 for low, high in zip((0, *_MARKS), (*_MARKS, 1), strict=True)]
 _STEPS = (2, 4, 7, 13, 25)
 _STEP_OF = tuple(bisect_right(_STEPS, step) for step in range(1, len(BETS) + 1))
@@ -33,11 +34,15 @@ _EDGES = 4
 _TOP = len(BETS) - 1
 
 _PROBABILITY_SCALE, _DOUBTED = 0.15, 5.0
-"""At first: a bet is drawn e times as often by so much of a chance; the same of a check's odds."""
+"""Initial values of a model.
 
-_NEIGHBOUR_RATE = 0.4  # how much of what is learned of a level is learned of the two beside it
-_NEAR = (1.0, 0.6, 0.3)
-_FAR = 0.1  # the same of a check, by how far a level is off
+A bet is made e times as often if its probability is higher by `_PROBABILITY_SCALE`. The log odds of
+a check fall by `_DOUBTED` per unit of the last bet's probability.
+"""
+
+_NEIGHBOUR_RATE = 0.4  # share of an update that the two neighbouring levels receive
+_NEAR = (1.0, 0.6, 0.3)  # shares of a check's update, by the distance of a level
+_FAR = 0.1  # the share of all levels that are farther away
 _BY_HEIGHT, _BY_REST = 0.5, 1.0
 """Learning rates of a check: for bets that look the same to all players, and for the rest."""
 
@@ -50,15 +55,15 @@ def _levels(chances: BetProbabilities) -> Sequence[int]:
 
 @cache
 def _bare(cards: int) -> Sequence[int]:
-    """The level of each bet for somebody who sees no card of so many."""
+    """Return the level of each bet for a player who sees none of `cards` cards in play."""
     return _levels(bet_probabilities(0, cards))
 
 
 class BetFeatures:
-    """Features of each bet for certain cards, with so many cards in play.
+    """Features of each bet for a hand, with a number of cards in play.
 
-    `levels` are the probability levels of the bets. `looks` is twice the level, plus 1 where no
-    higher bet is as likely. `bare` has the levels for an observer without cards.
+    `levels` are the probability levels of the bets. `looks` is twice the level, plus 1 if no higher
+    bet is as likely. `bare` has the levels for an observer without cards.
     """
 
     def __init__(self, bet_probabilities: BetProbabilities, card_count: int) -> None:
@@ -91,7 +96,7 @@ class BetFeatures:
         return bets
 
     def best_level(self, last: int) -> int:
-        """The level of the likeliest bet above `last`."""
+        """Return the level of the likeliest bet above `last`."""
         return self.levels[self.record_bets(last)[-1]]
 
 
@@ -140,69 +145,72 @@ class BettingModel:
         self, features: BetFeatures, last: int, action: int, learning_rate: float
     ) -> "BettingModel":
         """Return the model updated by a decision; a well predicted one changes it less."""
+        # One step of gradient ascent on the log likelihood. The gradient of each log weight is how
+        # often its feature occurred less how often it was expected, so a well predicted decision
+        # hardly changes anything.
         probabilities = BettingProbabilities(self)
-        checked = probabilities.check_probability(features, last)
-        checks, doubts, rests, opened = (
-            self.check_log_odds,
-            self.prior_check_log_odds,
-            self.best_alternative_log_odds,
-            features.bare,
-        )
+        model = self
         if last != NO_BET:
-            off = (action == CHECK) - checked
-            checks = _around(checks, features.levels[last], off)
-            doubts = _around(doubts, opened[last], _BY_HEIGHT * off)
-            rests = _around(rests, features.best_level(last), _BY_REST * off)
+            deviation = (action == CHECK) - probabilities.check_probability(features, last)
+            model = self._with_check_deviation(features, last, deviation)
         if action == CHECK:
-            return replace(
-                self,
-                check_log_odds=checks,
-                prior_check_log_odds=doubts,
-                best_alternative_log_odds=rests,
-            )
-        weights, begin = probabilities.bet_weights(features, last), last + 1
-        total, firsts = sum(weights), {*features.record_bets(last)}
-        offs = [(bet == action) - weight / total for bet, weight in enumerate(weights, begin)]
+            return model
+        weights = probabilities.bet_weights(features, last)
+        total = sum(weights)
+        deviations = [
+            (bet == action) - weight / total for bet, weight in enumerate(weights, last + 1)
+        ]
+        return model._with_bet_deviations(features, last, deviations, learning_rate)  # noqa: SLF001 - its own
+
+    def _with_check_deviation(
+        self, features: BetFeatures, last: int, deviation: float
+    ) -> "BettingModel":
+        """Return the model with its log odds of a check moved by this deviation."""
+        return replace(
+            self,
+            check_log_odds=_around(self.check_log_odds, features.levels[last], deviation),
+            prior_check_log_odds=_around(
+                self.prior_check_log_odds, features.bare[last], _BY_HEIGHT * deviation
+            ),
+            best_alternative_log_odds=_around(
+                self.best_alternative_log_odds, features.best_level(last), _BY_REST * deviation
+            ),
+        )
+
+    def _with_bet_deviations(
+        self, features: BetFeatures, last: int, deviations: Sequence[float], rate: float
+    ) -> "BettingModel":
+        """Return the model with the weights of bets moved by the deviation of each higher bet."""
+
+        def moved(old: Sequence[float], places: Sequence[int]) -> Sequence[float]:
+            return _moved(old, _summed(deviations, places, old), rate)
+
+        begin, firsts = last + 1, {*features.record_bets(last)}
         edges = [2 * (bet in firsts) + (features.looks[bet] & 1) for bet in range(begin, len(BETS))]
-        levels = _summed(offs, features.levels[begin:], self.probability_weights)
+        levels = _summed(deviations, features.levels[begin:], self.probability_weights)
         triples = zip((0.0, *levels), levels, (*levels[1:], 0.0), strict=False)
-        spread = [centre + _NEIGHBOUR_RATE * (lower + two) for lower, centre, two in triples]
-        return BettingModel(
-            _moved(self.probability_weights, spread, learning_rate),
-            _moved(self.record_weights, _summed(offs, edges, self.record_weights), learning_rate),
-            _moved(
-                self.raise_size_weights,
-                _summed(offs, _STEP_OF, self.raise_size_weights),
-                learning_rate,
-            ),
-            _moved(
-                self.overlap_weights,
-                _summed(offs, _bonds(last), self.overlap_weights),
-                learning_rate,
-            ),
-            checks,
-            _moved(
-                self.prior_level_weights,
-                _summed(offs, opened[begin:], self.prior_level_weights),
-                learning_rate,
-            ),
-            doubts,
-            rests,
-            self.opening_weights
-            if last != NO_BET
-            else _moved(self.opening_weights, spread, learning_rate),
+        spread = [centre + _NEIGHBOUR_RATE * (lower + upper) for lower, centre, upper in triples]
+        opening = self.opening_weights
+        return replace(
+            self,
+            probability_weights=_moved(self.probability_weights, spread, rate),
+            record_weights=moved(self.record_weights, edges),
+            raise_size_weights=moved(self.raise_size_weights, _STEP_OF),
+            overlap_weights=moved(self.overlap_weights, _bonds(last)),
+            prior_level_weights=moved(self.prior_level_weights, features.bare[begin:]),
+            opening_weights=opening if last != NO_BET else _moved(opening, spread, rate),
         )
 
 
 def _around(old: Sequence[float], at: int, by: float) -> list[float]:
-    """Shift the level at `at` by `by`, and other levels less the farther away they are."""
+    """Return the levels with `by` added at `at`, and less of it the farther away a level is."""
     far = (abs(level - at) for level in range(len(old)))
     parts = (_NEAR[n] if n < len(_NEAR) else _FAR for n in far)
     return [value + by * part for value, part in zip(old, parts, strict=True)]
 
 
 def _summed(offs: Sequence[float], places: Sequence[int], old: Sequence[float]) -> list[float]:
-    """Sum the deviations at each index of the old weights."""
+    """Return the sum of the deviations at each index of the old weights."""
     totals = [0.0] * len(old)
     for off, place in zip(offs, places, strict=False):
         totals[place] += off
@@ -214,7 +222,7 @@ def _moved(old: Sequence[float], by: Sequence[float], rate: float) -> list[float
 
 
 class BettingProbabilities:
-    """A betting model prepared for evaluation, with weights instead of logarithms."""
+    """Betting model prepared for evaluation, with weights instead of logarithms."""
 
     def __init__(self, model: BettingModel) -> None:
         self._model = model
@@ -233,7 +241,7 @@ class BettingProbabilities:
         self._appeals: tuple[dict[BetFeatures, list[float]], ...] = ({}, {})
 
     def check_probability(self, features: BetFeatures, last: int) -> float:
-        """The chance of the check."""
+        """Return the probability of a check."""
         if last in {NO_BET, _TOP}:
             return float(last == _TOP)
         model = self._model
@@ -300,7 +308,7 @@ class SampledReplies(dict[int, int]):
         probabilities, features_of, rng = self._ask
         reply, traits = CHECK, features_of(last)
         if self._doubt >= probabilities.check_probability(traits, last):
-            # As `choices` of rng does, without what that asks besides.
+            # The same as `rng.choices`, but faster: without its checks of the arguments.
             sums = [*accumulate(probabilities.bet_weights(traits, last))]
             reply = last + 1 + bisect_right(sums, rng.random() * sums[-1], 0, len(sums) - 1)
         self[last] = reply

@@ -1,8 +1,8 @@
-"""The solved rounds: how to play when two players are left with three cards or fewer.
+"""Solved rounds: exact strategies for two remaining players with three cards or fewer.
 
-The tables beside this module come from `cardsharp research solve blef`. With so few cards colours
-decide nothing, so a hand is the values of its cards. A bet that cannot hold is in no table: it
-can only be checked.
+The tables beside this module come from `cardsharp research solve blef`. With so few cards suits
+decide nothing, so a hand is the ranks of its cards. A bet that cannot hold is in no table: the only
+answer to it is a check.
 """
 
 import json
@@ -18,17 +18,20 @@ from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.strategies.mapped_file import unreadable_message
 
 FORMAT = 1
-SOLVED_CARD_COUNTS = ((1, 1), (2, 1), (1, 2))  # the cards of who begins and of the other
-PROBABILITY_SCALE = 1000  # the tables' unit: chances are in thousandths
-MixedStrategy = tuple[tuple[int, float], ...]  # actions and how often each is to be taken
+SOLVED_CARD_COUNTS = ((1, 1), (2, 1), (1, 2))  # cards of the player who begins, and of the other
+PROBABILITY_SCALE = 1000  # the tables store probabilities in thousandths
+MixedStrategy = tuple[tuple[int, float], ...]  # actions with their probabilities
 CHECK_ONLY: MixedStrategy = ((CHECK, 1.0),)
 
 BehaviorStrategy = Mapping[str, Mapping[str, Mapping[str, int]]]
-"""By what was said and hand, the thousandths of each action; what is missing is a check."""
+"""Probabilities in thousandths: by history of bets, then by hand, then by action.
+
+A missing entry means a check.
+"""
 
 
 class SolvedRound(TypedDict):
-    """A solved round as in its file: the plans and their exploitability."""
+    """Solved round as in its file: the strategies of both players and their exploitability."""
 
     format: int
     cards: Sequence[int]
@@ -50,6 +53,8 @@ def equilibrium_strategy(position: BlefPosition) -> MixedStrategy | None:
         return None
     plan, bets, hand = _plan_and_hand(position)
     if not _cannot_hold(position):
+        # After a bet of our own that the equilibrium never makes, its rows are arbitrary: the
+        # equilibrium does not reach them, so nothing balances them.
         for index in range(len(bets) % 2, len(bets), 2):
             if bets[index] not in dict(look_up(plan, bets[:index], hand)):
                 return None
@@ -76,7 +81,10 @@ def _plan_and_hand(position: BlefPosition) -> tuple[BehaviorStrategy, tuple[int,
 
 @cache
 def load_solution(starter: int, other: int) -> SolvedRound:
-    """The table of a round, read when first needed; raises `ConfigError` if it cannot be read."""
+    """Return the table of a round, which is read on first use.
+
+    Raises `ConfigError` if it cannot be read.
+    """
     file = files("cardsharp.games.blef.strategies") / "tables" / f"{starter}v{other}.json"
     try:
         read: SolvedRound = json.loads(file.read_text("utf-8"))
@@ -93,7 +101,7 @@ def history_key(bets: tuple[int, ...]) -> str:
 
 
 def hand_key(values: Iterable[int]) -> str:
-    """A hand, as a table has it: its values, ascending."""
+    """Return the key of a hand in a table: its ranks in ascending order."""
     return " ".join(RANKS[value] for value in sorted(values))
 
 

@@ -1,4 +1,4 @@
-"""`greedy`: plays the likeliest bet by its cards alone, and ignores the other players' bets."""
+"""`greedy`: makes the likeliest bet by its own cards, and ignores what the others bet."""
 
 from random import Random
 
@@ -17,11 +17,11 @@ from cardsharp.games.blef.strategies.bet_probabilities import (
 )
 from cardsharp.play.strategy import format_percent
 
-MAX_OPTIONS = 5  # how many of the likeliest bets an explanation lists
+MAX_OPTIONS = 5  # number of likeliest bets that an explanation lists
 
 
 def hand_bet_probabilities(position: BlefPosition) -> list[float]:
-    """The chance of each bet given the viewer's hand and nothing else."""
+    """Return the probability of each bet given the viewer's hand and nothing else."""
     return bet_probabilities(card_bits(position.hand), position.hidden_card_count)
 
 
@@ -42,13 +42,16 @@ def greedy_decision(
 
 @strategy("greedy")
 class Greedy:
-    """Makes the likeliest bet by its cards, and checks a bet that is at least as likely to fail."""
+    """Makes the bet that is likeliest by its cards.
+
+    Checks a bet that is at least as likely to fail.
+    """
 
     def __init__(self, _rng: Random) -> None:
         pass
 
     def decide(self, position: BlefPosition) -> BlefDecision:
-        """Check if the last bet fails as likely as the best higher one holds."""
+        """Check if the last bet fails at least as likely as the best higher one holds."""
         return self.decision_from(position, hand_bet_probabilities(position))
 
     @staticmethod

@@ -1,10 +1,10 @@
 """Policy of rounds with eight or more cards in play: win probabilities of choices, in a file.
 
 The table does not depend on exact hands. It stores the probability to win the round for each
-choice: for a check by how likely the last bet is given the player's cards; for a bet by its own
-probability, and by how many of the cards it lacks the last bet claims too. Both also depend on
-the last bet, and on its overlap with the bet that preceded it. The likelier a choice is to win,
-the more often it is taken, so any bet may be a bluff.
+choice. That of a check depends on how likely the last bet is given the player's cards. That of a
+bet depends on its own probability, and on how many of its missing cards the last bet claims, too.
+Both also depend on the last bet, and on its overlap with the bet that preceded it. The likelier a
+choice is to win, the more often it is taken, so any bet may be a bluff.
 
 The compiled trainer uses the same features: cardsharp_tools/research/blef/native/large.c.
 """
@@ -35,13 +35,13 @@ from cardsharp.games.blef.strategies.mapped_file import (
 )
 from cardsharp.games.blef.strategies.table_lookup import NO_BET
 
-PROBABILITY_BINS = (0.03, 0.1, 0.22, 0.38, 0.55, 0.72, 0.88, 0.9999)  # where classes of chances end
+# upper ends of the probability classes
+PROBABILITY_BINS = (0.03, 0.1, 0.22, 0.38, 0.55, 0.72, 0.88, 0.9999)
 PROBABILITY_CLASSES, HELP_CLASSES, OVERLAP_CLASSES = len(PROBABILITY_BINS) + 1, 3, 4
-FEATURE_COUNT = (
-    PROBABILITY_CLASSES * HELP_CLASSES
-)  # how a bet may look: by its class and the help of the last bet
-SOFTMAX_TEMPERATURE = 0.035  # a choice that is likelier to win by so much is taken e times as often
-PROBABILITY_SCALE = 50  # chances are kept in fiftieths
+FEATURE_COUNT = PROBABILITY_CLASSES * HELP_CLASSES
+"""Number of kinds of bets: by probability class, and by the help of the last bet."""
+SOFTMAX_TEMPERATURE = 0.035  # a choice that wins this much more often is taken e times as often
+PROBABILITY_SCALE = 50  # the file stores probabilities in fiftieths
 FORMAT = 2
 DEFAULT_FILE = Path(str(files("cardsharp.games.blef.strategies") / "tables" / "large.bin"))
 
@@ -53,20 +53,24 @@ _WEIGHTS = (
     ),
 )
 
-CardCounts = tuple[int, int]  # one's own cards and the other's
+CardCounts = tuple[int, int]  # the player's own cards, and the other's
 
 
 @dataclass(frozen=True, slots=True)
 class LargeRoundPolicy:
-    """Learned policy of large rounds: by card counts, where each row begins in the file's body."""
+    """Learned policy of large rounds.
+
+    `rounds` has the starts of a round's rows in the file's body.
+    """
 
     rounds: Mapping[CardCounts, memoryview]
     mapped_file: MappedFile
 
     def probabilities(self, cards: CardCounts, last_bet: int) -> bytes:
-        """The chances after a last bet, one more than their fiftieths, 0 for what never came up.
+        """Return the win probabilities of all choices after a last bet.
 
-        First those of the check by class and bond, then of each higher bet by kind and bond.
+        Each is in fiftieths plus 1; it is 0 for a choice that never came up in training. First come
+        those of the check by class and overlap, then those of each higher bet by kind and overlap.
         """
         begins = self.rounds[cards]
         return unpack_file(self.mapped_file.body, begins[last_bet + 1], begins[last_bet + 2])
@@ -136,7 +140,7 @@ def _claimed_by_both(bet: int, last: int) -> dict[int, int]:
 
 @cache
 def _colour_of(bet: int) -> int:
-    """The colour of a bet, -1 where it is on values alone."""
+    """Return the suit of a bet, -1 if it is on ranks alone."""
     claim = BETS[bet]
     if claim.cards:
         return next(iter(claim.cards)).suit
@@ -165,7 +169,7 @@ def read_policy(file: Path) -> LargeRoundPolicy:
 
 
 def write_policy(file: Path, producer: str, rounds: Mapping[CardCounts, bytes]) -> None:
-    """Write what was learned: for each round all its rows, one after the other."""
+    """Write a learned policy: all rows of each round, one after the other."""
     body, entries = bytearray(), []
     for cards, values in sorted(rounds.items()):
         packed = [compress(row, 9) for row in _rows(values)]

@@ -1,6 +1,6 @@
 """Table file: a header in JSON, then a body.
 
-The body is mapped into memory, so that only the accessed parts are read.
+The body is mapped into memory, so that only the parts that are used are read.
 """
 
 import json
@@ -14,12 +14,12 @@ from zlib import error as zlib_error
 
 from cardsharp.errors import ConfigError
 
-INTEGER_BYTES = 4  # bytes of a number in the body; numbers lie where such may lie
+INTEGER_BYTES = 4  # bytes of a number in the body; numbers are aligned to multiples of it
 
 
 @dataclass(frozen=True, slots=True)
 class MappedFile:
-    """Metadata and body of a table file: the command that produced it, checksum, and body."""
+    """Header and body of a table file: the command that produced it, the checksum, and the body."""
 
     producer: str
     checksum: int
@@ -31,7 +31,7 @@ class MappedFile:
 
 
 def read_mapped_file(file: Path, format_: int) -> tuple[list[Any], MappedFile]:
-    """Return the entries of the rounds in the header, and the file; raise `ConfigError`."""
+    """Return the header's entries of the rounds, and the file; raise `ConfigError`."""
     try:
         with file.open("rb") as opened:
             mapped = memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))

@@ -1,9 +1,10 @@
-"""Opponent models learned from earlier rounds, whose hands were revealed.
+"""Opponent models, learned from earlier rounds, whose hands were revealed.
 
 Each decision shows how well it was predicted: by each habit of `opponent_types.py`, and by two
-learned betting models (`betting_model.py`), of players who use their cards only and of players
-who also believe the last bet. It is compared with our tables too, because a player who plays
-like them cannot be exploited. Older decisions count less, as players change.
+learned betting models (`betting_model.py`). One of them is for players who use only their own
+cards, the other for players who also believe the last bet. Our tables are a candidate, too, because
+a player who plays like them cannot be exploited. Older decisions count less, because players
+change.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,38 +32,39 @@ from cardsharp.games.blef.strategies.opponent_types import (
 )
 from cardsharp.games.blef.strategies.table_policy import mixed_strategy
 
-_FADES = 0.95  # what a decision counts once the next one was seen
-_RATE, _STEADY, _HALF = 1.2, 0.5, 20.0  # how fast a taste is learned: at first, at last, between
+_FADES = 0.95  # factor by which the weight of a decision falls with each later one
+_RATE, _STEADY, _HALF = 1.2, 0.5, 20.0
+"""Learning rate: at first `_RATE`, half of it after `_HALF` decisions, at least `_STEADY` of it."""
+
 _CARDS_ONLY_PRIOR, _BELIEVING_PRIOR = 0.3, 0.05
 """Prior probabilities that a betting model predicts a player best.
 
 The first model uses the player's own cards, the second also what the last bet claims.
 """
 
-_FAINT = 0.08  # a faith that is less likely is not asked
-_UNREAD = 0.1  # how much of the models' weights stays as it was before the first round
-_TEMPER = 0.7  # how much evidence counts among the models: none is exactly anybody
-_MODEL_ERROR_RATE, _POLICY_ERROR_RATE = (
-    0.02,
-    0.05,
-)  # how often anything is done that was not foretold
-_ENOUGH = 0.1  # so much evidence, and somebody is played against as was read
+_FAINT = 0.08  # a believing model less likely than this is not evaluated
+_UNREAD = 0.1  # share of the prior weights that always remains in the models' weights
+_TEMPER = 0.7  # exponent of the evidence, below 1 because no model fits a player exactly
+_MODEL_ERROR_RATE, _POLICY_ERROR_RATE = 0.02, 0.05
+"""Shares of decisions that a betting model, or our tables, cannot predict at all."""
+
+_ENOUGH = 0.1  # log odds from which we play a best response to the model
 _LARGE, _UNLIKE, _MAX_COUNTED_DECISIONS = 8, 0.3, 20
-"""From so many cards on somebody can learn our tables and answer them, so they are played only
-against who is like them: whose decisions they foretell better by so much each, of so many at most.
-Who plays by the tables is foretold better by about 1."""
+"""Limits for large rounds, in which an opponent may have learned our tables.
+
+From `_LARGE` cards on, we play our tables only against a player who is like them: whose decisions
+they predict better than the models do by `_UNLIKE` each, of `_MAX_COUNTED_DECISIONS` at most. The
+decisions of a player who plays by the tables are predicted better by about 1 each.
+"""
 
 MODEL_PRIOR: Weights = (
     *((1 - _CARDS_ONLY_PRIOR - _BELIEVING_PRIOR) * weight for weight in HABIT_WEIGHTS),
     _CARDS_ONLY_PRIOR,
     _BELIEVING_PRIOR,
 )
-"""Prior probability of each habit, and at the end of the two betting models."""
+"""Prior probability of each habit, followed by those of the two betting models."""
 
-CARDS_ONLY, BELIEVING_LAST_BET = (
-    0,
-    1,
-)  # the taste of who looks at own cards, and of who believes the last bet, too
+CARDS_ONLY, BELIEVING_LAST_BET = 0, 1  # indices of the two betting models
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class OpponentModel:
 
     @cached_property
     def habit_weights(self) -> Weights:
-        """Posterior weights of the habits, and at the end of the two betting models."""
+        """Posterior weights of the habits, followed by those of the two betting models."""
         weights = self._posterior_weights
         if weights[-1] < _FAINT * sum(weights):
             return (*_blended(weights[:-1], MODEL_PRIOR[:-1]), 0.0)
@@ -100,6 +102,8 @@ class OpponentModel:
 
     @cached_property
     def _posterior_weights(self) -> list[float]:
+        # The largest log likelihood is subtracted before `exp`: sums over many decisions are so
+        # small that all weights would become 0.
         top = max(self.log_likelihoods)
         return [
             first * exp(_TEMPER * (log_likelihood - top))

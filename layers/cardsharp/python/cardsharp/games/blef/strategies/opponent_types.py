@@ -1,7 +1,7 @@
-"""Opponent types: simple habits of players with certain cards, and how well they explain a bet.
+"""Opponent types: simple habits of players with certain cards, and how they explain a bet.
 
-The habits are generic ones of players who look at their cards. As no player is sure to have one
-of them, each has a prior weight, and none excludes a bet completely.
+The habits are those of typical players who look at their cards. No player surely has one of them,
+so each has a prior weight, and none excludes a bet completely.
 """
 
 from collections.abc import Mapping
@@ -15,18 +15,18 @@ from cardsharp.games.blef.strategies.bet_probabilities import (
     bet_probabilities,
 )
 
-NO_BET = -1  # the last bet where there is none
+NO_BET = -1  # the last bet of a round without a bet
 _FROM_THE_TOP = range(len(BETS) - 1, NO_BET, -1)
 
-Replies = Mapping[int, int]  # what is said to each last bet
+Replies = Mapping[int, int]  # the reply to each last bet
 
 
 @dataclass(frozen=True, slots=True)
 class BettingHabit:
-    """A way to play by the player's cards.
+    """Way to play by the player's own cards.
 
-    It checks bets less likely than `check_threshold`; with None it checks if the bet fails as
-    likely as the best higher bet holds. It makes the highest bet at least as likely as
+    It checks bets less likely than `check_threshold`; with None it checks if the bet fails at least
+    as likely as the best higher bet holds. It makes the highest bet at least as likely as
     `bet_threshold`, or else the likeliest.
     """
 
@@ -36,19 +36,17 @@ class BettingHabit:
 
 
 BETTING_HABITS = (BettingHabit(0.5), BettingHabit(0.3, 0.2, 0.5), BettingHabit(0.2, 0.4, 0.5))
-"""The careful, the bold, and the bold who does not believe much."""
+"""The habits of careful players, of bold players, and of bold players who doubt more bets."""
 
-Weights = tuple[float, ...]  # how likely each of the habits is
+Weights = tuple[float, ...]  # probability of each habit
 _BOLD = {habit.bet_threshold for habit in BETTING_HABITS}
 
-HABIT_WEIGHTS: Weights = tuple(
-    habit.weight for habit in BETTING_HABITS
-)  # of somebody of whom nothing is known
-_SLIP = 0.1  # how often somebody bets against the habit
-_TEMPERATURE = 0.12  # of the softmax over the chances by which a bet against the habit is picked
+HABIT_WEIGHTS: Weights = tuple(habit.weight for habit in BETTING_HABITS)  # of an unknown player
+_SLIP = 0.1  # share of decisions against the habit
+_TEMPERATURE = 0.12  # of the softmax that picks a bet against the habit
 
 
-@cache  # a few thousand: chances come from counting cards
+@cache  # a few thousand entries: the probabilities come from counts of cards
 def _plausible(chance: float) -> float:
     """Return the relative frequency of a bet of this probability when the habit is broken."""
     return exp((chance - 1) / _TEMPERATURE)
@@ -56,7 +54,7 @@ def _plausible(chance: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class OpponentType:
-    """Certain cards as a player: the probability of each bet, and each habit's replies."""
+    """Certain cards as a player: the probability of each bet, and the replies of each habit."""
 
     bet_probabilities: BetProbabilities
     replies_by_habit: tuple[Replies, ...]
@@ -114,4 +112,4 @@ class _Replies(dict[int, int]):
         top = max(chances[last + 1 :], default=0.0)
         if last != NO_BET and 1 - chances[last] >= top:
             return CHECK
-        return len(BETS) - 1 - chances[::-1].index(top)  # of equals the highest
+        return len(BETS) - 1 - chances[::-1].index(top)  # of equally likely bets the highest

@@ -1,9 +1,11 @@
-"""The file of the trained tables: a head in JSON, then for each table its rows.
+"""File of the trained tables: a header in JSON, then the rows of each table.
 
-The rows after each last bet are compressed by themselves. First comes how many there are, then by
-how much each one's number is above the one before, four bytes each, then how many choices each has;
-then the rows. A row is choices, each followed by its chance in 255ths.
-The file is mapped into memory, so that only what is looked up is read.
+The rows after each last bet are compressed as one part. A part begins with the number of its rows.
+Then follow, four bytes each, the differences of their row numbers, then the number of choices of
+each row, one byte each, then the rows. A row is a list of choices, each followed by its probability
+in 255ths.
+
+The file is mapped into memory, so that only the rows that are looked up are read.
 """
 
 from array import array
@@ -26,15 +28,15 @@ from cardsharp.games.blef.strategies.mapped_file import (
 from cardsharp.games.blef.strategies.table_lookup import TableShape
 
 FORMAT = 3
-PROBABILITY_SCALE = 255  # the unit of chances
+PROBABILITY_SCALE = 255  # the file stores probabilities in 255ths
 DEFAULT_FILE = Path(str(files("cardsharp.games.blef.strategies") / "tables" / "trained.bin"))
 
-CardCounts = tuple[int, int]  # the cards of who begins and of the other
+CardCounts = tuple[int, int]  # cards of the player who begins, and of the other
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyRows:
-    """Rows of one role: their numbers, ascending, and each row."""
+    """Rows of one role: their numbers in ascending order, and each row."""
 
     numbers: Sequence[int]
     rows: Sequence[bytes]
@@ -42,10 +44,10 @@ class PolicyRows:
 
 @dataclass(frozen=True, slots=True)
 class RolePolicy:
-    """The rows of one role, in parts by the last bet."""
+    """Rows of one role, in parts by the last bet."""
 
-    last_bet_stride: int  # how far the numbers of one last bet are from those of the next
-    offsets: memoryview  # where each part begins in the body, and the end
+    last_bet_stride: int  # distance between the row numbers of consecutive last bets
+    offsets: memoryview  # start of each part in the body, and the end of the last
     body: memoryview
 
     @property
@@ -54,7 +56,7 @@ class RolePolicy:
         return len(self.offsets) - 1
 
     def part(self, last: int) -> PolicyRows:
-        """The rows after a last bet; their numbers begin there with 0."""
+        """Return the rows after a last bet; their numbers count from 0."""
         raw = memoryview(unpack_file(self.body, self.offsets[last], self.offsets[last + 1]))
         number = int.from_bytes(raw[:INTEGER_BYTES], "little")
         sizes = INTEGER_BYTES * (number + 1)
@@ -78,7 +80,7 @@ class RolePolicy:
 
 @dataclass(frozen=True, slots=True)
 class PolicyTables:
-    """All trained tables, by the cards of a round: of who begins and of the other."""
+    """Trained tables by the cards of a round: of the player who begins, and of the other."""
 
     rounds: Mapping[CardCounts, tuple[RolePolicy, RolePolicy]]
     mapped_file: MappedFile
@@ -86,12 +88,15 @@ class PolicyTables:
 
 @cache
 def load_policy_tables() -> PolicyTables:
-    """The shipped tables, opened when they are first needed."""
+    """Return the packaged tables, which are opened on first use."""
     return read_tables(DEFAULT_FILE)
 
 
 def read_tables(file: Path) -> PolicyTables:
-    """The tables of a file; raises `ConfigError` if it cannot be read, or has another format."""
+    """Return the tables of a file.
+
+    Raises `ConfigError` if it cannot be read or has another format.
+    """
     entries, mapped = read_mapped_file(file, FORMAT)
     rounds: dict[CardCounts, tuple[RolePolicy, RolePolicy]] = {}
     for entry in entries:

@@ -1,8 +1,8 @@
-"""`reader`: exploits opponents that it has modelled, and else plays as `solved`.
+"""`reader`: exploits opponents that it has modelled, and plays as `solved` otherwise.
 
 If the opponent models predict earlier rounds better than our tables do (`opponent_model.py`),
-`bayes` decides with these models. Against a player like the tables it plays by the tables, so
-that our bets cannot be exploited either.
+`bayes` decides with these models. Against a player who plays like the tables it uses the tables, so
+that our own bets cannot be exploited either.
 """
 
 from random import Random
@@ -19,7 +19,10 @@ from cardsharp.games.blef.strategies.solved import Solved
 
 @strategy("reader")
 class Reader:
-    """Learns how each of the others decides, and mixes as tables say where nothing shows."""
+    """Learns how each opponent decides.
+
+    Plays by tables against opponents that it cannot exploit.
+    """
 
     def __init__(self, rng: Random) -> None:
         self._bayes, self._solved = Bayes(rng), Solved(rng)

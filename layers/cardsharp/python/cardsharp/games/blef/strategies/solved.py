@@ -15,19 +15,19 @@ from cardsharp.games.blef.strategies.large_round_policy import load_large_round_
 from cardsharp.games.blef.strategies.policy_tables import load_policy_tables
 from cardsharp.games.blef.strategies.table_policy import mixed_strategy
 
-_MIN_PROBABILITY = 0.01  # what is taken less often is not told among the options
+_MIN_PROBABILITY = 0.01  # an action with a lower probability is not listed as an option
 
 
 @strategy("solved")
 class Solved:
-    """Mixes as the trained tables say; uses `bayes` where they have no answer."""
+    """Plays at random by trained tables; plays as `bayes` where they have no answer."""
 
     def __init__(self, rng: Random) -> None:
         self._rng, self._bayes = rng, Bayes(rng)
         load_policy_tables(), load_large_round_policy()
 
     def decide(self, position: BlefPosition) -> BlefDecision:
-        """One of the actions of the table's row, each as often as the table takes it."""
+        """Return an action of the table's row, sampled with its probability in the table."""
         legal_choices(position)
         mixed = None if card_counts(position) in SOLVED_CARD_COUNTS else mixed_strategy(position)
         if mixed is None:

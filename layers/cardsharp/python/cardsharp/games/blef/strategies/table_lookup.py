@@ -1,9 +1,9 @@
-"""Table view of a round for the trained tables: the row of a table, and its choices.
+"""Table view of a round: the row of a trained table for a position, and its choices.
 
 Minor information is left out. With nine cards or fewer in play a flush is rare, so a hand is
-reduced to the ranks of its cards, and a bet on suits is only ever checked. Of the bets only the
-last two count, and the class of the third last; with four cards in play each bet is its own
-class. A full house is nearly always checked: once one was bet, only the last bet counts.
+reduced to the ranks of its cards, and a bet on suits is only ever checked. Of the bets, only the
+last two count, and the class of the third last; with four cards in play each bet is its own class.
+A full house is nearly always checked: once one was bet, only the last bet counts.
 
 The compiled trainer uses the same view: cardsharp_tools/research/blef/native/sight.c.
 """
@@ -16,9 +16,9 @@ from itertools import combinations_with_replacement
 from cardsharp.games.blef.actions import BETS, CHECK
 from cardsharp.games.blef.cards import RANKS, SUITS
 
-NO_BET = -1  # the last bet where there is none
-MAX_CARDS = 9  # in play, for which hands may be seen so
-_FEW = 4  # cards in play with which all is known of the bet before the last two
+NO_BET = -1  # the last bet of a round without a bet
+MAX_CARDS = 9  # cards in play up to which this view is used
+_FEW = 4  # cards in play up to which the third last bet is stored exactly
 _PAIRS = 2
 _SIX = range(len(RANKS))
 

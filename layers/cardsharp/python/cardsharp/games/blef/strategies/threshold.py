@@ -24,7 +24,7 @@ class Threshold:
         self, _rng: Random, check_below: float = 0.2, min_bet_probability: float = 0.5
     ) -> None:
         if not (0 <= check_below <= 1 and 0 <= min_bet_probability <= 1):
-            raise ValueError("check and bet are chances between 0 and 1")
+            raise ValueError("check and bet are probabilities between 0 and 1")
         self.check, self.bet = check_below, min_bet_probability
 
     def decide(self, position: BlefPosition) -> BlefDecision:
@@ -39,5 +39,6 @@ class Threshold:
         if likely:
             reason = f"The highest bet that holds with {format_percent(self.bet)} or more."
             return BlefDecision(likely[-1], reason, options)
-        # docs/spec/blef.md section 12 leaves this open; so played, its figures come out.
+        # docs/spec/blef.md section 12 leaves this open. Played like this, the strategy reproduces
+        # the figures given there.
         return Greedy.decision_from(position, chances)

@@ -1,4 +1,4 @@
-"""`random`: any legal action, each as likely as the others."""
+"""`random`: any legal action, all equally likely."""
 
 from random import Random
 
@@ -8,11 +8,11 @@ from cardsharp.games.blef.strategies import BlefDecision, legal_choices, strateg
 
 @strategy("random")
 class BlefUniformRandom:
-    """Picks any legal action, each as likely as the others."""
+    """Picks a legal action at random, all equally likely."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
 
     def decide(self, position: BlefPosition) -> BlefDecision:
-        """One of the legal actions."""
+        """Return a random legal action."""
         return BlefDecision(self._rng.choice(legal_choices(position)), "Chance.")

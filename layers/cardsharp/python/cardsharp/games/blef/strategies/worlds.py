@@ -26,17 +26,18 @@ from cardsharp.games.blef.strategies.opponent_types import (
     opponent_type_of,
 )
 
-_DRAWS = 120  # hands that are drawn for one player who has bet
-_TRIES = 3  # hands among which each of several players who have bet gets one
-_WORLD_COUNT = 60  # worlds that are looked ahead in
-NO_OPPONENT_MODELS: Mapping[int, OpponentModel] = {}  # nobody was read
+_DRAWS = 120  # sampled hands of one player who has bet
+_TRIES = 3  # sampled hands of each player, from which one is picked, if several have bet
+_WORLD_COUNT = 60  # worlds in which the search looks ahead
+NO_OPPONENT_MODELS: Mapping[int, OpponentModel] = {}  # no opponent was modelled
 
 
 @dataclass(frozen=True, slots=True)
 class BlefWorld:
-    """One way the hidden cards may lie: which bets hold, and what the others would say.
+    """Possible distribution of the hidden cards: the bets that hold, and the others' replies.
 
-    `replies` are of the other players in the order in which they move after us.
+    `true_bets` has a bit for each bet that holds. `replies` are of the other players in the order
+    in which they move after us.
     """
 
     true_bets: int
@@ -45,7 +46,7 @@ class BlefWorld:
 
 @dataclass(frozen=True, slots=True)
 class _Other:
-    """Another player: its card count, the unseen cards, and its bets with the bets they beat."""
+    """Opponent: its card count, the cards it does not see, and its bets with the bets they beat."""
 
     reading: OpponentModel | None
     cards: int
@@ -62,6 +63,9 @@ def sample_worlds(
     unseen = [1 << card_bit(card) for card in DECK if not player_cards >> card_bit(card) & 1]
     tries = _TRIES if sum(bool(other.bets) for other in opponents) > 1 else 1
     worlds, weights = [], []
+    # Importance sampling: hands are drawn as if nobody had bet, and each world is weighted by how
+    # likely its hands make the bets that were made. With several bettors nearly all weights would
+    # be close to 0; therefore each of them gets the best explained of a few sampled hands.
     for _ in range(_DRAWS // tries if any(other.bets for other in opponents) else _WORLD_COUNT):
         world, weight = _sample_world(player_cards, unseen, opponents, (tries, rng))
         worlds.append(world)
@@ -104,7 +108,7 @@ def _sample_world(
     tries, rng = chance
     remaining, weight, pool = list(unseen), 1.0, player_cards
     replies: list[Replies] = [{}] * len(opponents)
-    # Whoever has bet draws first: so these hands are not what the silent ones left over.
+    # Players who have bet draw first: their hands must not depend on random hands of the others.
     for place, other in sorted(enumerate(opponents), key=lambda pair: not pair[1].bets):
         hands = [sum(rng.sample(remaining, other.cards)) for _ in range(tries if other.bets else 1)]
         scores = [_scores(hand, other) for hand in hands]
@@ -153,6 +157,8 @@ def _scores(hand: int, other: _Other) -> list[float]:
 
 
 def _resampled(worlds: list[BlefWorld], weights: list[float], rng: Random) -> list[BlefWorld]:
+    # Systematic resampling: one random offset and equal steps. It has less noise than independent
+    # draws, and every world with a large weight surely survives.
     """Resample worlds of equal weight: each about as often as its weight says."""
     if len(worlds) <= _WORLD_COUNT:
         return rng.choices(worlds, weights, k=len(worlds)) if len(set(weights)) > 1 else worlds

@@ -1,4 +1,4 @@
-"""A match as its arena tells it (`GET /api/matches/ID?showevents=true`), as the log has matches."""
+"""Import of a match from an arena's response (`GET /api/matches/ID?showevents=true`)."""
 
 import json
 from itertools import pairwise
@@ -21,9 +21,7 @@ from cardsharp.games.deadmansdraw.history.log_records import (
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 from cardsharp.store.match_snapshots import MatchSnapshot
 
-DEFAULT_DISCARD_PILE = lowest_of_each_suit(
-    SERVER_DECK
-)  # the discard pile of a match that begins as all do
+DEFAULT_DISCARD_PILE = lowest_of_each_suit(SERVER_DECK)  # the discard pile of the usual start
 _ASK = "GET /api/matches/ID?showevents=true"
 
 
@@ -32,17 +30,17 @@ def import_match(text: bytes) -> MatchSnapshot:
     try:
         body = json.loads(text)
     except ValueError:
-        raise InvalidInput("It is no JSON.") from None
+        raise InvalidInput("It is not JSON.") from None
     if isinstance(body, list):
-        raise InvalidInput(f"It is a list of matches; ask for one of them: {_ASK}.")
+        raise InvalidInput(f"It is a list of matches; request one of them with {_ASK}.")
     if isinstance(body, dict) and "playerdata" in body:
-        raise InvalidInput(f"It is the condensed answer about a match; ask without: {_ASK}.")
+        raise InvalidInput(f"It is the condensed response; request the full one with {_ASK}.")
     try:
         view = MatchView.model_validate(_merged_view(body))
     except ValidationError:
-        raise InvalidInput("It is no arena's answer about a match.") from None
+        raise InvalidInput("It is not an arena's response about a match.") from None
     if not view.moves or view.moves[0].sequence_id:
-        raise InvalidInput(f"It does not tell all moves; ask for them: {_ASK}.")
+        raise InvalidInput(f"It does not have all moves; request them with {_ASK}.")
     return match_from_view(view)
 
 
@@ -50,7 +48,7 @@ def match_from_view(view: MatchView) -> MatchSnapshot:
     """Return the match of a view with all events; raise `InvalidInput` for a bad start time."""
     began = parse_timestamp(view.started_at)
     if began is None:
-        raise InvalidInput("It does not tell when the match began.")
+        raise InvalidInput("It does not say when the match began.")
     moves = [MoveRecord(move.sequence_id, None, facts_body(move)) for move in view.moves]
     return MatchRecord(
         view.id,
@@ -83,13 +81,13 @@ def _merged_view(body: object) -> object:
     """Return the view; for a recorded match (tests/samples) the last view with all moves."""
     if not isinstance(body, dict) or "steps" not in body:
         return body
-    if "final" not in body:  # its creation was refused
+    if "final" not in body:  # the arena refused to create the match
         return {}
     looks = [*body["steps"], body["final"]["last_look"]]
     complete_looks = [look for look in looks if "new_moves" in look]
     views = [look["view"] for look in complete_looks if look["view"] != "same"]
     moves = [move for look in complete_looks for move in look["new_moves"]]
-    actions = {}  # the moves of a look are what the step before it asked for
+    actions = {}  # the moves of a view are the results of the previous step's action
     for step, look in pairwise(looks):
         for move in look.get("new_moves", ()):
             actions[move["sequenceId"]] = step.get("action")

@@ -1,7 +1,7 @@
-"""Decisions of a stored match, as positions that can be decided again.
+"""Decisions of a stored match, as positions in which a strategy can decide again.
 
-They are derived from the moves alone, as a bot at the table does it. So the decisions of both
-players are found, also in a match that another program has recorded.
+They are derived from the moves alone, as a bot at the table does it. Therefore the decisions of
+both players are available, also in a match that another program recorded.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 
 StepLook = tuple[EventReplayStep, DeadMansDrawPosition | None, Action | None]
-"""A step, the position of who made it, and the action; None for what is not known."""
+"""Step, the position of the player who made it, and the action; None for an unknown one."""
 
 
 def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[DecisionPoint]:
@@ -38,8 +38,8 @@ def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Deci
     """
     if "opening" in record.header:
         raise ConfigError(
-            f"Match {record.match_id} began with cards of its own, not as all do: what its players "
-            "knew is not told."
+            f"Match {record.match_id} began with other cards than the usual ones, so what its "
+            "players knew is not recorded."
         )
     for step, position, action in observed_steps(moves):
         if position is None or action is None:

@@ -1,7 +1,7 @@
 """Entries of the match log for this game: header, intents, facts and outcome as JSON bodies.
 
-Facts are the arena's own moves, so the log is a copy of the arena's history with the reasons of
-our decisions. Seeds are not in the views and so cannot get here.
+Facts are the arena's own moves, so the log is a copy of the arena's history with the reasons of our
+decisions. Seeds are not in the views, so they cannot get into the log.
 """
 
 from collections.abc import Iterable, Mapping
@@ -57,7 +57,7 @@ def intent_body(
 def unreadable_intent_body(
     action: Action, reason: str, decided_at: datetime, worker: str
 ) -> dict[str, object]:
-    """The intent of an action that no strategy could decide, because the view is not understood."""
+    """Return the intent of a fallback action for a view that is not understood."""
     return {
         "action": action_json(action),
         "reason": reason,
@@ -68,9 +68,10 @@ def unreadable_intent_body(
 
 
 def position_body(position: DeadMansDrawPosition) -> dict[str, object]:
-    """A position as text: cards as "Key3 Map5", banks in order of entry.
+    """Return a position as text: cards as "Key3 Map5", banks in order of entry.
 
-    Not as lists, whose quotes would make many an intent a unit dearer to write.
+    Text is shorter than a list of quoted names. With lists many intents would exceed the size of
+    one write unit of the database and cost another unit.
     """
     pending = position.pending
     return {
@@ -116,7 +117,7 @@ def _listed(cards: Iterable[Card]) -> list[str]:
 
 
 def facts_body(move: MoveView) -> dict[str, object]:
-    """A move as the arena's history has it."""
+    """Return a move as in the arena's history."""
     return move.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
@@ -152,7 +153,7 @@ def outcome_body(view: MatchView, seats: set[int]) -> dict[str, object]:
 
 
 def missing_body() -> dict[str, object]:
-    """The outcome of a match that the arena no longer has."""
+    """Return the outcome of a match that the arena no longer has."""
     fields = ("scores", "winner", "result", "terminated", "turns", "moves", "timeouts", "endedAt")
     return {**dict.fromkeys(fields), "result": "unknown", "terminated": False}
 

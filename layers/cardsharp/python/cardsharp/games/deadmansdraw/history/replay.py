@@ -30,7 +30,7 @@ Banks = tuple[Bank, Bank]
 
 
 def parse_card(text: str) -> Card:
-    """The card that "Key3" names."""
+    """Return the card that "Key3" names."""
     suit = text.rstrip("0123456789")
     return Card(suit, int(text[len(suit) :] or 0))
 
@@ -46,11 +46,12 @@ def _card_from_name(card: object) -> Card:
 
 
 NamedCard = Annotated[Card, PlainValidator(_card_from_name)]
-Cards = Annotated[tuple[NamedCard, ...], BeforeValidator(_listed)]  # "Key3 Map5"; a list up to 0.2
+# "Key3 Map5"; up to version 0.2 a list
+Cards = Annotated[tuple[NamedCard, ...], BeforeValidator(_listed)]
 
 
 class StoredEffect(StoredModel):
-    """An effect that waits for an answer."""
+    """Effect that waits for an answer, as stored."""
 
     effect: str
     cards: Cards = ()
@@ -58,7 +59,7 @@ class StoredEffect(StoredModel):
 
 
 class StoredPosition(StoredModel):
-    """The position on which a decision was made."""
+    """Position of a decision, as stored."""
 
     me: int
     banks: tuple[Cards, Cards]
@@ -70,12 +71,12 @@ class StoredPosition(StoredModel):
 
 
 class StoredOpening(StoredModel):
-    """The cards with which a match began that did not begin as all do."""
+    """Cards of a match that did not begin with the usual ones, as stored."""
 
     banks: tuple[Cards, Cards] = ((), ())
     play_area: Cards = ()
     discard_pile: Cards = ()
-    draw_pile: Cards = ()  # its set of cards, in no order that means anything
+    draw_pile: Cards = ()  # the cards of the pile; their order has no meaning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +87,7 @@ class EventReplayStep(ReplayStep):
 
     @property
     def past_move(self) -> PastMove:
-        """The same as both players remember it."""
+        """Move as the history of a position has it."""
         return PastMove(self.turn, self.seat, self.events)
 
 
@@ -106,7 +107,7 @@ class ReplayTurn:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """All that happened in the turn."""
+        """All events of the turn."""
         return tuple(event for step in self.steps for event in step.events)
 
     @property
@@ -126,7 +127,7 @@ class ReplayTurn:
 
     @property
     def decisions(self) -> tuple[EventReplayStep, ...]:
-        """The moves that we decided."""
+        """Moves of the turn that our strategy decided."""
         return tuple(step for step in self.steps if step.decision is not None)
 
     def score_gain(self, player: int) -> int:
@@ -221,7 +222,7 @@ def move_view(move: MoveRecord) -> MoveView:
 
 
 def stored_decision(intent: Body) -> StoredDecision:
-    """A decision of the log, its action named as options name it."""
+    """Return a decision of the log; its action has the name that its options use."""
     action_field = {"action": _action_text(intent["action"])} if "action" in intent else {}
     return parse(StoredDecision, {**intent, **action_field})
 
@@ -250,7 +251,7 @@ def _steps(
 
 
 def _delta(group: Iterable[EventReplayStep]) -> TurnDelta | None:
-    """Return the changes of a turn; a forced end can report them twice, both times the same."""
+    """Return the changes of a turn. A forced end can report them twice, both times the same."""
     ends = [event for step in group for event in step.events if isinstance(event, TurnEnded)]
     return ends[-1].delta if ends else None
 

@@ -1,7 +1,7 @@
-"""A stored match of Dead Man's Draw as the states that it went through, for branches of it.
+"""States of a stored match of Dead Man's Draw, from which a match can branch off.
 
-Every move is made again by the rules, with the cards and the picks that its events tell; one that
-does not lead to the same events is refused.
+Each move is replayed by the rules, with the cards and picks that its events show. A move that does
+not lead to the same events raises `StoreError`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -36,7 +36,7 @@ from cardsharp.games.deadmansdraw.simulation import SimulatedDeadMansDrawMatch, 
 from cardsharp.games.deadmansdraw.state import CardPicker, State
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 
-_Attempt = Callable[[], tuple[State, tuple[Event, ...]]]  # how a move may have come about
+_Attempt = Callable[[], tuple[State, tuple[Event, ...]]]  # possible cause of a move
 _SPELLINGS = (DRAW, END_TURN, *(Action(verb, answers_pending_effects=True) for verb in ActionType))
 
 
@@ -81,6 +81,8 @@ def _replay_move(
     match: SimulatedDeadMansDrawMatch, step: EventReplayStep
 ) -> tuple[Action | None, SimulatedDeadMansDrawMatch]:
     """Return the action of a move, None for the arena's own, and the match after it."""
+    # The log has events, not actions, and different actions can have the same events. The first
+    # action whose events are exactly the recorded ones is taken.
     for action, attempt in _attempts(match.state, step.events):
         try:
             state, events = attempt()
@@ -88,7 +90,7 @@ def _replay_move(
             continue
         if events == step.events:
             return action, match.with_move(state, step.past_move)
-    raise StoreError(f"Move {step.sequence} of the match cannot have come about by the rules.")
+    raise StoreError(f"Move {step.sequence} of the match is impossible by the rules.")
 
 
 def _attempts(state: State, events: Sequence[Event]) -> Iterator[tuple[Action | None, _Attempt]]:

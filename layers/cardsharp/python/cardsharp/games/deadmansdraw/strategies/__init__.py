@@ -1,8 +1,8 @@
-"""Strategies: one module each, one method each, found by name.
+"""Strategies of Dead Man's Draw: one module each, registered by name.
 
 To add one, copy the smallest (`example_clients.py`), give it a name with `@strategy("name")` and
-decide. A strategy is rebuilt for every turn and remembers nothing: all it may know is in the
-`Position`.
+write `decide`. A strategy is built anew for every turn and has no memory: everything that it may
+know is in the position.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,50 +16,57 @@ from cardsharp.play.strategy_registry import StrategyRegistry
 
 
 class PointsOption(shared.Option[Action]):
-    """An action that was considered; its `value` is in points."""
+    """Action that a strategy considered. Its `value` is in points."""
 
     __slots__ = ()
     value: float
 
 
 class ProbabilityOption(PointsOption):
-    """An action whose `value` is a chance, such as that of winning."""
+    """Action whose `value` is a probability, such as that of winning."""
 
     __slots__ = ()
     unit = "%"
 
 
 class DeadMansDrawDecision(shared.Decision[Action]):
-    """The chosen action, why it was chosen in one sentence, and what else was weighed."""
+    """Chosen action, the reason in one sentence, and the options that were considered."""
 
     __slots__ = ()
     options: tuple[PointsOption, ...]
 
 
 Strategy: TypeAlias = shared.Strategy[DeadMansDrawPosition, DeadMansDrawDecision]
-"""A player: same position, same decision, but for the randomness given at construction."""
+"""Player of Dead Man's Draw.
 
-IsLate = Callable[[], bool]  # says whether time is short
+The same position always gives the same decision, except for the random generator that the
+constructor received.
+"""
+
+IsLate = Callable[[], bool]  # returns True once time is short
 
 
 @runtime_checkable
 class TimeAware(Protocol):
-    """A strategy that can answer with its best so far where time is short."""
+    """Strategy that returns its best decision so far when time is short."""
 
     def with_deadline(self, is_late: IsLate) -> Strategy:
-        """The same strategy, which asks `late` while it thinks; this one stays as it is."""
+        """Return a copy of the strategy that calls `is_late` while it searches.
+
+        The strategy itself does not change.
+        """
 
 
 STRATEGIES: StrategyRegistry[Random, Strategy] = StrategyRegistry(
     "cardsharp.games.deadmansdraw.strategies"
 )
-"""Each is made from a `Random`, the only chance that it may use."""
+"""Registry. Each strategy is built from a `Random`, its only source of randomness."""
 
 strategy, build = STRATEGIES.register, STRATEGIES.build
 
 
 class PastMatch(NamedTuple):
-    """A match that was played: the opponent's player index in it, and every recorded move."""
+    """Finished match: the opponent's player index in it, and every recorded move."""
 
     opponent_seat: int
     history: tuple[PastMove, ...]
@@ -67,14 +74,17 @@ class PastMatch(NamedTuple):
 
 @runtime_checkable
 class OpponentAware(Protocol):
-    """One that plays differently against an opponent whose past, from log or lab, it is told."""
+    """Strategy that adapts to an opponent whose past matches it receives."""
 
     def with_past_matches(self, matches: Sequence[PastMatch]) -> Strategy:
-        """The same strategy with that past in mind; this one stays as it is."""
+        """Return a copy of the strategy that knows these matches.
+
+        The strategy itself does not change.
+        """
 
 
 def with_past_matches(strategy: Strategy, matches: Sequence[PastMatch]) -> Strategy:
-    """The player with the past in mind where it asks for it, else as it is."""
+    """Return the strategy with these matches if it is `OpponentAware`, otherwise unchanged."""
     return (
         strategy.with_past_matches(matches)
         if matches and isinstance(strategy, OpponentAware)

@@ -1,4 +1,7 @@
-"""`adaptive`: the captain's search with weights that were trained against this opponent's kind."""
+"""`adaptive`.
+
+The search of `captain`, with weights that were trained against the opponent's type.
+"""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,10 +46,8 @@ from cardsharp.games.deadmansdraw.strategies.search.turn_search import TurnSearc
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, read_weights
 
-MAX_LOSS_PER_DECISION = 0.05  # the most that one choice may cost, as a chance to win
-INITIAL_CREDIT = (
-    0.005  # what may be spent before the opponent has given anything: half a point in 100
-)
+MAX_LOSS_PER_DECISION = 0.05  # win probability that one decision may cost at most
+INITIAL_CREDIT = 0.005  # win probability that may be spent before the opponent has lost any
 
 
 def value_loss(position: DeadMansDrawPosition, action: Action) -> float:
@@ -58,7 +59,7 @@ def value_loss(position: DeadMansDrawPosition, action: Action) -> float:
     return _loss_of(replace(position, turn=0, history=(), refused_oracle_card=None), action)
 
 
-@lru_cache(maxsize=1024)  # strategies are made anew each turn
+@lru_cache(maxsize=1024)  # cached here, because strategies are built anew each turn
 def _loss_of(position: DeadMansDrawPosition, action: Action) -> float:
     if not is_standard_deck(position):
         return 0.0
@@ -68,12 +69,12 @@ def _loss_of(position: DeadMansDrawPosition, action: Action) -> float:
 
 
 class ExploitBudget:
-    """Win probability that playing against one opponent's weaknesses may cost in a match.
+    """Budget of win probability for exploiting one opponent's weaknesses in a match.
 
-    A player that deviates from `captain` because of its opponent model can be deceived by an
-    opponent that only pretends. So every decision of a match is compared with the captain's
-    best by a short search. Losses of the opponent are added to the budget, the player's own are
-    taken from it (Ganzfried and Sandholm, Safe opponent exploitation, 2012). Twin:
+    A player that deviates from `captain` because of its opponent model can be deceived: an opponent
+    may pretend. Therefore every decision of a match is compared with the captain's best by a short
+    search. Losses of the opponent are added to the budget; the player's own are subtracted
+    (Ganzfried and Sandholm, Safe opponent exploitation, 2012). The compiled twin is
     `cardsharp_tools/research/deadmansdraw/native/belief.c`.
     """
 
@@ -120,7 +121,7 @@ class Adaptive:
         self._learned = models or {}
 
     def with_past_matches(self, matches: Sequence[PastMatch]) -> "Adaptive":
-        """This strategy with an opponent's past matches in mind, the oldest first."""
+        """Return this strategy with an opponent's past matches in mind, the oldest first."""
         belief = self._past.copy()
         for match in matches:
             belief.update_all(opponent_decisions(match))
@@ -128,7 +129,7 @@ class Adaptive:
 
     def with_deadline(self, is_late: IsLate) -> "Adaptive":
         """Return this strategy with a function that returns True once time is short."""
-        hurried = copy(self)  # what was seen of the match so far stays shared
+        hurried = copy(self)  # the copy shares the observed match, so nothing is observed twice
         hurried._late = is_late  # noqa: SLF001 - its own
         return hurried
 
@@ -160,20 +161,21 @@ def load_trained(text: str) -> Strategy:
 
 
 def load_models(text: str) -> dict[str, ValueModel]:
-    """The models in a file of opponents, by the names that its entries have for them."""
+    """Return the models in a file of opponents, by the names that its entries have for them."""
     packed = json.loads(text)["weights"]
     return {name: read_weights(json.dumps(weights)) for name, weights in packed.items()}
 
 
 def weight_file_name(weights: str) -> str:
-    """The name of the weight file for a kind of opponent."""
+    """Return the name of the weight file for a kind of opponent."""
     return WEIGHT_FILE if weights == GENERAL_WEIGHTS else f"adaptive-{weights}"
 
 
 class _Watched:
-    """Belief about the opponent during a match, and the budget that it has given.
+    """Belief about the opponent during a match, and the budget to exploit it.
 
-    It continues from the last position if that belongs to the same match, else it starts again.
+    It continues from the last position if that belongs to the same match, otherwise it starts
+    again.
     """
 
     def __init__(self, past: OpponentBelief) -> None:
@@ -187,7 +189,7 @@ class _Watched:
         self.belief, self.gifts = self._past.copy(), ExploitBudget()
 
     def watch(self, position: DeadMansDrawPosition) -> None:
-        """Take in all moves before `position`."""
+        """Update belief and budget by all moves before `position`."""
         table = position.seat, frozenset(position.unseen) | cards_from_draw_pile(position.history)
         if table != self._table or position.history[: len(self._past_moves)] != self._past_moves:
             self._table = table

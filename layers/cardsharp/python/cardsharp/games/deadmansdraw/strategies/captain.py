@@ -1,4 +1,4 @@
-"""`captain`: the player for tournaments. Chances to win by search and learned values."""
+"""`captain`: the tournament strategy. It searches for the highest probability to win."""
 
 import logging
 from collections.abc import Sequence
@@ -56,7 +56,8 @@ from cardsharp.games.deadmansdraw.strategies.steady import Steady
 from cardsharp.play.strategy import format_percent
 
 WEIGHT_FILE = "captain"
-REFUSE_ORACLE = respond(EffectType.ORACLE)  # leaving the card that an Oracle showed, and going on
+# leave the card that an Oracle showed, and continue the turn
+REFUSE_ORACLE = respond(EffectType.ORACLE)
 
 _log = logging.getLogger(__name__)
 
@@ -64,10 +65,10 @@ _log = logging.getLogger(__name__)
 class Captain:
     """Plays the option with the highest probability to win the match.
 
-    A table that cannot occur in a match, with a card twice or of an unknown suit, is left to
-    `steady`. The work is limited in nodes, so a decision does not depend on the clock. Only as
-    a last resort, if the deadline says that time is short, the options evaluated so far must
-    do.
+    A position that cannot occur in a match, such as one with a card twice or with an unknown suit,
+    is left to `steady`. The search is limited in nodes and not in seconds, so that a decision does
+    not depend on the speed of the machine. Only as a last resort, if the deadline says that time is
+    short, the strategy chooses among the options that it has evaluated so far.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class Captain:
         return Captain(self._model, self._limits, is_late)
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
-        """The action of the highest chance; of equal ones the first."""
+        """Return the action with the highest probability to win; of equal ones, the first."""
         if not is_standard_deck(position):
             return Steady(Random(0)).decide(position)
         search = TurnSearch(self._model, self._limits)
@@ -94,12 +95,12 @@ class Captain:
 
 @strategy("captain")
 def captain(_rng: Random) -> Captain:
-    """The captain with the weights that are shipped."""
+    """Return the captain with the shipped weights."""
     return Captain(load_model(WEIGHT_FILE))
 
 
 def is_standard_deck(position: DeadMansDrawPosition) -> bool:
-    """Return True if every card is of the server's deck, and in one place only."""
+    """Return True if every card is of the server's deck, and each is in one place only."""
     cards = [
         *position.own_bank,
         *position.opponent_bank,
@@ -113,7 +114,7 @@ def is_standard_deck(position: DeadMansDrawPosition) -> bool:
 
 
 def search_turn(position: DeadMansDrawPosition) -> SimulatedTurn:
-    """The turn as the search sees it; the cards that a Map offers count as discarded."""
+    """Return the turn for the search. The cards that a Map offers count as discarded."""
     pending, known_top = position.pending, position.known_top
     discard = card_set(position.discard_pile)
     if pending is not None and pending.effect_type is EffectType.MAP:
@@ -157,22 +158,28 @@ class OptionEvaluator:
 
     @property
     def node_count(self) -> int:
-        """The ends of turns that were valued."""
+        """Number of ends of turns that were evaluated."""
         return self.search.nodes + self._ends
 
     def options(self) -> tuple[PointsOption, ...]:
-        """The legal actions, in a fixed order: cards as in the deck, then Draw, then EndTurn.
+        """Return the legal actions with their values, in a fixed order.
 
-        Refusing an Oracle's card is left out: stopping and taking it are never worse.
+        Cards come in the order of the deck, then Draw, then EndTurn. Refusing an Oracle's card is
+        left out: stopping or taking the card is never worse.
         """
         actions = self.position.legal_actions()
         if actions == (DRAW,):
             return (self._rated_option(DRAW, self._forced()),)
         chosen = sorted((action for action in actions if action != REFUSE_ORACLE), key=_order)
+        # An exact result is better than any estimate, so the endgame solver comes first. It returns
+        # nothing if its nodes do not suffice; then the limited search estimates the values.
         return self._to_the_end(chosen) or self._looked_ahead(chosen)
 
     def _to_the_end(self, actions: Sequence[Action]) -> tuple[PointsOption, ...]:
-        """Return the options searched to the end of the match; none if that is too much."""
+        """Return the options, searched to the end of the match.
+
+        None if that takes too many nodes.
+        """
         limits = self.search.limits
         if not limits.endgame_cards or self.turn.pile_count > limits.endgame_cards:
             return ()
@@ -197,7 +204,7 @@ class OptionEvaluator:
             return search.value_of_stopping(turn)
         if turn.lying:
             return search.continuation_values(turn)[0]
-        # The learned chance of the player whose turn begins here.
+        # The turn begins here. Its value is what the opponent leaves by a turn that banks nothing.
         swapped = TableSets(
             turn.opponent_bank, turn.own_bank, turn.pile, turn.discard, turn.known_top
         )
@@ -207,13 +214,14 @@ class OptionEvaluator:
         return ProbabilityOption(action, value, _note(self.position, action))
 
 
-@lru_cache(maxsize=1)  # `adaptive` asks again with other numbers, which say nothing of the end
+# `adaptive` searches again with other weights, which an exact endgame does not use
+@lru_cache(maxsize=1)
 def _endgame_values(
     position: DeadMansDrawPosition, actions: tuple[Action, ...], max_nodes: int, late: IsLate
 ) -> tuple[tuple[float, ...], int]:
-    """Return the value of each action and the number of leaves; no values if that is too much.
+    """Return the value of each action, and the number of evaluated leaves.
 
-    That is so if the solver reaches `max_nodes` or the time is up.
+    There are no values if the solver reaches `max_nodes` or the time is up.
     """
     endgame, root = EndgameSolver(max_nodes, late), search_turn(position)
     sets = root.own_bank, root.opponent_bank, root.pile, root.discard
@@ -256,7 +264,7 @@ def _order(action: Action) -> int:
     return CARD_NUMBER[action.card]
 
 
-# --- words -----------------------------------------------------------------------------------
+# --- reasons ---------------------------------------------------------------------------------
 
 
 def _note(position: DeadMansDrawPosition, action: Action) -> str:

@@ -1,4 +1,4 @@
-"""`champion`: how the winner of the 2023 tournament decided (docs/spec/arena.md section 9)."""
+"""`champion`: imitates the winner of the 2023 tournament (docs/spec/arena.md section 9)."""
 
 from random import Random
 
@@ -22,7 +22,7 @@ from cardsharp.games.deadmansdraw.strategies.position_features import (
 from cardsharp.games.deadmansdraw.transitions import sword_targets
 
 STOP_AT_CARDS = 3
-KRAKEN_LIMIT = 1  # a Kraken is not taken by choice when more cards than this lie in the play area
+KRAKEN_LIMIT = 1  # cards in the play area above which the player avoids a Kraken
 HOOK_ORDER = (
     Suit.SWORD,
     Suit.CANNON,
@@ -48,7 +48,7 @@ class Champion:
         self.enough = stop_at_cards
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
-        """The player's action, and the rule that led to it."""
+        """Return the player's action, and the rule that led to it."""
         pending = position.pending
         if pending is None:
             return self._draw_or_end(position)

@@ -1,4 +1,4 @@
-"""`draw-2`, `draw-3`, `draw-4`: end the turn at k cards, answer effects like the server."""
+"""`draw-2`, `draw-3`, `draw-4`: end the turn at k cards, and answer effects like the server."""
 
 from random import Random
 
@@ -12,8 +12,9 @@ from cardsharp.games.deadmansdraw.strategies.position_features import autopick
 class DrawK:
     """Draws until `k` cards lie in the play area.
 
-    The cards are counted when one is drawn, before its effect brings more: so counts a client
-    that lets the server answer effects, and so were the figures of these players measured.
+    Cards are counted when one is drawn, before its effect brings more. A client that lets the
+    server answer effects counts in the same way, and the published figures of these players were
+    measured so.
     """
 
     def __init__(self, k: int) -> None:
@@ -40,7 +41,7 @@ def _cards_at_last_draw(position: DeadMansDrawPosition) -> int:
             case CardDrawn() if owed:
                 owed -= 1
             case CardDrawn():
-                later = -1  # its own placement is the next event
+                later = -1  # the next event places the card itself; it must not count
             case CardPlaced():
                 later += 1
             case EffectPending(effect):

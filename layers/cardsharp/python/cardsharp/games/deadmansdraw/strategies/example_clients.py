@@ -1,4 +1,7 @@
-"""`example-node`, `example-java`: the organisers' clients (docs/spec/arena.md section 9)."""
+"""`example-node`, `example-java`.
+
+The organisers' example clients (docs/spec/arena.md section 9).
+"""
 
 from random import Random
 
@@ -18,22 +21,22 @@ from cardsharp.games.deadmansdraw.strategies.position_features import (
 )
 from cardsharp.play.strategy import format_percent
 
-STOP_PROBABILITY = 0.3  # the chance with which both end a turn, and one refuses an Oracle's card
+STOP_PROBABILITY = 0.3  # probability that either ends a turn, and that one refuses an Oracle's card
 
 
 @strategy("example-node")
 class ExampleNode:
-    """The Node client.
+    """Ends the turn at random; answers effects like the server, as the Node client does.
 
-    The original sends Draw and EndTurn with autopick, which answers what is pending before the
-    verb; the same cards are named here one by one.
+    The original sends Draw and EndTurn with autopick, which answers pending effects first. This
+    strategy names the same cards one by one.
     """
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
-        """Draw on an empty play area or by chance; answer what is pending."""
+        """Draw on an empty play area; otherwise draw or stop at random. Answer pending effects."""
         pending = position.pending
         if pending is not None and pending.effect_type is not EffectType.KRAKEN:
             return DeadMansDrawDecision(
@@ -47,16 +50,16 @@ class ExampleNode:
         )
 
     def choose_answer(self, position: DeadMansDrawPosition, _pending: PendingEffect) -> Action:
-        """The server's own pick; no Kraken is asked about."""
+        """Return the server's own choice. It is not called for a Kraken."""
         return autopick(position)
 
 
 @strategy("example-java")
 class ExampleJava(ExampleNode):
-    """The Java client: the first card of any choice."""
+    """Ends the turn at random, and takes the first card of any choice, as the Java client does."""
 
     def choose_answer(self, position: DeadMansDrawPosition, pending: PendingEffect) -> Action:
-        """The first card; an Oracle's is refused by chance."""
+        """Return the first card; the card of an Oracle is refused at random."""
         if pending.effect_type is EffectType.ORACLE:
             card = None if self.rng.random() < STOP_PROBABILITY else pending.cards[0]
             return respond(EffectType.ORACLE, card)

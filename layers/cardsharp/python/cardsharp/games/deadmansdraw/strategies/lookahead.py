@@ -4,14 +4,16 @@ The value of an action is the player's bank minus the opponent's once the turn h
 search covers the next card, whose effect is answered in the best way; then the turn is assumed
 to stop.
 
-The effects are those of `rules.py`, worked out on sums instead of states, which is many times
-as fast; a test compares the two. Three things keep the tree small:
+The effects are those of `rules.py`. They are computed on sums instead of states, which is many
+times faster; a test compares the two. Three simplifications keep the tree small:
 
 - Cards of one suit differ only in their gain. So each suit is searched once, with the mean over
   its unseen cards as the value. That is exact unless a later choice, or the bonus of Chest and
   Key, depends on the value of such a card.
-- A simulated Cannon hits the card that costs the opponent most; the real one weighs all.
-- Refusing an Oracle's card is in this search never better than taking it or stopping there.
+- A simulated Cannon discards the card that costs the opponent most; for a real one all cards are
+  considered.
+- Refusing an Oracle's card is left out: in this search it is never better than taking the card
+  or stopping.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +28,7 @@ from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies.search.turn_search import expected_best_of_three
 from cardsharp.games.deadmansdraw.transitions import KRAKEN_DRAWS
 
-TREASURE = frozenset({Suit.CHEST, Suit.KEY})  # together they bring a bonus from the discards
+TREASURE = frozenset({Suit.CHEST, Suit.KEY})  # together they bring a bonus from the discard pile
 
 
 class PlacedCard(NamedTuple):
@@ -39,7 +41,7 @@ class PlacedCard(NamedTuple):
 
 
 class BankValues:
-    """A bank with its figures worked out once."""
+    """Bank with the values that the search needs again and again, computed only once."""
 
     def __init__(self, bank: Bank) -> None:
         self.bank = bank
@@ -49,27 +51,27 @@ class BankValues:
 
     @cached_property
     def costliest_top(self) -> Card:
-        """The top whose loss costs most, the first of equals."""
+        """Top card whose loss costs most; of equal ones, the first."""
         return max(self.tops, key=lambda card: self.without(card)[1])
 
     def without(self, card: Card) -> tuple["BankValues", int]:
-        """This bank without one of its tops, and how many points that costs."""
+        """Return this bank without one of its top cards, and the points that this costs."""
         if card not in self._without:
             side = BankValues(self.bank.without(card))
             self._without[card] = side, card.value - side.top.get(card.suit, 0)
         return self._without[card]
 
     def placed(self, card: Card) -> PlacedCard:
-        """`card` for a play area in which no other card of its suit lies."""
+        """Return `card` with its gain, for a play area without another card of its suit."""
         return PlacedCard(*card, max(0, card.value - self.top.get(card.suit, 0)))
 
 
 class LookaheadTurn(NamedTuple):
-    """A simulated turn.
+    """Simulated turn.
 
-    `points` is its value if the play area were banked now without a bonus, `risk` the part of
-    it that a bust would lose, `known_top` the next card if it is known. `search_draws` are the
-    suits drawn in the search, and `can_draw_more` is True if the search may consider one more
+    `points` is its value if the play area were banked now without a bonus; `risk` is the part of it
+    that a bust would lose. `known_top` is the next card if it is known. `search_draws` are the
+    suits that the search has drawn. `can_draw_more` is True if the search may consider one more
     voluntary draw.
     """
 
@@ -108,19 +110,19 @@ class LookaheadTurn(NamedTuple):
         turn, tops = self, dict[str, float](self.own_bank.top)
         for suit, value, _, _ in cards:
             top = tops.get(suit, 0)
-            tops[suit] = max(top, value)  # a debug start state may lay two of a suit
+            tops[suit] = max(top, value)  # a debug start state may have two cards of a suit
             turn = turn.with_card(PlacedCard(suit, value, max(0, value - top)))
         return turn
 
     def revalued(self) -> "LookaheadTurn":
-        """This turn after a card of a suit in the play area has left the own bank."""
+        """Return this turn after the own bank has lost a card of a suit in the play area."""
         points = self.points - sum(card.gain for card in self.play_area)
         empty = self._replace(points=points, risk=0, play_area=(), suits=frozenset())
         return empty.with_cards(self.play_area)
 
 
 class ActionEvaluator:
-    """Values of the actions in one position, whose turn is `root`."""
+    """Evaluator of the actions in one position, whose turn is `root`."""
 
     def __init__(self, position: DeadMansDrawPosition) -> None:
         own_bank, opponent_bank = BankValues(position.own_bank), BankValues(position.opponent_bank)
@@ -134,11 +136,11 @@ class ActionEvaluator:
     # --- without an effect -------------------------------------------------------------------
 
     def bust_chance(self, turn: LookaheadTurn) -> float:
-        """The chance that the next card is of a suit in the play area."""
+        """Return the chance that the next card is of a suit in the play area."""
         return sum(chance for chance, card in self._next(turn) if card.suit in turn.suits)
 
     def value_of_stopping(self, turn: LookaheadTurn) -> float:
-        """The value of banking the play area now."""
+        """Return the value of banking the play area now."""
         if turn.suits >= TREASURE:
             return turn.points + _bonus(turn.play_area, turn.own_bank, turn.discard)
         return turn.points
@@ -163,7 +165,7 @@ class ActionEvaluator:
         return points
 
     def value_of_drawing(self, turn: LookaheadTurn, kraken_draws: int = 0) -> float:
-        """The expected value of the next card; the Kraken demands `owed` more after it."""
+        """Return the expected value of the next card, after which `kraken_draws` more are due."""
         cards = self._next(turn)
         if not cards:
             return self.value_of_stopping(turn)
@@ -173,7 +175,7 @@ class ActionEvaluator:
         )
 
     def value_of_placing(self, turn: LookaheadTurn, card: PlacedCard, kraken_draws: int) -> float:
-        """The value after `card` was put down and its effect was answered in the best way."""
+        """Return the value after `card` was placed and its effect was answered in the best way."""
         if card.suit in turn.suits:
             return self.value_of_bust(turn, card)
         turn = turn.with_card(card)
@@ -211,9 +213,9 @@ class ActionEvaluator:
     # --- effects -----------------------------------------------------------------------------
 
     def value_of_answer(self, pending: PendingEffect, card: Card | None) -> float:
-        """The value of an answer, with the best of stopping and one more draw behind it.
+        """Return the value of an answer, after which the player stops or draws once more.
 
-        Of a Kraken, which leaves no choice, only the draws that it demands are valued.
+        A Kraken leaves no choice: for it only the demanded draws are evaluated.
         """
         turn, owed = self.root._replace(can_draw_more=True), pending.remaining_draws
         if pending.effect_type is EffectType.KRAKEN:
@@ -234,7 +236,7 @@ class ActionEvaluator:
         return value
 
     def hook(self, turn: LookaheadTurn, card: Card) -> float:
-        """The value of answering a Hook with `card`."""
+        """Return the value of answering a Hook with `card`."""
         own_bank, cost = turn.own_bank.without(card)
         turn = turn._replace(own_bank=own_bank, points=turn.points - cost)
         if card.suit in turn.suits and Suit.ANCHOR in turn.suits:
@@ -242,20 +244,20 @@ class ActionEvaluator:
         return self.value_of_placing(turn, own_bank.placed(card), 0)
 
     def sword(self, turn: LookaheadTurn, card: Card) -> float:
-        """The value of answering a Sword with `card`."""
+        """Return the value of answering a Sword with `card`."""
         other, cost = turn.opponent_bank.without(card)
         turn = turn._replace(opponent_bank=other, points=turn.points + cost)
         return self.value_of_placing(turn, turn.own_bank.placed(card), 0)
 
     def cannon(self, turn: LookaheadTurn, card: Card, kraken_draws: int) -> float:
-        """The value of answering a Cannon with `card`."""
+        """Return the value of answering a Cannon with `card`."""
         other, cost = turn.opponent_bank.without(card)
         discard = (*turn.discard, card)
         turn = turn._replace(opponent_bank=other, points=turn.points + cost, discard=discard)
         return self.value_with_kraken_draws(turn, kraken_draws)
 
     def value_of_map_card(self, turn: LookaheadTurn, card: Card) -> float:
-        """The value of taking `card` out of the discard pile for a Map."""
+        """Return the value of taking `card` out of the discard pile for a Map."""
         at = turn.discard.index(card)
         turn = turn._replace(discard=turn.discard[:at] + turn.discard[at + 1 :])
         return self.value_of_placing(turn, turn.own_bank.placed(card), 0)
@@ -276,11 +278,12 @@ class ActionEvaluator:
                 return []
 
     def _map_to_come(self, turn: LookaheadTurn) -> float:
-        """The mean over all offers of the best card in each."""
+        """Return the mean over all offers of the best card in each."""
         values, first = list[float](), dict[str, tuple[float, float]]()
         for card in turn.discard:
             gain = 0 if card.suit in turn.suits else turn.own_bank.placed(card).gain
-            # Taking is looked at once a suit, but for Chest and Key.
+            # One card of each suit is evaluated, except for Chest and Key, whose bonus may depend
+            # on it.
             if card.suit not in first or turn.suits | {card.suit} >= TREASURE:
                 first[card.suit] = self.value_of_map_card(turn, card), gain
             value, first_gain = first[card.suit]
@@ -288,7 +291,7 @@ class ActionEvaluator:
         return expected_best_of_three(values)
 
     def _oracle_to_come(self, turn: LookaheadTurn, owed: int) -> float:
-        """The mean over all next cards of the better of taking it and stopping."""
+        """Return the mean over all next cards of the better of taking it and stopping."""
         cards = self._next(turn)
         if not cards:
             return self.value_of_stopping(turn)
@@ -311,7 +314,10 @@ def _means(unseen: Iterable[Card], own_bank: BankValues) -> Iterator[tuple[Place
 def _bonus(
     collected: tuple[PlacedCard, ...], own_bank: BankValues, discard: tuple[tuple[str, float], ...]
 ) -> float:
-    """Expected rise of the bank by as many random cards of `discard` as were collected."""
+    """Return the expected rise of the bank by the bonus.
+
+    As many random discards as were collected.
+    """
     size, picked = len(discard), min(len(collected), len(discard))
     tops: dict[str, float] = dict(own_bank.top)
     for suit, _, gain, _ in collected:
@@ -319,7 +325,8 @@ def _bonus(
     rises: dict[str, list[float]] = {}
     for suit, value in discard:
         rises.setdefault(suit, []).append(value - tops.get(suit, 0))
-    # the best pick of a suit has `rank` when none of the better ones is among the others picked
+    # The pick with this `rank` is the best of its suit if no better card of the suit is picked.
+    # Only the best one raises the bank, so the expected rise is a sum over ranks, without sampling.
     ways = sum(
         rise * comb(size - rank, picked - 1)
         for suit_rises in rises.values()

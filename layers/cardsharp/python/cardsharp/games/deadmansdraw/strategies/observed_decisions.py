@@ -1,8 +1,8 @@
-"""Observed decisions of a player, each with the position that it was made in.
+"""Observed decisions of a player, each with the position in which it was made.
 
-They are derived from the public events: every draw, answer and end of a turn is in them. Moves
-without a choice are left out (the first draw of a turn, a Kraken's draws, a single answer), and
-so are the server's own moves when a player's time had run out.
+They are derived from the public events, which contain every draw, answer and end of a turn. Moves
+without a choice are left out: the first draw of a turn, a Kraken's draws, a single possible answer.
+The server's own moves after a timeout are left out, too.
 """
 
 from collections.abc import Iterator
@@ -25,16 +25,16 @@ from cardsharp.games.deadmansdraw.strategies.position_features import effect_tar
 
 @dataclass(frozen=True, slots=True)
 class ObservedDecision:
-    """A decision that a player has shown: the position as the player knew it, and the action."""
+    """Decision of a player: the position as the player knew it, and the action."""
 
     position: DeadMansDrawPosition
     action: Action
 
 
 class DecisionTracker:
-    """Follows a match from its beginning, move by move.
+    """Tracker that derives the decisions of a match from its moves, from the beginning on.
 
-    `draw_pile` are the cards that the draw pile began with, in any order.
+    `draw_pile` are the cards of the draw pile at the start, in any order.
     """
 
     def __init__(self, draw_pile: frozenset[Card]) -> None:

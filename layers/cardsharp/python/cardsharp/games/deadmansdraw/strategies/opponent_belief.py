@@ -1,9 +1,8 @@
 """Identification of the opponent: naive Bayes over its observed decisions.
 
-Each entry of `adaptive_opponents.json` describes how one opponent, or a kind of opponent,
-decides and which weights play best against it. The unknown opponent, the stranger, is an entry
-as well: its stopping habits are learned during the match, and its answers to effects are taken
-to be uniform.
+Each entry of `adaptive_opponents.json` describes how one opponent, or a type of opponent, decides,
+and which weights play best against it. The unknown opponent is an entry, too: its stopping habits
+are learned during the match, and its answers to effects are assumed to be uniform.
 """
 
 import json
@@ -28,33 +27,33 @@ from cardsharp.games.deadmansdraw.strategies.position_features import (
     would_bust,
 )
 
-GENERAL_WEIGHTS = "general"  # the weights that know nothing of the opponent
-SLIP_PROBABILITY = (
-    0.02  # how often a player decides otherwise than its entry says: errors, late answers
-)
-MISS_PROBABILITY = (
-    0.05  # a decision that an entry thought less likely than this speaks against the entry
-)
-MAX_MISS_SHARE = 0.05  # the share of decisions from which on an entry is given up
-MIN_CONFIDENCE = 0.9  # that the opponent is no stranger, to play otherwise than in general
-UNKNOWN_OPPONENT_PRIOR = (
-    0.5  # the chance, before anything is seen, that the opponent is nobody known
-)
-MAX_TRACKED_CARDS = 7  # stopping habits are the same from so many cards in the play area on
+GENERAL_WEIGHTS = "general"  # the weights against an unknown opponent
+SLIP_PROBABILITY = 0.02  # share of decisions that differ from a profile, such as late answers
+MISS_PROBABILITY = 0.05  # a decision that a profile thought less likely than this is a miss
+MAX_MISS_SHARE = 0.05  # share of misses above which a profile is excluded
+MIN_CONFIDENCE = 0.9  # probability of a known opponent from which its weights are used
+UNKNOWN_OPPONENT_PRIOR = 0.5  # prior probability that no profile describes the opponent
+MAX_TRACKED_CARDS = 7  # cards in the play area from which stopping habits are the same
 STOP_FEATURES = ("cards", "points", "risk")
-"""By what habits of stopping go: the cards in the play area, three points that they would bring
-the bank, a tenth of the unseen cards that would bust; each in `MOST_LYING` classes."""
+"""Features on which the habit of stopping can depend, each in `MAX_TRACKED_CARDS` classes.
+
+"cards" is the number of cards in the play area. "points" is what they would bring the bank, in
+steps of 3. "risk" is the share of the unseen cards that would bust, in steps of a tenth.
+"""
 
 BUST = "bust"
 
-VALUE_ORDERS = ("dearest", "cheapest", "between")  # what an answer is among those that do not bust
-DEFAULT_PREFERENCE = 0.5  # the taste for what was never seen
-StopProbabilities = tuple[
-    tuple[float, float], ...
-]  # by class: the chance to stop without and with a gain
+# the rank of an answer among those that do not bust
+VALUE_ORDERS = ("dearest", "cheapest", "between")
+DEFAULT_PREFERENCE = 0.5  # the preference for a kind that was never observed
+StopProbabilities = tuple[tuple[float, float], ...]
+"""By class of the feature: the probability to stop without, and with, a gain for the bank."""
 AnswerPreferences = dict[str, dict[str, float]]
-"""By effect and kind: how often a card of that suit, or order, was chosen where it could be; a card
-that busts is of that kind alone."""
+"""Preferences by effect and kind of card.
+
+A preference is how often a card of that suit, or of that rank among the offers, was chosen when it
+was possible. A card that busts has the kind `BUST` and no other.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +100,12 @@ class OpponentBelief:
         )
 
     def update_all(self, decisions: Iterable[ObservedDecision]) -> None:
-        """Take in decisions in their order."""
+        """Update the belief by several decisions, in their order."""
         for decision in decisions:
             self.update(decision)
 
     def update(self, decision: ObservedDecision) -> None:
-        """Take in one decision."""
+        """Update the belief by one decision."""
         agreements: dict[str, bool] = {}
         for entry, evidence in zip(self.profiles, self.evidence, strict=True):
             if decision.position.pending is None:
@@ -120,7 +119,11 @@ class OpponentBelief:
             self.habits[capped_card_count(decision.position) - 1][decision.action == END_TURN] += 1
 
     def weights(self) -> str:
-        """The weights to play with: the likeliest kind's, once it is hardly a stranger."""
+        """Return the name of the weights to play with.
+
+        They are those of the most probable type, or the general ones while the opponent may well be
+        unknown.
+        """
         by_weights = {entry.weights: 0.0 for entry in self.profiles}
         for entry, chance in self.probabilities():
             by_weights[entry.weights] += chance
@@ -133,6 +136,8 @@ class OpponentBelief:
 
         A profile is excluded once it has predicted too many decisions wrongly.
         """
+        # A profile that is surely wrong must not win only because all others are worse: naive Bayes
+        # compares profiles with each other, so misses are counted as an absolute measure of fit.
         max_misses = max(1.0, MAX_MISS_SHARE * self.decision_count)
         profile_count = len(self.profiles) - 1
         log_scores = [
@@ -153,7 +158,7 @@ class OpponentBelief:
         total = sum(share for _, share in shares)
         return [(entry, share / total) for entry, share in shares]
 
-    # --- how likely an entry thought a decision ------------------------------------------------
+    # --- probability of a decision by profile ---------------------------------------------------
 
     def _chance_of_stopping(
         self, entry: OpponentProfile, decision: ObservedDecision, agreements: dict[str, bool]
@@ -162,6 +167,8 @@ class OpponentBelief:
         if isinstance(stops, str):
             return _by_strategy(stops, decision, agreements, 2)
         if stops is None:
+            # Krichevsky-Trofimov estimate: half a count for each outcome, so that nothing is
+            # impossible.
             on, off = self.habits[capped_card_count(position) - 1]
             chance = (off + 0.5) / (on + off + 1)
         elif isinstance(stops, float):
@@ -178,7 +185,7 @@ def _is_generic(entry: OpponentProfile) -> bool:
 
 
 def capped_card_count(position: DeadMansDrawPosition) -> int:
-    """The cards in the play area, as far as habits tell them apart."""
+    """Return the number of cards in the play area, at most `MAX_TRACKED_CARDS`."""
     return min(len(position.play_area), MAX_TRACKED_CARDS)
 
 
@@ -196,7 +203,7 @@ def stop_class(position: DeadMansDrawPosition, feature: str) -> int:
 
 
 def answer_kinds(position: DeadMansDrawPosition) -> dict[Card, tuple[str, ...]]:
-    """As which kinds each answer is liked: its suit and its order, or that it busts."""
+    """Return the kinds of each answer: its suit and its rank among the safe ones, or `BUST`."""
     cards = effect_targets(position)
     safe = [card for card in cards if not would_bust(position, card)]
     values = [card.value for card in safe]
@@ -270,7 +277,7 @@ def _preference_probability(preferences: AnswerPreferences, decision: ObservedDe
 
 @cache
 def load_opponent_profiles() -> tuple[OpponentProfile, ...]:
-    """The shipped entries, the stranger among them; raises `ValueError` for another version's."""
+    """Return the shipped profiles, with that of the unknown opponent; raise `ValueError`."""
     text = files(__package__).joinpath("adaptive_opponents.json").read_text(encoding="utf-8")
     return parse_opponent_profiles(text)
 
@@ -279,7 +286,7 @@ def parse_opponent_profiles(text: str) -> tuple[OpponentProfile, ...]:
     """Return the profiles of a file of opponents; raise `ValueError` for another version's."""
     document = json.loads(text)
     if not isinstance(document, dict) or document.get("version") != 1:
-        raise ValueError("This is no file of known opponents of version 1.")
+        raise ValueError("This is not a file of opponent profiles of version 1.")
     return tuple(_entry(fields) for fields in document["opponents"])
 
 
@@ -295,4 +302,4 @@ def _entry(fields: dict[str, object]) -> OpponentProfile:
             return OpponentProfile(
                 name, weights, pairs, answers, str(fields.get("by", STOP_FEATURES[0]))
             )
-    raise ValueError(f"The opponent '{name}' decides in a way that this program cannot read.")
+    raise ValueError(f"The profile of the opponent '{name}' cannot be read.")

@@ -9,7 +9,7 @@ from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 
 
 def suits_in_play(position: DeadMansDrawPosition) -> frozenset[str]:
-    """The suits in the play area: a second card of any of them busts."""
+    """Return the suits in the play area: a second card of any of them busts."""
     return frozenset(card.suit for card in position.play_area)
 
 
@@ -47,7 +47,7 @@ def costliest(bank: Bank, cards: Iterable[Card]) -> Card:
 
 
 def effect_targets(position: DeadMansDrawPosition) -> tuple[Card, ...]:
-    """The cards with which the pending Hook, Sword, Cannon or Map may be answered."""
+    """Return the cards with which the pending Hook, Sword, Cannon or Map may be answered."""
     pending = position.pending
     if pending is None or pending.effect_type is EffectType.ORACLE:
         return ()
@@ -55,7 +55,7 @@ def effect_targets(position: DeadMansDrawPosition) -> tuple[Card, ...]:
 
 
 def autopick(position: DeadMansDrawPosition) -> Action:
-    """The answer to a pending Hook, Sword, Cannon, Map or Oracle that the server would pick.
+    """Return the answer to a pending Hook, Sword, Cannon, Map or Oracle that the server would pick.
 
     docs/spec/arena.md section 7: a Hook and a Map take the first card that does not bust, else the
     first; a Sword and a Cannon take the first; an Oracle's card is never taken.
@@ -70,7 +70,7 @@ def autopick(position: DeadMansDrawPosition) -> Action:
 
 
 def first_by_suit(cards: Sequence[Card], order: Iterable[str]) -> Card | None:
-    """The first card of the first suit in `order` that is among `cards`."""
+    """Return the first card of the first suit in `order` that is among `cards`."""
     return next((card for suit in order for card in cards if card.suit == suit), None)
 
 

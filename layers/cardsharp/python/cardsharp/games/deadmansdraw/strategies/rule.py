@@ -23,11 +23,9 @@ from cardsharp.games.deadmansdraw.strategies.position_features import (
 )
 from cardsharp.games.deadmansdraw.transitions import sword_targets
 
-DRAW_POINTS = 5  # points that a draw is taken to bring; try other numbers
-TREASURE_BONUS = 8  # points that Chest and Key count where they lie side by side
-SWORD_BONUS = (
-    4  # points that a Sword counts more than it shows: it robs again when a Hook brings it
-)
+DRAW_POINTS = 5  # points that a draw is assumed to bring; try other numbers
+TREASURE_BONUS = 8  # points that Chest and Key count together in the play area
+SWORD_BONUS = 4  # extra points of a Sword: a Hook may bring it again, and it steals again
 
 
 @strategy("rule")
@@ -38,7 +36,7 @@ class FiveLines:
         pass
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
-        """One of `position.legal_actions()`, by the rule alone."""
+        """Return one of `position.legal_actions()`, by the rule alone."""
         pending = position.pending
         if pending is None or pending.effect_type is EffectType.KRAKEN:
             return stop_or_draw(position)

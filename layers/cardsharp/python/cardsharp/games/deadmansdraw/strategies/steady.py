@@ -1,4 +1,4 @@
-"""`steady`: exact one-step look-ahead, our first own player."""
+"""`steady`: exact look-ahead of one step, the first strategy of this project."""
 
 from random import Random
 
@@ -24,16 +24,16 @@ from cardsharp.play.strategy import format_percent
 class Steady:
     """Draws while one more card promises more points than stopping does.
 
-    The value of an option is the expected difference of the banks, own minus the opponent's,
-    when the turn ends. An answer to an effect is valued with the best of stopping and one more
-    draw behind it.
+    The value of an option is the expected difference of the banks, own minus the opponent's, when
+    the turn ends. After the answer to an effect, the player takes the better of stopping and one
+    more draw.
     """
 
     def __init__(self, _rng: Random) -> None:
         pass
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
-        """The action of the highest value."""
+        """Return the action of the highest value."""
         weighing = _Weighing(position)
         options = tuple(map(weighing.option, position.legal_actions()))
         ranked = sorted(options, key=_rank, reverse=True)
@@ -53,7 +53,7 @@ def _rank(option: PointsOption) -> tuple[float, int]:
 
 
 class _Weighing:
-    """The options of one position with their values and the words for them."""
+    """Options of one position, with their values and their explanations."""
 
     def __init__(self, position: DeadMansDrawPosition) -> None:
         self.position = position

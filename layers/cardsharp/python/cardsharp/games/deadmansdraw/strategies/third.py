@@ -1,4 +1,4 @@
-"""`third`: how the third of the 2023 tournament decided (docs/spec/arena.md section 9)."""
+"""`third`: imitates the third of the 2023 tournament (docs/spec/arena.md section 9)."""
 
 from cardsharp.games.deadmansdraw.actions import (
     DRAW,
@@ -23,7 +23,7 @@ from cardsharp.games.deadmansdraw.transitions import sword_targets
 MAX_CARDS = 3
 STOP_AT_GAIN = 8
 KRAKEN_LIMIT = 2  # a Kraken is avoided when more cards than this lie in the play area
-MAP_LIMIT = 4  # the same for a Map that a Hook or a Sword could take
+MAP_LIMIT = 4  # the same limit for a Map that a Hook or a Sword could take
 ORACLE_TAKE_ORDER = (Suit.CANNON, Suit.ANCHOR, Suit.ORACLE)
 MAP_ORDER = (
     Suit.CANNON,
@@ -85,7 +85,7 @@ def _preferred(position: DeadMansDrawPosition, cards: tuple[Card, ...]) -> Card 
 
 
 def _fresh(position: DeadMansDrawPosition, cards: tuple[Card, ...]) -> tuple[Card, ...]:
-    """`cards` without the suits in the play area, unless that leaves none."""
+    """Return `cards` without the suits in the play area, or all if none remains."""
     area = suits_in_play(position)
     return tuple(card for card in cards if card.suit not in area) or cards
 

@@ -1,4 +1,4 @@
-"""`random`: any legal action, each as likely as the others."""
+"""`random`: any legal action, all equally likely."""
 
 from random import Random
 
@@ -8,11 +8,11 @@ from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, strate
 
 @strategy("random")
 class DeadMansDrawUniformRandom:
-    """Picks any legal action, each as likely as the others."""
+    """Picks a legal action at random, all equally likely."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
-        """One of the legal actions."""
+        """Return a random legal action."""
         return DeadMansDrawDecision(self._rng.choice(position.legal_actions()), "Chance.")

@@ -1,9 +1,9 @@
-"""Decisions of a stored Euchre deal, as positions that can be decided again, and its states.
+"""Decisions of a stored Euchre deal, as positions in which to decide again, and its states.
 
-Each decision has the hand of the player who made it and no other: ours from the log, another
-player's from the cards it played. A branch is played to ten points from the score at the start
-of the deal, if it is recorded. A deal without a score counts as the last of a match: at nine
-points each, the side that scores wins.
+Each decision has the hand of the player who made it and no other: ours comes from the log, another
+player's from the cards that it played. A branch is played to ten points from the score at the start
+of the deal, if that is recorded. A deal without a score counts as the last of a match: both sides
+have nine points, so the side that scores wins.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ from cardsharp.store.match_log import MatchRecord, MoveRecord
 
 
 class DecisionContext(NamedTuple):
-    """A step with its action, and the public state and discard that it started from."""
+    """Step with its action, and the public state and discard before it."""
 
     step: ReplayStep
     public_state: PublicState
@@ -60,10 +60,9 @@ class DecisionContext(NamedTuple):
 def decision_points(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[DecisionPoint]:
     """Yield our decisions and, for a finished deal, those of seats with fully revealed hands.
 
-    They come in order, as far as the events leading to each are recorded. The discard of a
-    dealer who took the turn card, and the hand of a seat that sat out, are unknown to other
-    seats, so their decisions are left out. Raises `StoreError` if an event or a decision cannot
-    be read.
+    They come in order, as long as the events that lead to each are recorded. Other seats do not
+    know the discard of a dealer who took the turn card, nor the hand of a seat that sat out, so
+    their decisions are left out. Raises `StoreError` if an event or a decision cannot be read.
     """
     contexts = list(decision_contexts(record, moves))
     for place, context in enumerate(contexts):
@@ -112,7 +111,8 @@ def decision_contexts(
         if question is not DecisionType.DISCARD and pending_decision(table) == PendingDecision(
             DEALER, DecisionType.DISCARD
         ):
-            table = replace(table, has_discarded=True)  # another's service laid the card aside
+            # the dealer is another player, whose discard the log does not have
+            table = replace(table, has_discarded=True)
             discard = FACE_DOWN
         if pending_decision(table) != PendingDecision(seat, question):
             return
@@ -159,14 +159,16 @@ def restore_states(
     if not contexts:
         return iter(())
     cards_by_seat = _cards_by_seat(record, moves, contexts)
+    # The recorded plays restrict the hidden cards, for example by a void suit. Sampling layouts
+    # until one allows all plays is simpler than solving these restrictions.
     for _ in range(_TRIES):
         try:
             cards = _deal_cards(cards_by_seat, contexts[0].public_state.turn_card, rng)
             points = initial_score(record.header) or (WINNING_SCORE - 1, WINNING_SCORE - 1)
             return iter(list(_played(contexts, start(cards), points, rng)))
-        except IllegalAction:  # somebody did what these cards do not allow
+        except IllegalAction:  # a recorded action is illegal with these cards
             continue
-    raise StoreError(f"The deal {record.match_id} cannot have been played by the rules.")
+    raise StoreError(f"The deal {record.match_id} is impossible by the rules.")
 
 
 def _cards_by_seat(
@@ -205,7 +207,7 @@ def _played(
         laying = pending_decision(deal.public_state) == PendingDecision(
             DEALER, DecisionType.DISCARD
         )
-        if laying and not isinstance(context.action, Discard):  # which card it was is not told
+        if laying and not isinstance(context.action, Discard):  # the log does not have the discard
             hand = [card for card in deal.hand(DEALER) if card not in plays]
             deal = apply(deal, Discard(dice.choice(hand)))
         yield RestoredState(

@@ -1,7 +1,6 @@
-"""Replay of a stored Euchre deal event by event; each event is a turn.
+"""Replay of a stored Euchre deal, event by event. Each event is a turn.
 
-The service keeps deals in a separate store; `move_records` converts a deal to the moves of a
-match.
+The service keeps deals in a separate store; `move_records` converts a deal to the moves of a match.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +23,8 @@ from cardsharp.games.euchre.service.deal_store import (
 )
 from cardsharp.store.match_log import Body, MatchRecord, MoveRecord
 
-SEAT_NAMES = ("first", "second", "third", "dealer")  # as seats count from the dealer's left
+# names of the seats, counted from the dealer's left
+SEAT_NAMES = ("first", "second", "third", "dealer")
 
 
 def move_records(record: DealRecord) -> list[MoveRecord]:
@@ -65,7 +65,7 @@ def dealt_cards(record: MatchRecord) -> tuple[Card, ...] | None:
 
 
 def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayStep]:
-    """The steps of a deal; raises `StoreError` if an event or a decision cannot be read."""
+    """Yield the steps of a deal; raises `StoreError` if an event or a decision cannot be read."""
     turned = record.header.get("turnCard")
     table = PublicState(parse_card(turned) if isinstance(turned, str) else DECK[0])
     for move in moves:
@@ -73,7 +73,7 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayS
         spoken, intent = table.describe(action), move.intent
         thought = None if intent is None else _thought_of(intent, table)
         table = table.with_action(seat, action)
-        # Which card the dealer laid aside is nobody else's business.
+        # Only the dealer may know its discard.
         hidden = question is DecisionType.DISCARD and intent is None
         yield ReplayStep(
             sequence=move.sequence,
@@ -101,7 +101,7 @@ def public_state_body(public_state: PublicState, first_seat: int = 0) -> dict[st
         "bids": counted(bids),
         "plays": counted(chain.from_iterable(tricks)),
         "trick": counted(chain.from_iterable(tricks[-1:])),
-        # Cards may have been told without the call; then nobody knows who won them.
+        # The log may have cards without the call. Then the winners of the tricks are unknown.
         "won": [
             (seat - first_seat) % len(SEAT_NAMES)
             for seat in (public_state.trick_winners if call else ())

@@ -1,9 +1,9 @@
-"""Strategies: one module each, one method each, found by name.
+"""Strategies of Euchre: one module each, registered by name.
 
-To add one, copy the smallest (`chance.py`), give it a name with `@strategy("name")` and decide.
-A strategy remembers nothing and throws no dice of its own: all it may know is in the `Position`,
-and whatever randomness it wants it draws from its `seed`. So the same question has one answer, on
-any machine, and no hidden card can leak into it.
+To add one, copy the smallest (`uniform.py`), give it a name with `@strategy("name")` and write
+`decide`. A strategy has no memory and no random generator of its own: everything that it may know
+is in the position, and it must draw any randomness from the position's `seed`. So the same question
+has the same answer on any machine, and no hidden card can leak into it.
 """
 
 from collections.abc import Callable
@@ -15,26 +15,26 @@ from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.play import strategy as shared
 from cardsharp.play.strategy_registry import StrategyRegistry
 
-ElapsedSeconds = Callable[[], float]  # seconds that never go back, to take not too long
+ElapsedSeconds = Callable[[], float]  # monotonic seconds, by which a strategy limits its time
 
 
 def frozen_stopwatch() -> float:
-    """A stopwatch on which no time passes: decisions end by their work alone."""
+    """Return 0: on this stopwatch no time passes, so decisions end by their work alone."""
     return 0.0
 
 
 class EuchreOption(shared.Option[Action]):
-    """A choice that was weighed; `value` is its expected gain in points of the deal, or None."""
+    """Action that a strategy considered; `value` is its expected points in the deal, or None."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class EuchreDecision(shared.Decision[Action]):
-    """The chosen action, why, what else was weighed, and over how many worlds.
+    """Chosen action, its reason, the options that were considered, and the number of worlds.
 
-    `worlds` are the layouts of the hidden cards that were tried, 0 where none were. `cut` says
-    that a limit of time ended the weighing early.
+    `world_count` is the number of tried layouts of the hidden cards, 0 if there were none.
+    `was_cut_short` is True if a time limit ended the search early.
     """
 
     options: tuple[EuchreOption, ...] = ()
@@ -43,16 +43,16 @@ class EuchreDecision(shared.Decision[Action]):
 
 
 Strategy: TypeAlias = shared.Strategy[EuchrePosition, EuchreDecision]
-"""A player: the same position, the same decision, which is one of the position's `choices`."""
+"""Player of Euchre: the same position always gives the same decision, a legal action."""
 
 STRATEGIES: StrategyRegistry[ElapsedSeconds, Strategy] = StrategyRegistry(
     "cardsharp.games.euchre.strategies"
 )
-"""Each is made from a stopwatch, the only time that it may know."""
+"""Registry. Each strategy is built from a stopwatch, its only source of time."""
 
 strategy, names, about = STRATEGIES.register, STRATEGIES.names, STRATEGIES.summary
 
 
 def build(name: str, stopwatch: ElapsedSeconds = frozen_stopwatch) -> Strategy:
-    """A new strategy; raises `ConfigError` where none has this name."""
+    """Return a new strategy; raise `ConfigError` if there is none with this name."""
     return STRATEGIES.build(name, stopwatch)

@@ -1,6 +1,6 @@
 """Bidding by rules of thumb: for `rules`, and as our model of other players' bids.
 
-Values are in thousandths of tricks; sets of cards have a bit for each card's number.
+Values are in thousandths of tricks. Sets of cards have a bit for each card's number.
 """
 
 import math
@@ -13,35 +13,32 @@ from cardsharp.games.euchre.cards import SUITS, Card, Suit, strength
 from cardsharp.games.euchre.public_state import DEALER, SEATS, partner
 from cardsharp.games.euchre.strategies.trump_layout import trump_layout
 
-ORDER_UP_THRESHOLDS = (
-    2450,
-    2150,
-    2450,
-    2150,
-)  # what each seat wants of its own hand to call in the first round
+ORDER_UP_THRESHOLDS = (2450, 2150, 2450, 2150)
+"""Minimum value of a hand for a call in the first round, by seat."""
 NAME_SUIT_THRESHOLDS = (2150, 2150, 2150, 2000)  # the same for the second round
 ALONE_THRESHOLD = 3700
 
-_TURN = 550  # the worth of the turn card that counts for the dealer's partner, against opponents
-_SHARPNESS = 0.005  # how surely a hand is bid on by rule; off by e each fifth of a trick
+# value of an average turn card: added for the dealer's partner, subtracted for opponents
+_TURN = 550
+_SHARPNESS = 0.005  # steepness of the bid model: the odds change by a factor e per 0.2 tricks
 _MIN_LIKELIHOOD = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class HandValuation:
-    """Values of the suits that may be named, and the threshold for a call."""
+    """Values of the suits that may be named, and the minimum value for a call."""
 
     value_by_suit: dict[Suit, int]
     threshold: int
 
     @property
     def best_suit(self) -> Suit:
-        """The suit worth most."""
+        """Suit with the highest value."""
         return max(self.value_by_suit, key=lambda suit: self.value_by_suit[suit])
 
     @property
     def bid(self) -> Bid:
-        """Bid of the rule-based player."""
+        """Bid that the rule-based player makes."""
         best = self.best_suit
         if self.value_by_suit[best] < self.threshold:
             return PASS
@@ -49,12 +46,12 @@ class HandValuation:
 
 
 def card_mask(cards: Sequence[Card]) -> int:
-    """The cards as a set."""
+    """Return the cards as a set."""
     return sum(1 << card for card in cards)
 
 
 def value_hand(hand: int, bid_index: int, turn_card: Card) -> HandValuation:
-    """Value a seat's five cards for the bid with this index, 0 to 7."""
+    """Return the value of a seat's five cards for the bid with this index, 0 to 7."""
     seat, turned = bid_index % 4, turn_card & 3
     if bid_index >= len(SEATS):
         worth = {

@@ -1,6 +1,6 @@
 """Rules of thumb for playing cards, over bit masks (see `trump_layout`).
 
-A seat plays by what it sees: its hand, and which cards are `hidden` from it.
+A seat plays by what it sees: its hand, and the cards that are `hidden` from it.
 """
 
 from collections.abc import Callable
@@ -9,12 +9,15 @@ from functools import cache
 from cardsharp.games.euchre.cards import Suit
 from cardsharp.games.euchre.strategies.trump_layout import CardMask, trump_layout
 
-MANY_TRUMPS = 3  # with so many a caller leads trumps even without the highest
-ChooseLead = Callable[
-    [CardMask, CardMask, int, bool], CardMask
-]  # hand, hidden, place, whether the trick is first
+MANY_TRUMPS = 3  # trumps from which a caller leads them even without the highest
+ChooseLead = Callable[[CardMask, CardMask, int, bool], CardMask]
+"""Choice of a lead by hand, hidden cards, place, and whether the trick is the first."""
+
 ChooseFollow = Callable[[CardMask, CardMask, CardMask, CardMask, bool, bool], CardMask]
-"""Of hand, hidden cards, suit led, best card, whether the partner has it, whether one is last."""
+"""Choice by hand, hidden cards, suit led, best card, and whether the partner has the best card.
+
+The last argument is True for the last seat of the trick.
+"""
 
 CALLER, CALLERS_PARTNER, DEFENDER = range(3)
 
@@ -23,7 +26,7 @@ _NO_PRICE = 1000
 
 @cache
 def lead_rule(trump: Suit) -> ChooseLead:
-    """Return the rule for leads; it expects more than one card to choose from."""
+    """Return the rule for leads, a function that expects more than one legal card."""
     trumps, side_lead = trump_layout(trump).trumps, _side_lead(trump)
 
     def lead(hand: CardMask, hidden: CardMask, place: int, first: bool) -> CardMask:
@@ -39,7 +42,11 @@ def lead_rule(trump: Suit) -> ChooseLead:
 
 
 def _side_lead(trump: Suit) -> Callable[[CardMask, CardMask], CardMask]:
-    """The lowest sure winner of the shortest side suit, or else the lowest card of the shortest."""
+    """Return the rule for leading a side suit.
+
+    It leads the lowest sure winner of the shortest suit that has one, otherwise the lowest card of
+    the shortest suit.
+    """
     cards = trump_layout(trump)
     sides, number = cards.sides, cards.number
 
@@ -66,7 +73,7 @@ def _side_lead(trump: Suit) -> Callable[[CardMask, CardMask], CardMask]:
 
 @cache
 def follow_rule(trump: Suit) -> ChooseFollow:
-    """Return the rule for following; it expects more than one legal card to choose from."""
+    """Return the rule for following, a function that expects more than one legal card."""
     cards = trump_layout(trump)
     trumps, spare = cards.trumps, cards.spare
 

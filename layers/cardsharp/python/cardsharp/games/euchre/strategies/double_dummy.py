@@ -1,9 +1,9 @@
 """Double-dummy solver: an exact search with all cards open, fast enough for thousands of calls.
 
-Cards are bits, see `trump_layout`. As cards never change their owner, a position between two
-tricks is the set of unplayed cards, the leader, and the number of tricks that the caller's side
-still needs. The search only answers yes or no. Points grow with tricks, so the questions "at
-least three?" and "all five?" are enough.
+Cards are bits, see `trump_layout`. Cards never change their owner. Therefore a position between two
+tricks is completely given by the set of unplayed cards, the leader, and the number of tricks that
+the caller's side still needs. The search only answers yes or no. Points grow with tricks, so the
+questions "at least three?" and "all five?" are enough.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,18 +20,18 @@ SearchFollow = Callable[[CardMask, CardMask, int, CardMask, int, CardMask, int, 
 class DoubleDummySolver:
     """Solver of one world; `hands` may still include the cards of `TrickState.played_cards`."""
 
-    def __init__(self, public_state: PlayOrder, hands: Sequence[CardMask]) -> None:
-        self._table = public_state
-        masks = [0 if seat in public_state.out else hands[seat] for seat in SEATS]
+    def __init__(self, order: PlayOrder, hands: Sequence[CardMask]) -> None:
+        self._table = order
+        masks = [0 if seat in order.out else hands[seat] for seat in SEATS]
         self._cards = sum(masks)
-        self._lead, self._follow = _search(public_state, masks)
+        self._lead, self._follow = _search(order, masks)
 
     def can_win(
         self, trick_state: TrickState, tricks_needed: int, current_trick: CardMask = 0
     ) -> bool:
         """Return True if the caller's side wins `tricks_needed` of the tricks from this state on.
 
-        A trick that has begun counts; `current_trick` are its cards. The leading seat may sit
+        A trick that has begun counts, and `current_trick` are its cards. The leading seat may sit
         out.
         """
         table, cards = self._table, self._cards & ~trick_state.played_cards
@@ -60,67 +60,52 @@ class DoubleDummySolver:
         return self._table.points(TRICKS, 0)
 
 
-def _search(table: PlayOrder, hands: list[CardMask]) -> tuple[SearchLead, SearchFollow]:  # noqa: C901 - two functions, which share what they know
+def _search(table: PlayOrder, hands: list[CardMask]) -> tuple[SearchLead, SearchFollow]:  # noqa: C901 - two functions that share their variables
     """Build the functions that search a world, as closures over integers for speed."""
     results: dict[int, bool] = {}
-    cards, on_caller_side, next_seats, follower_count = (
-        trump_layout(table.trump),
-        table.on_caller_side,
-        table.next_seats,
-        table.chairs - 1,
-    )
+    cards, follower_count = trump_layout(table.trump), table.chairs - 1
     suit, trumps, moves = cards.suit, cards.trumps, cards.moves
+    on_caller_side, next_seats = table.on_caller_side, table.next_seats
 
-    def lead(remaining_cards: CardMask, seat: int, need: int) -> bool:
-        hand = hands[seat] & remaining_cards
+    # The key is a position between two tricks. All other arguments follow from it, so results are
+    # shared between all orders of play that lead to it. Only such positions are stored: within a
+    # trick a look-up would cost more than the search.
+    def lead(left: CardMask, seat: int, need: int) -> bool:
+        hand = hands[seat] & left
         if need <= 0 or need > hand.bit_count():
             return need <= 0
-        key = remaining_cards | seat << 24 | need << 26
+        key = left | seat << 24 | need << 26
         wins = results.get(key)
         if wins is None:
             us, following = on_caller_side[seat], next_seats[seat]
             wins = not us
-            for card in moves(hand, remaining_cards):
-                led = suit[card]
-                if (
-                    follow(
-                        remaining_cards ^ card,
-                        card,
-                        following,
-                        card,
-                        seat,
-                        led,
-                        need,
-                        follower_count,
-                    )
-                    == us
-                ):
+            for card in moves(hand, left):
+                led, rest = suit[card], left ^ card
+                if follow(rest, card, following, card, seat, led, need, follower_count) == us:
                     wins = us
                     break
             results[key] = wins
         return wins
 
     def follow(  # noqa: PLR0913, PLR0917 - a tuple or an object would double the time
-        remaining_cards: CardMask,
+        left: CardMask,
         laid: CardMask,
         seat: int,
         best: CardMask,
         by: int,
         led: CardMask,
         need: int,
-        remaining_seats: int,
+        seats_left: int,
     ) -> bool:
-        hand, win = hands[seat] & remaining_cards, led | trumps
+        hand, win = hands[seat] & left, led | trumps
         us, following = on_caller_side[seat], next_seats[seat]
-        for card in moves(hand & led or hand, remaining_cards | laid):
+        for card in moves(hand & led or hand, left | laid):
             top, winner = (card, seat) if card & win and card > best else (best, by)
-            if remaining_seats == 1:
-                makes = lead(remaining_cards ^ card, winner, need - on_caller_side[winner])
+            rest = left ^ card
+            if seats_left == 1:
+                makes = lead(rest, winner, need - on_caller_side[winner])
             else:
-                rest = remaining_cards ^ card
-                makes = follow(
-                    rest, laid | card, following, top, winner, led, need, remaining_seats - 1
-                )
+                makes = follow(rest, laid | card, following, top, winner, led, need, seats_left - 1)
             if makes == us:
                 return us
         return not us

@@ -1,11 +1,11 @@
 """`pimc`: evaluates the choices over many worlds, each played to its end.
 
-It is a perfect information Monte Carlo search. Worlds are sampled from what the seat knows,
-each choice is tried in each world, and the choice with the highest mean points is taken. A
-choice's value in a world is the mean of two estimates with opposite errors: all seats play by
-the rules of thumb and see only their cards (`playout`), or all play perfectly with open cards
-(`double_dummy`). After each batch the choices that are surely worse drop out, so that most
-worlds are spent on close decisions.
+It is a perfect information Monte Carlo search. Worlds are sampled from what the seat knows, each
+choice is tried in each world, and the choice with the highest mean points is taken. A choice's
+value in a world is the mean of two estimates with opposite errors. In one, all seats play by rules
+of thumb and see only their own cards (`playout`). In the other, all play perfectly with open cards
+(`double_dummy`). After each batch the choices that are surely worse drop out, so that most worlds
+are spent on close decisions.
 """
 
 from collections.abc import Callable, Sequence
@@ -48,33 +48,34 @@ from cardsharp.games.euchre.strategies.worlds import (
     pass_value,
 )
 
-EvaluateChoices = Callable[
-    [EuchreWorld, Sequence[int]], list[int]
-]  # gains in a world, in `POINT`s, less others'
-POINT_SCALE = 40  # a point of the deal, in the whole numbers that races count in
-CALL_BIAS_CORRECTION = 3
-"""Points subtracted from the value of a call, whose estimate errs upwards: 0.075 points.
+EvaluateChoices = Callable[[EuchreWorld, Sequence[int]], list[int]]
+"""Values of choices in a world, less the other side's, in units of 1 / `POINT_SCALE` points."""
 
-A call is chosen where its estimate is high. Over 8,000 duplicated deals 0.05 and 0.1 gained 0.006
-and 0.004 points a deal; -0.05 lost as much.
+POINT_SCALE = 40  # units of a point: values are whole numbers, which sum up exactly
+CALL_BIAS_CORRECTION = 3
+"""Units subtracted from the value of a call, whose estimate is too high: 0.075 points.
+
+A call is chosen when its estimate is high, and so more often when the estimate errs upwards. Over
+8,000 duplicated deals, 0.05 and 0.1 points gained 0.006 and 0.004 points a deal; -0.05 lost as
+much.
 """
 
-FIRST_OPEN_HAND_TRICK = 1  # the first trick, from 0, in which a card is weighed with open cards too
-MIN_CALL_VALUE = 900  # thousandths of tricks below which a call is not looked at
-MAX_GAP_TO_BEST = 1000  # how far behind the best suit another may be to be looked at
-MIN_ALONE_VALUE = 2800  # from where playing alone is looked at
+FIRST_OPEN_HAND_TRICK = 1  # first trick, from 0, in which cards are evaluated with open hands, too
+MIN_CALL_VALUE = 900  # value in thousandths of tricks below which a call is not evaluated
+MAX_GAP_TO_BEST = 1000  # maximum distance to the best suit's value for an evaluation
+MIN_ALONE_VALUE = 2800  # value from which playing alone is evaluated
 _DEAL = len(SEATS) * TRICKS
-_DRAW = 10  # work of drawing one layout, in cards played
-_SEARCH = 6  # how many times the work is, where open cards are looked at too
+_DRAW = 10  # work of sampling one layout, in played cards
+_SEARCH = 6  # factor of the work if open hands are searched, too
 
 
-ELIMINATION_SIGMAS = 3  # standard errors that a choice must lie behind the leader to be given up
+ELIMINATION_SIGMAS = 3  # standard errors behind the leader from which a choice is dropped
 
 
 class ChoiceRace:
-    """Choices by number, and the values of each in every world in which it was tried.
+    """Race of choices, with the values of each in every world in which it was tried.
 
-    The first of equal choices leads.
+    Of equal choices, the first one leads.
     """
 
     def __init__(self, choices: int) -> None:
@@ -94,7 +95,7 @@ class ChoiceRace:
 
     @property
     def leader(self) -> int:
-        """The best of those in the race so far."""
+        """Best running choice so far."""
         return max(self.running, key=lambda choice: (self.totals[choice], -choice))
 
     def mean_value(self, choice: int) -> float:
@@ -104,10 +105,12 @@ class ChoiceRace:
     def drop_losers(self) -> bool:
         """Drop choices that are surely worse; return True if any other may still be better.
 
-        A choice with the leader's value in every world is not better.
+        A choice that has the leader's value in every world is not better.
         """
         leader, open_still = self.leader, False
         for choice in [candidate for candidate in self.running if candidate != leader]:
+            # All choices were tried in the same worlds. The differences within a world vary much
+            # less than the values themselves, so this paired test decides with far fewer worlds.
             pairs = zip(self._worths[leader], self._worths[choice], strict=True)
             gaps = [best - other for best, other in pairs]
             lead, squares = sum(gaps), sum(gap * gap for gap in gaps)
@@ -148,7 +151,10 @@ class _Choices:
 
 @strategy("pimc")
 class Pimc:
-    """The engine; the same position gets the same answer, unless the stopwatch cuts it short."""
+    """Evaluates each choice over many possible layouts of the hidden cards.
+
+    The same position always gets the same answer, unless the stopwatch cuts the search short.
+    """
 
     def __init__(
         self, stopwatch: ElapsedSeconds = frozen_stopwatch, budget: SearchBudget | None = None
@@ -158,7 +164,7 @@ class Pimc:
     def decide(
         self, position: EuchrePosition, extra_actions: Sequence[Action] = ()
     ) -> EuchreDecision:
-        """Return the choice with the most expected points; always evaluate `extra_actions` too."""
+        """Return the choice with the most expected points; evaluate `extra_actions` in any case."""
         if len(position.legal_actions) == 1:
             return EuchreDecision(position.legal_actions[0], "The only choice.")
         find = _plays if position.decision_type is DecisionType.PLAY else _contracts
@@ -181,6 +187,8 @@ class Pimc:
         race = ChoiceRace(len(choices.actions))
         sampler = WorldSampler(position, PortableRng(position_seed(position)))
         while race.worlds < effort.max_worlds and work < effort.max_work:
+            # Work is counted in played cards and not in seconds, so that a position has the same
+            # answer on every machine. The stopwatch below is only the last resort.
             for world, times in sampler.sample(effort.batch_size):
                 race.add_world(choices.weigh(world, race.running), times)
                 if self._stopwatch() - began > effort.max_seconds:
@@ -247,7 +255,7 @@ def _contract_actions(position: EuchrePosition, also: Sequence[Action]) -> Seque
 
 
 def _calls_worth_a_thought(position: EuchrePosition) -> list[Bid]:
-    """The calls that are not hopeless: near the best suit, and alone with a strong hand only."""
+    """Return the calls worth an evaluation: near the best suit; alone only with a strong hand."""
     hand_value = value_hand(
         card_mask(position.hand), len(position.public_state.bids), position.public_state.turn_card
     )

@@ -1,6 +1,6 @@
-"""Playout of a world with every seat playing as `rules` does: some 30 microseconds.
+"""Playout of a world in which every seat plays as `rules` does, in some 30 microseconds.
 
-Cards are bits (see `trump_layout`), and the rules those of `card_play_rules`.
+Cards are bits (see `trump_layout`), and the rules are those of `card_play_rules`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,8 +26,8 @@ ALL_CARDS: CardMask = (1 << 24) - 1
 class TrickState:
     """Progress of the play: the seat to play, the current trick, and the tricks won so far.
 
-    `cards_in_trick` cards lie in the trick, of suit `suit_led`; `winning_card` is the highest
-    and `winning_seat` its seat. `played_cards` are all cards that have been played.
+    The trick has `cards_in_trick` cards of the suit `suit_led`. `winning_card` is the highest of
+    them and `winning_seat` its seat. `played_cards` are all cards that have been played.
     """
 
     seat: int = 0
@@ -40,7 +40,7 @@ class TrickState:
     tricks_lost: int = 0
 
     def with_card(self, card: CardMask, table: "PlayOrder") -> "TrickState":
-        """Return the state once the next seat has played that card."""
+        """Return the state after the next seat has played this card."""
         led = self.suit_led if self.cards_in_trick else table.suit[card]
         best, by, laid = self.winning_card, self.winning_seat, self.cards_in_trick + 1
         if not self.cards_in_trick or (card & (led | table.trumps) and card > best):
@@ -90,13 +90,13 @@ class PlayOrder:
         ]
 
     def next_from(self, seat: int) -> int:
-        """Return that seat, or the next one that plays."""
+        """Return this seat, or the next one that plays."""
         while seat % 4 in self.out:
             seat += 1
         return seat % 4
 
     def points(self, tricks_won: int, tricks_lost: int) -> int:
-        """Points of the caller's side less those of the defenders, when all is known."""
+        """Return the points of the caller's side less the defenders' at the end of the deal."""
         if tricks_lost > TRICKS - TRICKS_TO_MAKE:
             return -4 if self.lone_defender else -2
         if tricks_won < TRICKS:
@@ -107,81 +107,58 @@ class PlayOrder:
 play_order = cache(PlayOrder)
 
 
-def trick_states(cards: Iterable[CardMask], public_state: PlayOrder) -> list[TrickState]:
+def trick_states(cards: Iterable[CardMask], order: PlayOrder) -> list[TrickState]:
     """Return the state at each card of a deal, in order, and the final state."""
-    first = TrickState(public_state.next_from(0))
-    return list(
-        accumulate(cards, lambda stage, card: stage.with_card(card, public_state), initial=first)
-    )
+    first = TrickState(order.next_from(0))
+    return list(accumulate(cards, lambda stage, card: stage.with_card(card, order), initial=first))
 
 
 def playout_points(
-    public_state: PlayOrder,
+    order: PlayOrder,
     hands: Sequence[CardMask],
     hidden: Sequence[CardMask],
     trick_state: TrickState,
 ) -> int:
     """Return the points of the caller's side when all play on by the rules of thumb.
 
-    `hands` are the cards of each seat. `hidden` are the cards that a seat was not dealt,
-    without a card that lies turned down. Played cards are removed from both here.
+    `hands` are the cards of each seat. `hidden` are the cards that each seat was not dealt, without
+    a turn card that was turned down. Played cards are removed from both here.
     """
-    lead, follow = lead_rule(public_state.trump), follow_rule(public_state.trump)
-    suit, trumps, on_caller_side = (
-        public_state.suit,
-        public_state.trumps,
-        public_state.on_caller_side,
-    )
-    next_seats, place = public_state.next_seats, public_state.place
-    follower_count, first = (
-        public_state.chairs - 1,
-        not trick_state.tricks_won + trick_state.tricks_lost,
-    )
-    current_hands = [*hands]
-    seat, played_cards, laid = (
-        trick_state.seat,
-        trick_state.played_cards,
-        trick_state.cards_in_trick,
-    )
+    lead, follow = lead_rule(order.trump), follow_rule(order.trump)
+    suit, trumps, on_caller_side = order.suit, order.trumps, order.on_caller_side
+    next_seats, place, follower_count = order.next_seats, order.place, order.chairs - 1
+    current_hands, seat = [*hands], trick_state.seat
+    played_cards, laid = trick_state.played_cards, trick_state.cards_in_trick
     led, best, by = trick_state.suit_led, trick_state.winning_card, trick_state.winning_seat
     tricks_won, tricks_lost = trick_state.tricks_won, trick_state.tricks_lost
+    first = not tricks_won + tricks_lost
+    # This loop runs for every choice in every world: it is most of the time of a decision. So it
+    # uses local integers instead of `TrickState`, and stops once the points cannot change any more.
     while True:
-        if (
-            tricks_lost and (tricks_won >= TRICKS_TO_MAKE or tricks_lost > TRICKS - TRICKS_TO_MAKE)
-        ) or tricks_won == TRICKS:
-            return public_state.points(tricks_won, tricks_lost)
+        euchred = tricks_lost > TRICKS - TRICKS_TO_MAKE
+        if euchred or (tricks_lost and tricks_won >= TRICKS_TO_MAKE) or tricks_won == TRICKS:
+            return order.points(tricks_won, tricks_lost)
         if not laid:
             hand = current_hands[seat]
-            best = (
-                lead(hand, hidden[seat] & ~played_cards, place[seat], first)
-                if hand & hand - 1
-                else hand
-            )
-            led, by = suit[best], seat
+            best = hand
+            if hand & hand - 1:
+                best = lead(hand, hidden[seat] & ~played_cards, place[seat], first)
+            led, by, laid = suit[best], seat, 1
             current_hands[seat] ^= best
             played_cards |= best
             seat = next_seats[seat]
-            laid = 1
         while laid <= follower_count:
             hand = current_hands[seat]
             card = hand & led or hand
             if card & card - 1:
-                card = follow(
-                    hand,
-                    hidden[seat] & ~played_cards,
-                    led,
-                    best,
-                    by == seat ^ 2,
-                    laid == follower_count,
-                )
+                unseen, is_last = hidden[seat] & ~played_cards, laid == follower_count
+                card = follow(hand, unseen, led, best, by == seat ^ 2, is_last)
             if card > best and card & (led | trumps):
                 best, by = card, seat
             current_hands[seat] ^= card
             played_cards |= card
             seat = next_seats[seat]
             laid += 1
-        if on_caller_side[by]:
-            tricks_won += 1
-        else:
-            tricks_lost += 1
+        tricks_won += on_caller_side[by]
+        tricks_lost += not on_caller_side[by]
         seat, laid, first = by, 0, False

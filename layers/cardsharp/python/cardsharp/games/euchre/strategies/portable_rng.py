@@ -1,8 +1,8 @@
 """Random numbers that are the same on every machine and in every language.
 
-Python's generator would do, but a compiled solver for research has to produce the same numbers.
-So this is one of the simplest that are good enough: a 64-bit linear congruential generator with
-Knuth's constants, of which only the high bits are used.
+Python's own generator would do, but a compiled solver for research has to produce the same numbers.
+So this is one of the simplest generators that are good enough: a 64-bit linear congruential
+generator with Knuth's constants, of which only the high bits are used.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ _ALL = (1 << 64) - 1
 
 
 def mix_seed(numbers: Iterable[int]) -> int:
-    """Mix numbers into a 64-bit seed; any change alters it completely (SplitMix64 mixer)."""
+    """Return a 64-bit seed mixed from numbers; any change alters it completely (SplitMix64)."""
     seed = 0
     for number in numbers:
         seed = seed + number & _ALL
@@ -26,13 +26,13 @@ def mix_seed(numbers: Iterable[int]) -> int:
 
 
 class PortableRng:
-    """A sequence of random numbers from one seed."""
+    """Random generator whose numbers depend on its seed alone."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed
 
     def shuffle(self, items: list[T]) -> None:
-        """Put the items into a random order."""
+        """Shuffle the items in place."""
         state, remaining = self._state, len(items)
         for spot in range(remaining - 1):
             state = state * _FACTOR + _STEP & _ALL
@@ -42,6 +42,6 @@ class PortableRng:
         self._state = state
 
     def random(self) -> float:
-        """A number from 0 to nearly 1."""
+        """Return a number from 0 to nearly 1."""
         self._state = self._state * _FACTOR + _STEP & _ALL
         return (self._state >> 11) * 2.0**-53

@@ -25,7 +25,7 @@ class RuleBased:
         pass
 
     def decide(self, position: EuchrePosition) -> EuchreDecision:
-        """The answer by rule, and which rule it was."""
+        """Return the answer by the rules, with the rule that it follows from."""
         match position.decision_type:
             case DecisionType.BID:
                 return _bid(position)
@@ -61,7 +61,7 @@ def _discard(position: EuchrePosition) -> EuchreDecision:
     return EuchreDecision(Discard(cards.number[card]), "The card that is missed least.")
 
 
-# --- card play, as `thumb` has it; what is said here is why ------------------------------------
+# --- card play by `card_play_rules`; these functions add the reason -----------------------------
 
 
 def _play(position: EuchrePosition) -> EuchreDecision:
@@ -88,7 +88,8 @@ def _lead(
     first, lead = not position.public_state.tricks, lead_rule(call.suit)
     card = lead(hand, hidden, place, first)
     if card & bits.trumps:
-        # The lowest bit is no trump: so it leads trumps also where it need not.
+        # With a side card added (the lowest bit), the rule still leads trumps: it wants to draw
+        # them.
         draws = lead(hand | 1, hidden, place, first) == card
         return card, "Draws trumps." if draws else "Only trumps are left."
     higher = hidden & bits.suit[card] & -(card << 1)

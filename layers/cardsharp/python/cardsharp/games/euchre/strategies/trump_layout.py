@@ -1,6 +1,6 @@
-"""Cards as bits, laid out for one trump suit, which makes thousands of deals a second possible.
+"""Cards as bits, laid out for one trump suit, for thousands of simulated deals a second.
 
-The 24 cards are ordered by suit, with trumps at the top and higher cards on higher bits. So the
+The 24 cards are ordered by suit, with trumps at the top, and higher cards on higher bits. So the
 winner of a trick is the greatest of a few integers.
 """
 
@@ -20,11 +20,12 @@ from cardsharp.games.euchre.cards import (
 )
 
 CardMask = int  # a set of cards of one layout
-_CACHE_SIZE = 200_000  # remembered answers, some 40 MB
+_CACHE_SIZE = 200_000  # cached results, some 40 MB
 _TRUMP_WORTH = {17: 1000, 16: 900, 15: 750, 14: 600, 13: 500, 11: 450, 10: 400}
-"""Thousandths of a trick to expect of a trump by its `strength`, right bower to nine."""
+"""Value of a trump in thousandths of a trick, by its `strength`: right bower to nine."""
 
-_LENGTH = (0, 0, 0, 150, 450, 900)  # what a number of trumps adds beyond each card's own worth
+# extra value of a number of trumps, beyond the values of the cards
+_LENGTH = (0, 0, 0, 150, 450, 900)
 _BARE_ACE, _GUARDED_ACE = 600, 450
 _KING = 120
 _VOID = 250
@@ -33,10 +34,10 @@ _VOID = 250
 class TrumpLayout:
     """Layout of the cards for one trump suit, and the value of hands with it.
 
-    `card` lists the cards from the lowest bit up, `bit` is the reverse. `suit` maps a bit to
-    its whole suit, `sides` are the three other suits. `moves` are the distinct cards, high ones
-    first: the first of each of the `equivalent_groups` of legal and present cards. `spare` is
-    the best discard of a hand.
+    `card` lists the cards from the lowest bit up, and `bit` maps them back. `suit` maps a bit to
+    the mask of its suit; `sides` are the masks of the three other suits. `moves` returns the
+    distinct cards, high ones first: the first of each of the `equivalent_groups` of legal and
+    present cards. `spare` returns the best discard of a hand.
     """
 
     def __init__(self, trump: Suit) -> None:
@@ -81,7 +82,7 @@ class TrumpLayout:
         }
 
     def mask(self, cards: Iterable[Card]) -> CardMask:
-        """The cards as a set."""
+        """Return the cards as a set."""
         return sum(self.bit[card] for card in cards)
 
     def from_card_set(self, cards: int) -> CardMask:
@@ -90,9 +91,10 @@ class TrumpLayout:
         return low[cards & 255] | middle[cards >> 8 & 255] | high[cards >> 16]
 
     def equivalent_groups(self, legal: CardMask, present: CardMask) -> list[tuple[CardMask, ...]]:
-        """Group the legal cards into neighbours, high ones first in each group and among them.
+        """Return the legal cards in groups of neighbours, the highest first.
 
-        Cards are neighbours if no `present` card (in a hand or in the trick) lies between them.
+        Cards are neighbours if no `present` card (in a hand or in the trick) is between them.
+        Neighbours win the same tricks, so a search needs only one of each group.
         """
         groups = []
         while legal:
@@ -111,7 +113,7 @@ class TrumpLayout:
         return groups
 
     def hand_value(self, hand: CardMask) -> int:
-        """Thousandths of tricks that a caller may expect of five cards with these trumps."""
+        """Return the tricks, in thousandths, that a caller may expect of five cards."""
         worth, sides = self._trump_worth[hand >> self._shift]
         first, two, three = self.sides
         return worth + sides[hand & first] + sides[hand & two] + sides[hand & three]
@@ -171,5 +173,5 @@ def _trump_worth(cards: TrumpLayout) -> list[tuple[int, dict[CardMask, int]]]:
 
 @cache
 def trump_layout(trump: Suit) -> TrumpLayout:
-    """The layout of a trump suit, made once."""
+    """Return the layout of a trump suit, which is built once."""
     return TrumpLayout(trump)

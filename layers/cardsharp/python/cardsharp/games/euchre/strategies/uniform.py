@@ -1,4 +1,4 @@
-"""`random`: any legal answer, each as likely as the others."""
+"""`random`: any legal answer, all equally likely."""
 
 from random import Random
 
@@ -13,11 +13,11 @@ from cardsharp.games.euchre.strategies import (
 
 @strategy("random")
 class EuchreUniformRandom:
-    """Picks from the choices by a die that the position itself has thrown."""
+    """Picks a legal action at random, with a seed from the position itself."""
 
     def __init__(self, _: ElapsedSeconds = frozen_stopwatch) -> None:
         pass
 
     def decide(self, position: EuchrePosition) -> EuchreDecision:
-        """One of the choices."""
+        """Return a random legal action."""
         return EuchreDecision(Random(position.seed).choice(position.legal_actions), "Chance.")

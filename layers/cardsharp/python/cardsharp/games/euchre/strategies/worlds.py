@@ -1,9 +1,9 @@
 """Worlds of a position: possible layouts of the cards that a seat cannot see.
 
-They are sampled from the layouts that agree with all cards played and all revealed voids. They
-are then resampled by the likelihood of the other seats' bids and plays. Sets of cards have a
-bit for each card's number here; only where trumps matter do they use a `trump_layout`. The
-value of a contract in a world is its points if everybody plays on by the rules.
+They are sampled from the layouts that agree with all cards played and all revealed voids. They are
+then resampled by the likelihood of the other seats' bids and plays. Sets of cards have a bit for
+each card's number here; only where trumps matter do they use a `trump_layout`. The value of a
+contract in a world is its points if everybody plays on by the rules.
 """
 
 from collections import Counter
@@ -27,15 +27,19 @@ from cardsharp.games.euchre.strategies.playout import (
 from cardsharp.games.euchre.strategies.portable_rng import PortableRng
 from cardsharp.games.euchre.strategies.trump_layout import CardMask, trump_layout
 
-DRAWS_PER_SAMPLE = 3  # layouts drawn for each that is kept
-SURPRISE_LIKELIHOOD = 0.1  # how much less likely a layout is for each card played against the rules
+DRAWS_PER_SAMPLE = 3  # sampled layouts for each world that is used
+# factor of a layout's likelihood for each card that was played against the rules
+SURPRISE_LIKELIHOOD = 0.1
 _SURPRISES = tuple(accumulate([SURPRISE_LIKELIHOOD] * 20, mul, initial=1.0))
 
 _TRIES = 40
 
 
 class EuchreWorld(NamedTuple):
-    """One layout: the current and the dealt hand of each seat; the deciding seat's are real."""
+    """Possible layout: the current and the dealt hand of each seat.
+
+    The deciding seat's are real.
+    """
 
     hands: tuple[int, ...]
     dealt_hands: tuple[int, ...]
@@ -53,7 +57,7 @@ class EuchreWorld(NamedTuple):
 
 
 class WorldSampler:
-    """Draws layouts for one position, batch after batch."""
+    """Sampler of layouts for one position, in batches."""
 
     def __init__(self, position: EuchrePosition, rng: PortableRng) -> None:
         self._view, self._dice = position, rng
@@ -72,7 +76,7 @@ class WorldSampler:
             card_mask([card for card in DECK if suit_of(card, table.trump) in voids])
             for voids in table.revealed_voids
         ]
-        # Whoever has shown most voids chooses first, or there may be nothing left for it.
+        # The seat with the most voids draws first. Otherwise the remaining cards may not fit it.
         self._order = sorted(
             (seat for seat in SEATS if seat != position.seat),
             key=lambda seat: -self._voids[seat].bit_count(),
@@ -90,13 +94,15 @@ class WorldSampler:
             tries = (self._try() for _ in range(_TRIES))
             world = next((candidate for candidate in tries if candidate is not None), None)
             if world is None:
-                break  # what was not found in many tries will not be found in many more
+                break  # a layout that many tries did not find is most likely impossible
             worlds.append(world)
         if not worlds:
             return []
         weights = [self.likelihood(world) for world in worlds]
         return list(self._resampled(worlds, weights, count).items())
 
+    # Only other seats count: the deciding seat's own bids are the same in every world. The plays
+    # count by how many contradict the rules, because players often have reasons of their own.
     def likelihood(self, world: EuchreWorld) -> float:
         """Return the likelihood of the other seats' bids and plays with these cards."""
         position, likely = self._view, 1.0
@@ -137,9 +143,10 @@ class WorldSampler:
         return EuchreWorld(tuple(hands), tuple(dealt_hands))
 
     def _take(self, pool: list[int], seat: int, count: int, *, spare: bool) -> int | None:
-        """Take the first cards that the seat may have been dealt out of the pool.
+        """Remove from the pool the first cards that the seat may have been dealt, and return them.
 
-        A dealer who picked up may have discarded one card of a suit that it has shown void.
+        With `spare`, the seat is a dealer who picked up and may have discarded one card of a void
+        suit. Returns None if there are not enough such cards.
         """
         void = self._voids[seat]
         if not void or not count:
@@ -147,7 +154,7 @@ class WorldSampler:
             del pool[:count]
             return taken_cards
         if void & self._turn and not self._played[seat] & self._turn:
-            spare = False  # the turn card itself was laid aside
+            spare = False  # the turn card itself was discarded
         cards = []
         for card in pool:
             if not card & void or spare:
@@ -170,7 +177,7 @@ class WorldSampler:
 
 
 class _Played(NamedTuple):
-    """A card that somebody else has played, with all that the seat has played since then."""
+    """Card that another seat played, with all cards that the seat has played since then."""
 
     stage: TrickState
     card: CardMask
@@ -178,7 +185,7 @@ class _Played(NamedTuple):
 
 
 class _PlayHistory:
-    """Plays of the other seats, to be checked against a world."""
+    """Plays of the other seats, which are compared with a world."""
 
     def __init__(self, position: EuchrePosition, call: TrumpCall) -> None:
         table = position.public_state
@@ -194,7 +201,7 @@ class _PlayHistory:
         ]
 
     def surprises(self, world: EuchreWorld) -> int:
-        """Return the number of plays that contradict the rules, with the cards of that world."""
+        """Return the number of plays that contradict the rules, given the cards of that world."""
         hands = [self._cards.from_card_set(hand) for hand in world.hands]
         hidden = world.cards_not_dealt(self._call, self._turn_card)
         count = 0
@@ -234,7 +241,10 @@ def call_value(
     lone_defender: int | None = None,
     discard: Card | None = None,
 ) -> int:
-    """Return the points of seats 0 and 2 less the others'; a dealer discards by rule by default."""
+    """Return the points of seats 0 and 2 less the others' if everybody plays on by the rules.
+
+    Without `discard`, a dealer who picks up discards by the rules.
+    """
     table, cards = play_order(trump_call, lone_defender), trump_layout(trump_call.suit)
     hands = [cards.from_card_set(dealt_cards) for dealt_cards in world.dealt_hands]
     if trump_call.is_order_up:
@@ -246,7 +256,7 @@ def call_value(
 
 
 def pass_value(world: EuchreWorld, turn_card: Card, bid_index: int) -> int:
-    """Return the value if this bid is a pass and all others go on by the rules."""
+    """Return the value of a pass, after which all others bid and play by the rules."""
     for later in range(bid_index + 1, MAX_BIDS):
         bid = value_hand(world.dealt_hands[later % 4], later, turn_card).bid
         if bid.suit is not None:

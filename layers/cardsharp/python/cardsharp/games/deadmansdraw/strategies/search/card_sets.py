@@ -1,4 +1,4 @@
-"""Cards as integers, and sets of cards as bit sets: the data that the search works on."""
+"""Cards as integers, and sets of cards as bit sets: the data of the search."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -11,26 +11,24 @@ NO_CARD = -1
 ANCHOR, HOOK, CANNON, KEY, CHEST, MAP, ORACLE, SWORD, KRAKEN, MERMAID = range(SUITS)
 
 CARD_NUMBER: dict[Card, int] = {card: number for number, card in enumerate(SERVER_DECK)}
-"""A card's number is 6 times its suit's place in the server's order, plus its rank."""
+"""Number of each card: 6 times the suit's place in the server's order, plus its rank."""
 
 SUIT_OF: tuple[int, ...] = tuple(number // RANKS for number in range(len(SERVER_DECK)))
 SUIT_BITS: tuple[int, ...] = tuple(0x3F << RANKS * suit for suit in range(SUITS))
 SUIT_SHIFTS: tuple[tuple[int, int], ...] = tuple((suit, RANKS * suit) for suit in range(SUITS))
-"""Every suit with the place of its lowest bit."""
+"""Each suit with the place of its lowest bit."""
 
 CARD_BITS: tuple[tuple[int, ...], ...] = tuple(
     tuple(rank for rank in range(RANKS) if mask >> rank & 1) for mask in range(1 << RANKS)
 )
-"""The ranks in each set of a suit's cards, ascending."""
+"""Ranks in each set of a suit's cards, ascending."""
 
 MIDDLE_CARD: tuple[int, ...] = tuple(
     ranks[len(ranks) // 2] if ranks else NO_CARD for ranks in CARD_BITS
 )
-"""The rank that stands for each set of a suit's cards: the middle one, the upper of two."""
+"""Rank that represents each set of a suit's cards: the middle one, of two the upper one."""
 
-SUITS_WITHOUT_EFFECT = frozenset(
-    {ANCHOR, KEY, CHEST, MERMAID}
-)  # they do nothing when they come to lie
+SUITS_WITHOUT_EFFECT = frozenset({ANCHOR, KEY, CHEST, MERMAID})  # no effect when placed
 _CACHE_SIZE = 1 << 14
 
 TREASURE_BITS = tuple(SUIT_BITS[SUIT_ORDER.index(suit)] for suit in (Suit.CHEST, Suit.KEY))
@@ -45,7 +43,7 @@ def card_set(cards: Iterable[Card]) -> int:
 
 
 def cards_in(cards: int) -> list[int]:
-    """The numbers of the cards in a set, ascending."""
+    """Return the numbers of the cards in a set, ascending."""
     numbers = []
     while cards:
         lowest = cards & -cards
@@ -56,7 +54,7 @@ def cards_in(cards: int) -> list[int]:
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def top_cards(bank: int) -> tuple[int, ...]:
-    """The highest card of each suit, ascending."""
+    """Return the highest card of each suit, ascending."""
     return tuple(
         shift + (bank >> shift & 0x3F).bit_length() - 1
         for _, shift in SUIT_SHIFTS
@@ -66,13 +64,13 @@ def top_cards(bank: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def bank_points(bank: int) -> int:
-    """The points of a bank: the values of its tops."""
+    """Return the points of a bank: the values of its tops."""
     return sum(SERVER_DECK[card].value for card in top_cards(bank))
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def suits_of(cards: int) -> int:
-    """All cards of the suits of `cards`."""
+    """Return all cards of the suits of `cards`."""
     return sum(SUIT_BITS[SUIT_OF[card]] for card in top_cards(cards))
 
 
@@ -87,13 +85,13 @@ def holds_treasure(cards: int) -> bool:
 
 
 class SplitMix64:
-    """SplitMix64: the seeded picks of a simulated bonus, the same on any machine."""
+    """Random generator SplitMix64, which picks the same simulated bonus on any machine."""
 
     def __init__(self, state: int) -> None:
         self.state = state
 
     def below(self, number: int) -> int:
-        """A number from 0 up to but not including `number`."""
+        """Return a number from 0 up to but not including `number`."""
         self.state = (self.state + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
         mixed = self.state
         mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF

@@ -1,9 +1,9 @@
-"""Search of the last cards to the end of the match: value of each option if both play best.
+"""Endgame solver: value of each option if both players play best to the end of the match.
 
-Nothing is learned here. Two things are approximated, as the exact search would take too long:
-of the cards of a suit that a Map may offer, one represents all that gain something; and only a
-sample of the possible bonuses is tried. Twin:
-`cardsharp_tools/research/deadmansdraw/native/exact.c`, which can do without either.
+Nothing is learned here. Two approximations are made, because the exact search would take too long.
+Of the cards of a suit that a Map may offer, one represents all that gain something. And only a
+sample of the possible bonuses is tried. The compiled twin
+`cardsharp_tools/research/deadmansdraw/native/exact.c` can search without either.
 """
 
 from collections.abc import Iterable, Iterator
@@ -37,25 +37,25 @@ from cardsharp.games.deadmansdraw.strategies.search.turn_search import (
 )
 from cardsharp.games.deadmansdraw.transitions import KRAKEN_DRAWS
 
-BONUS_SAMPLES = 8  # of a bonus that may turn out in several ways, so many are tried
-_BEGINS, _FREE, _OWED = range(3)  # before a draw: a turn begins; one may stop; a Kraken demands
+BONUS_SAMPLES = 8  # sampled picks of a bonus that can turn out in several ways
+_BEGINS, _FREE, _OWED = range(3)  # moments of a draw: first of a turn, voluntary, or due
 _QUIET = frozenset(
     1 << card
     for card, suit in enumerate(SUIT_OF)
     if suit in SUITS_WITHOUT_EFFECT | {ORACLE, KRAKEN}
 )
-"""Piles of a last card which, drawn, leaves nothing to choose."""
+"""Draw piles of one last card whose draw leaves no choice."""
 
 
 class NodeLimitExceeded(Exception):
-    """The rest of the match takes more than is allowed, or time is short."""
+    """Error: the rest of the match takes more nodes than allowed, or time is short."""
 
 
 class EndgameTurn(NamedTuple):
-    """A turn in progress, as sets of cards, for the player whose turn it is.
+    """Turn in progress, as sets of cards, for the player whose turn it is.
 
-    `anchored` holds the cards before the Anchor, `known_top` the next card if an Oracle has
-    shown it.
+    `anchored` holds the cards before the Anchor, `known_top` the next card if an Oracle has shown
+    it.
     """
 
     own_bank: int
@@ -67,12 +67,15 @@ class EndgameTurn(NamedTuple):
     known_top: int = NO_CARD
 
     def without_pile_card(self, card: int) -> "EndgameTurn":
-        """This turn without a card of the draw pile."""
+        """Return this turn without a card of the draw pile."""
         own_bank, other, pile, discard, area, saved, _ = self
         return EndgameTurn(own_bank, other, pile ^ 1 << card, discard, area, saved)
 
     def with_card(self, card: int) -> "EndgameTurn":
-        """This turn with a card, taken from its place, in the play area."""
+        """Return this turn with a card in the play area.
+
+        The caller has removed it from its place.
+        """
         own_bank, other, pile, discard, area, saved, known_top = self
         if SUIT_OF[card] == ANCHOR:
             saved = area
@@ -80,10 +83,10 @@ class EndgameTurn(NamedTuple):
 
 
 class EndgameSolver:
-    """Search to the end of the match; all values are win probabilities.
+    """Solver that searches to the end of the match; all values are win probabilities.
 
-    It raises `NodeLimitExceeded` once it has met more than `max_nodes` ends of turns, or when
-    it is late.
+    It raises `NodeLimitExceeded` once it has reached more than `max_nodes` ends of turns, or when
+    `is_late` returns True.
     """
 
     def __init__(self, max_nodes: int, is_late: IsLate = never_late) -> None:
@@ -94,11 +97,11 @@ class EndgameSolver:
     # --- the end of a turn -------------------------------------------------------------------
 
     def end_turn(self, turn: EndgameTurn) -> float:
-        """The value of banking the play area now."""
+        """Return the value of banking the play area now."""
         return self._collect(turn, turn.play_area, turn.discard_pile)
 
     def _collect(self, turn: EndgameTurn, gained_cards: int, discard: int) -> float:
-        """Return the value after `got` was banked, with the bonus if it has a Chest and a Key."""
+        """Return the value after banking `gained_cards`, with the bonus of Chest and Key."""
         banked, bonus_count = turn.own_bank | gained_cards, gained_cards.bit_count()
         if not discard or not holds_treasure(gained_cards):
             return self._next_turn(turn, banked, discard)
@@ -112,6 +115,8 @@ class EndgameSolver:
         return total / BONUS_SAMPLES
 
     def _next_turn(self, turn: EndgameTurn, banked: int, discard: int) -> float:
+        # The limit counts ends of turns and not seconds, so that the same position gives the same
+        # decision on every machine. The clock is only a last resort.
         self.ends += 1
         if self.ends > self._max_nodes or self._late():
             raise NodeLimitExceeded
@@ -126,7 +131,7 @@ class EndgameSolver:
     # --- drawing -----------------------------------------------------------------------------
 
     def draw(self, turn: EndgameTurn, kraken_draws: int = 0) -> float:
-        """The mean over the next card; the Kraken demands `owed` more after it."""
+        """Return the mean over the next card, after which `kraken_draws` more are due."""
         if turn.known_top != NO_CARD:
             return self.place(turn.without_pile_card(turn.known_top), turn.known_top, kraken_draws)
         total = 0.0
@@ -135,6 +140,8 @@ class EndgameSolver:
         return total / turn.draw_pile.bit_count()
 
     def _cached_draw_value(self, turn: EndgameTurn, moment: int) -> float:
+        # A draw that leaves no choice is faster to compute than to look up, and it would fill the
+        # cache.
         if turn.draw_pile in _QUIET:
             return self._draw_value(turn, moment)
         value = self._values.get((turn, moment))
@@ -148,8 +155,13 @@ class EndgameSolver:
         return self.draw(turn, max(0, moment - _OWED - 1))
 
     def _stop_or_draw(self, turn: EndgameTurn) -> float:
-        """The better of the two; drawing is looked at until it cannot be the better one."""
+        """Return the better of stopping and drawing.
+
+        Drawing is cut off once it cannot be better.
+        """
         stop, number, total = self.end_turn(turn), turn.draw_pile.bit_count(), 0.0
+        # `leeway` is what drawing may still lose against stopping, if every other card won for
+        # sure. Busting cards come first, because they use it up soonest.
         leeway = number * (1.0 - stop)
         busting = turn.draw_pile & suits_of(turn.play_area)
         for card in (*cards_in(busting), *cards_in(turn.draw_pile & ~busting)):
@@ -169,7 +181,7 @@ class EndgameSolver:
     # --- effects -----------------------------------------------------------------------------
 
     def place(self, turn: EndgameTurn, card: int, kraken_draws: int = 0) -> float:
-        """After `card`, already taken from its place, has come to the play area."""
+        """Return the value after a card, removed from its place by the caller, was placed."""
         suit = SUIT_OF[card]
         if turn.play_area & SUIT_BITS[suit]:
             thrown = turn.play_area & ~turn.anchored | 1 << card
@@ -195,26 +207,26 @@ class EndgameSolver:
         return None
 
     def take_oracle_card(self, turn: EndgameTurn, card: int, kraken_draws: int) -> float:
-        """The value of taking the card that an Oracle has shown."""
+        """Return the value of taking the card that an Oracle has shown."""
         return self.place(turn.without_pile_card(card), card, max(0, kraken_draws - 1))
 
     def hook(self, turn: EndgameTurn, card: int) -> float:
-        """The value of answering a Hook with `card`."""
+        """Return the value of answering a Hook with `card`."""
         return self.place(turn._replace(own_bank=turn.own_bank ^ 1 << card), card)
 
     def sword(self, turn: EndgameTurn, card: int) -> float:
-        """The value of answering a Sword with `card`."""
+        """Return the value of answering a Sword with `card`."""
         return self.place(turn._replace(opponent_bank=turn.opponent_bank ^ 1 << card), card)
 
     def cannon(self, turn: EndgameTurn, card: int, kraken_draws: int) -> float:
-        """The value of answering a Cannon with `card`."""
+        """Return the value of answering a Cannon with `card`."""
         shot = turn._replace(
             opponent_bank=turn.opponent_bank ^ 1 << card, discard_pile=turn.discard_pile | 1 << card
         )
         return self._continuation_value(shot, kraken_draws)
 
     def map(self, turn: EndgameTurn, card: int) -> float:
-        """The value of taking `card` out of the discard pile for a Map."""
+        """Return the value of taking `card` out of the discard pile for a Map."""
         return self.place(turn._replace(discard_pile=turn.discard_pile ^ 1 << card), card)
 
     def _map_to_come(self, turn: EndgameTurn) -> float:
@@ -234,7 +246,7 @@ class EndgameSolver:
 
 
 def _best(values: Iterable[float]) -> float:
-    """The greatest; none is looked at after one that wins for sure."""
+    """Return the greatest value; stop at one that wins for sure."""
     best = 0.0
     for value in values:
         best = max(best, value)

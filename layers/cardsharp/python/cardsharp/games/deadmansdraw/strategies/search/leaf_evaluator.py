@@ -34,13 +34,13 @@ _SIZES, _HOPES = PART_SIZES["size"], PART_SIZES["hope"]
 
 @dataclass(frozen=True, slots=True)
 class SearchLimits:
-    """Limits of a search; all are counts, so that a machine's speed does not change the result.
+    """Limits of a search. All are counts, so that the speed of a machine does not change a result.
 
-    `max_depth` limits the nesting of effects that are searched. Down to the level
-    `max_second_draws` a second draw is searched; below it the learned value is used. `samples`
-    is the number of sampled bonus picks at the leaves, `root_samples` that for stopping at
-    once. With at most `endgame_cards` cards in the draw pile the match is searched to its end,
-    unless that takes more than `max_leaves` ends of turns.
+    `max_depth` limits how deeply effects may be nested in the search. Down to the level
+    `max_second_draws` a second draw is searched; below it the learned value is used. `samples` is
+    the number of sampled bonus picks at the leaves, `root_samples` that for stopping at once. With
+    at most `endgame_cards` cards in the draw pile the match is searched to its end, unless that
+    takes more than `max_leaves` ends of turns.
     """
 
     max_depth: int = 2
@@ -51,18 +51,20 @@ class SearchLimits:
     max_leaves: int = 15_000
 
 
-SHORT_LIMITS = SearchLimits(
-    max_depth=1, max_second_draws=-1, endgame_cards=0
-)  # for who weighs many decisions
+SHORT_LIMITS = SearchLimits(max_depth=1, max_second_draws=-1, endgame_cards=0)
+"""Limits for a search that evaluates many decisions."""
 
 
 def never_late() -> bool:
-    """There is time enough."""
+    """Return False: the time is not limited."""
     return False
 
 
 class LeafValue(NamedTuple):
-    """Value at the end of a turn: win probability of its player, log-odds and sums of the next."""
+    """Value at the end of a turn: win probability of its player.
+
+    Log-odds and sums of the next one.
+    """
 
     win_probability: float
     log_odds: int
@@ -70,7 +72,7 @@ class LeafValue(NamedTuple):
 
 
 def keys_with_cards(keys: list[int], cards: list[int]) -> list[int]:
-    """The keys of a turn's end once `cards` of the discard pile were banked too."""
+    """Return the suits' keys at the end of a turn that has also banked `cards` as a bonus."""
     keys = keys.copy()
     for card in cards:
         keys[SUIT_OF[card]] += OTHER * PLACE_DIGIT[card % RANKS]
@@ -78,7 +80,7 @@ def keys_with_cards(keys: list[int], cards: list[int]) -> list[int]:
 
 
 class LeafEvaluator:
-    """Values by the learned numbers of a model; `nodes` are the ends valued so far."""
+    """Evaluator with the weights of a model; `nodes` counts the evaluated ends of turns."""
 
     def __init__(self, model: ValueModel, limits: SearchLimits | None = None) -> None:
         self.model, self.network = model, model.network
@@ -88,11 +90,11 @@ class LeafEvaluator:
     # --- the end of a turn -------------------------------------------------------------------
 
     def value_of_stopping(self, turn: SimulatedTurn, samples: int = 0) -> float:
-        """The value of banking the play area now."""
+        """Return the value of banking the play area now."""
         return self._stopped(turn, samples or self.limits.samples).win_probability
 
     def value_of_bust(self, turn: SimulatedTurn, card: int) -> float:
-        """The value after `card`, already taken from its place, has busted the turn."""
+        """Return the value after `card`, already taken from its place, has busted the turn."""
         if not holds_treasure(turn.saved):
             return self._worth(turn, turn.bust).win_probability
         thrown = turn.area & ~turn.saved | 1 << card
@@ -104,7 +106,7 @@ class LeafEvaluator:
         return self.value_of_bust(turn.without_pile_card(card), card)
 
     def value_of_end(self, turn: SimulatedTurn, keys: list[int]) -> float:
-        """The value of a turn that has ended with these keys."""
+        """Return the value of a turn that has ended with these keys."""
         return self._worth(turn, keys).win_probability
 
     def _stopped(self, turn: SimulatedTurn, samples: int) -> LeafValue:
@@ -143,6 +145,8 @@ class LeafEvaluator:
         """Return the mean over sampled picks of `bonus_count` cards; exact without a choice."""
         if len(discard) <= bonus_count:
             return self._worth(turn, keys_with_cards(keys, discard))
+        # The seed depends on the cards only. So all branches of a search sample the same picks,
+        # which makes their comparison fair, and the compiled twin finds the same ones.
         dice = SplitMix64(sum(1 << card for card in discard) + bonus_count)
         chance, log_odds = 0.0, 0
         for _ in range(samples):
@@ -152,12 +156,14 @@ class LeafEvaluator:
             log_odds += worth.log_odds
         return LeafValue(chance / samples, _quotient(log_odds, samples), worth.sums)
 
-    # --- drawing on, as it is learned --------------------------------------------------------
+    # --- learned value of drawing on ---------------------------------------------------------
 
     def continuation_values(self, turn: SimulatedTurn) -> tuple[float, float]:
         """Return the learned values of drawing on and of stopping; the pile must not be empty."""
         stopped = self._stopped(turn, self.limits.samples)
         busting = turn.pile & turn.barred
+        # One busting card represents all of them: each bust loses the same cards. Only the safe
+        # draws use the learned value.
         risk = busting.bit_count() / turn.pile_count
         lowest = (busting & -busting).bit_length() - 1
         bust = self.value_of_busting_draw(turn, lowest) if busting else 0.0
@@ -185,12 +191,12 @@ class LeafEvaluator:
 
 
 def sample_to_front(rng: SplitMix64, cards: list[int], count: int) -> None:
-    """Move `wanted` cards, picked by chance, to the front of `cards`."""
+    """Move `count` random cards to the front of `cards`."""
     for i in range(count):
         at = i + rng.below(len(cards) - i)
         cards[i], cards[at] = cards[at], cards[i]
 
 
 def _quotient(number: int, by: int) -> int:
-    """`number` divided by `by`, rounded towards 0 as in C."""
+    """Return `number` divided by `by`, rounded towards 0 as in C."""
     return number // by if number >= 0 else -(-number // by)

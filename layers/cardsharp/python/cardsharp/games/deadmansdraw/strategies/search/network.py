@@ -1,10 +1,10 @@
 """Small network beside a value model, for relations between suits that its tables cannot hold.
 
-Its output is added to V when a turn begins, and to D when one continues. All hidden units share
-one integer, each in a lane of its own, so a row is added by one addition. The dot product with
-the output weights is the middle lane of one multiplication, or of two by halves, which are
-faster. Weights are integers, so that sums are equal on every machine. Twin:
-`cardsharp_tools/research/deadmansdraw/native/network.c`, which also learns them.
+Its output is added to V when a turn begins, and to D when one continues. All hidden units share one
+large integer, each in its own lane of bits, so one addition adds a row of weights to all of them.
+The dot product with the output weights is the middle lane of a multiplication; two multiplications
+of halves are faster than one. Weights are integers, so that sums are equal on every machine. The
+compiled twin `cardsharp_tools/research/deadmansdraw/native/network.c` also learns them.
 """
 
 from array import array
@@ -26,15 +26,18 @@ from cardsharp.games.deadmansdraw.strategies.search.weight_layout import (
 )
 
 HIDDEN_UNITS = 32
-OUTPUT_COUNT = 2  # a turn that begins, and one that goes on
+OUTPUT_COUNT = 2  # the turn begins, or it continues
 ROWS_PER_SUIT = RANKS * 3 + 6 * TOP_VALUES
-"""Of a suit: its cards by place; tops of both banks, how many are unseen and how many gone, how
-much the best unseen one would bring either."""
+"""Rows of one suit.
+
+They are its cards by place, the tops of both banks, the numbers of unseen and of discarded cards,
+and what the best unseen card would bring to either bank.
+"""
 ODDS_SHIFT = 17  # a step of log-odds is a sixteenth
 
 
 class WeightField(NamedTuple):
-    """Rows of weights of one kind; 1.0 is 2 to the power `fraction_bits`."""
+    """Rows of weights of one kind; the weight 1.0 is 2 to the power `fraction_bits`."""
 
     rows: int
     fraction_bits: int
@@ -44,15 +47,15 @@ FIELDS = {
     "suit": WeightField(2 * SUITS * ROWS_PER_SUIT, 12),
     "known": WeightField(SUITS * RANKS, 12),
     "left": WeightField(CARD_COUNTS, 12),
-    "lead": WeightField(1, 8),  # by 16 points
-    "odds": WeightField(1, 7),  # by 32 steps
+    "lead": WeightField(1, 8),  # in steps of 16 points
+    "odds": WeightField(1, 7),  # in 32 steps
     "out": WeightField(len(KNOTS), 10),
 }
-"""A part of a network in its order, as in network.h."""
+"""Fields of one part of a network, in the order of network.h."""
 WEIGHT_COUNT = OUTPUT_COUNT * HIDDEN_UNITS * sum(field.rows for field in FIELDS.values())
 
 LANE, SIGN = 42, 20
-"""Bits of a lane, and the bit that says that a hidden sum, moved up by it, is above 0."""
+"""Bits of a lane, and the bit that says that a hidden sum, shifted up by it, is above 0."""
 _ONES = sum(1 << LANE * unit for unit in range(HIDDEN_UNITS))
 _UP = _ONES << SIGN
 _HALFWAY = LANE * HIDDEN_UNITS // 2
@@ -60,9 +63,9 @@ _FIRST = (1 << _HALFWAY) - 1
 _MIDDLE = _HALFWAY - LANE
 _MASK, _SIGN_OF_LANE = (1 << LANE) - 1, 1 << LANE - 1
 _SIGNS = (_ONES & _FIRST) * _SIGN_OF_LANE
-_UNIT = 6  # bits from a sum of products, 12 and 10 and those of 32 parts, to `ONE`
+_UNIT = 6  # shift of a sum of products (12 + 10 + 5 bits) to `FIXED_POINT_ONE` (21 bits)
 
-MAX_CACHED = 16384  # suits' sums that are remembered of each part; about 5 MB
+MAX_CACHED = 16384  # cached sums of each part; about 5 MB
 
 
 class ValueNetwork:
@@ -80,7 +83,7 @@ class ValueNetwork:
 
 
 def weight_rows(numbers: "array[int]", part: int) -> dict[str, list[Sequence[int]]]:
-    """The rows of weights of a part, by field."""
+    """Return the rows of weights of a part, by field."""
     rows, start = dict[str, list[Sequence[int]]](), part * (WEIGHT_COUNT // OUTPUT_COUNT)
     for name, field in FIELDS.items():
         ends = range(start, start + field.rows * HIDDEN_UNITS, HIDDEN_UNITS)
@@ -92,7 +95,7 @@ def weight_rows(numbers: "array[int]", part: int) -> dict[str, list[Sequence[int
 class OutputLayer:
     """Correction to the log-odds of turns that begin, or of those that continue.
 
-    `apart`: suits that lie in the play area have rows of their own.
+    With `apart`, suits that lie in the play area have rows of their own.
     """
 
     def __init__(self, rows: dict[str, list[Sequence[int]]], *, apart: bool) -> None:
@@ -114,6 +117,8 @@ class OutputLayer:
         hidden += lead * self._lead + (log_odds >> ODDS_SHIFT) * self._odds
         if next_card >= 0:
             hidden += self._by_next_card[next_card]
+        # ReLU of all 32 units at once: `above` has a bit for each lane whose sum is positive. The
+        # next line turns it into a mask of that lane's bits, which sets negative sums to 0.
         above = hidden >> SIGN & _ONES
         hidden &= (above << SIGN) - above
         first, last = self._out[pile_count]
@@ -122,7 +127,7 @@ class OutputLayer:
 
 
 class SuitActivations(dict[int, int]):
-    """Sum of the rows of each suit's key; the cache is cleared at `MAX_CACHED` entries."""
+    """Sums of the rows of each suit's key; the cache is cleared at `MAX_CACHED` entries."""
 
     def __init__(self, rows: list[int], *, apart: bool) -> None:
         self._rows, self._apart = rows, apart
@@ -139,7 +144,7 @@ class SuitActivations(dict[int, int]):
 
 
 def _between(knots: list[Sequence[int]], pile_count: int) -> tuple[int, int]:
-    """The weights of the output in 32nds, by halves, the last unit of each first."""
+    """Return the output weights in 32nds, in two halves; the units of each half are reversed."""
     knot, share = knot_at(pile_count)
     pairs = zip(knots[knot], knots[knot + 1], strict=True)
     out = [low * (KNOT_STEPS - share) + high * share for low, high in pairs]
@@ -148,7 +153,7 @@ def _between(knots: list[Sequence[int]], pile_count: int) -> tuple[int, int]:
 
 
 def active_rows(places: int) -> Iterator[int]:
-    """The rows that a suit with its cards in these places adds up."""
+    """Yield the rows that are active for a suit whose cards are in these places."""
     tops, numbers = [0, 0, 0, 0], [0, 0, 0, 0]
     for rank in range(RANKS):
         place = places >> 2 * rank & 3

@@ -1,4 +1,4 @@
-"""A simulated turn: the places of the cards, and the tables after banking or busting."""
+"""Simulated turn: the places of the cards, and the table after banking or busting."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from cardsharp.games.deadmansdraw.strategies.search.weight_layout import (
 
 
 class TableSets(NamedTuple):
-    """A table as sets of cards, for the player whose turn it is; no card is in two of them."""
+    """Table as sets of cards, for the player whose turn it is; no card is in two of them."""
 
     own_bank: int
     opponent_bank: int
@@ -32,10 +32,10 @@ class TableSets(NamedTuple):
 
 
 class SimulatedTurn:
-    """A simulated turn.
+    """Simulated turn.
 
-    `stop` and `bust` are the suits' keys as the next player, the mover, would find them if the
-    turn were banked or busted now; `barred` are all cards of the suits in the play area.
+    `stop` and `bust` are the suits' keys as the next player, the mover, would find them if the turn
+    were banked or busted now. `barred` are all cards of the suits in the play area.
     """
 
     __slots__ = (
@@ -73,7 +73,7 @@ class SimulatedTurn:
             self.place_card(card)
 
     def copy(self) -> "SimulatedTurn":
-        """A turn that can be changed apart from this one."""
+        """Return an independent copy of this turn."""
         new = SimulatedTurn.__new__(SimulatedTurn)
         new.own_bank, new.opponent_bank, new.pile, new.discard = (
             self.own_bank,
@@ -88,7 +88,7 @@ class SimulatedTurn:
         return new
 
     def place_card(self, card: int) -> None:
-        """Put a card that was taken from its place into the play area.
+        """Put a card, which the caller has removed from its place, into the play area.
 
         The first Anchor saves the cards before it.
         """
@@ -106,7 +106,7 @@ class SimulatedTurn:
         self.stop[suit] += key
 
     def without_pile_card(self, card: int) -> "SimulatedTurn":
-        """This turn without a card of the draw pile."""
+        """Return this turn without a card of the draw pile."""
         new = self._without(card, PILE)
         new.pile ^= 1 << card
         new.pile_count -= 1
@@ -120,13 +120,13 @@ class SimulatedTurn:
         return new
 
     def without_opponent_card(self, card: int) -> "SimulatedTurn":
-        """This turn without a card of the opponent's bank."""
+        """Return this turn without a card of the opponent's bank."""
         new = self._without(card, MOVER)
         new.opponent_bank ^= 1 << card
         return new
 
     def without_discard_card(self, card: int) -> "SimulatedTurn":
-        """This turn without a card of the discard pile."""
+        """Return this turn without a card of the discard pile."""
         new = self.copy()
         new.discard ^= 1 << card
         return new

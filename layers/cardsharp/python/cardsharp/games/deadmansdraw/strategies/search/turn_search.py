@@ -1,9 +1,10 @@
 """Search within a turn: win probability of its player, over the exact unseen cards.
 
-Each possible next card is searched; later draws are searched with one representative card a
-suit. Answers to effects are the best ones; nested effects are searched to the depth
-`max_depth`. If no effect is pending, the value is the better of stopping and of the learned
-value of drawing on. Twin: `cardsharp_tools/research/deadmansdraw/native/search.c`.
+It is an expectimax search. Each possible next card is searched; later draws are searched with one
+representative card for each suit. Answers to effects are the best ones; nested effects are searched
+to the depth `max_depth`. If no effect is pending, the value is the better of stopping and of the
+learned value of drawing on. The compiled twin is
+`cardsharp_tools/research/deadmansdraw/native/search.c`.
 """
 
 from collections.abc import Iterator
@@ -31,12 +32,12 @@ from cardsharp.games.deadmansdraw.transitions import KRAKEN_DRAWS, MAP_OFFER_SIZ
 
 
 class TurnSearch(LeafEvaluator):
-    """A search with the learned numbers of a model; all values are chances to win."""
+    """Search with the weights of a model; all values are win probabilities."""
 
     # --- drawing -----------------------------------------------------------------------------
 
     def draw(self, turn: SimulatedTurn, kraken_draws: int = 0, depth: int = 0) -> float:
-        """The mean over the next card; the Kraken demands `owed` more after it."""
+        """Return the mean over the next card, after which `kraken_draws` more are due."""
         if not turn.pile_count:
             return self.value_of_stopping(turn)
         if turn.known_top >= 0:
@@ -45,6 +46,8 @@ class TurnSearch(LeafEvaluator):
             )
         total = 0.0
         pile, barred = turn.pile, turn.barred
+        # Below the root all busting cards share one value, which saves most of the tree. At the
+        # root each suit is exact, because there the choice is made.
         if depth and (busting := pile & barred):
             lowest = (busting & -busting).bit_length() - 1
             total += busting.bit_count() * self.value_of_busting_draw(turn, lowest)
@@ -72,7 +75,7 @@ class TurnSearch(LeafEvaluator):
         return total
 
     def place(self, turn: SimulatedTurn, card: int, kraken_draws: int, level: int) -> float:
-        """After `card`, already taken from its place, has come to the play area of `turn`.
+        """Return the value after `card`, which the caller has removed from its place, was placed.
 
         The turn is changed.
         """
@@ -90,6 +93,8 @@ class TurnSearch(LeafEvaluator):
         """
         if not kraken_draws or not turn.pile_count:
             return self.value_of_continuing(turn, level)
+        # The learned value assumes a draw, so it fits the last due draw exactly. Searching that
+        # draw, too, would multiply the tree by the number of suits.
         if kraken_draws == 1 and level:
             return self.continuation_values(turn)[0]
         return self.draw(turn, kraken_draws - 1, level or 1)
@@ -105,7 +110,7 @@ class TurnSearch(LeafEvaluator):
     # --- effects -----------------------------------------------------------------------------
 
     def _effect(self, turn: SimulatedTurn, suit: int, owed: int, level: int) -> float:
-        """The effect of the card that was laid last, answered in the best way."""
+        """Return the value after the best answer to the effect of the card placed last."""
         if suit == HOOK and turn.own_bank:
             return max(self.hook(turn, card, level) for card in top_cards(turn.own_bank))
         if suit == SWORD and (targets := sword_targets(turn.own_bank, turn.opponent_bank)):
@@ -125,28 +130,30 @@ class TurnSearch(LeafEvaluator):
         return self.value_of_stopping(turn, self.limits.root_samples)
 
     def take_oracle_card(self, turn: SimulatedTurn, card: int, kraken_draws: int) -> float:
-        """The value of taking the card that an Oracle has shown."""
+        """Return the value of taking the card that an Oracle has shown."""
         return self.place(turn.without_pile_card(card), card, max(0, kraken_draws - 1), 0)
 
     def hook(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
-        """The value of answering a Hook with `card`."""
+        """Return the value of answering a Hook with `card`."""
         return self.place(turn.without_bank_card(card), card, 0, level)
 
     def sword(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
-        """The value of answering a Sword with `card`."""
+        """Return the value of answering a Sword with `card`."""
         return self.place(turn.without_opponent_card(card), card, 0, level)
 
     def cannon(self, turn: SimulatedTurn, card: int, kraken_draws: int, level: int = 0) -> float:
-        """The value of answering a Cannon with `card`."""
+        """Return the value of answering a Cannon with `card`."""
         shot = turn.without_opponent_card(card)
         shot.discard |= 1 << card
         return self.value_with_kraken_draws(shot, kraken_draws, level)
 
     def map(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
-        """The value of taking `card` out of the discard pile for a Map."""
+        """Return the value of taking `card` out of the discard pile for a Map."""
         return self.place(turn.without_discard_card(card), card, 0, level)
 
     def _map_to_come(self, turn: SimulatedTurn, level: int) -> float:
+        # Of a Map's three cards the player takes the best. A value for each card of the discard
+        # pile is enough: the offers need not be enumerated.
         values = list[float]()
         for card, number in group_all_suits(
             turn.discard, turn.own_bank, turn.barred, is_fine=level <= 1
@@ -174,8 +181,8 @@ def group_equivalent(
 ) -> list[tuple[int, int]]:
     """Group cards of a suit by equal value: the card that represents each group, and its size.
 
-    Cards below the top of the player's bank bring the bank nothing and form one group. The
-    others are separate if `is_fine` and their suit has no effect, else they form one group.
+    Cards below the top of the player's bank bring the bank nothing and form one group. The others
+    are separate if `is_fine` and their suit has no effect; otherwise they form one group.
     """
     top = (own_bank >> RANKS * suit & 0x3F).bit_length() - 1
     idle = cards & (1 << top) - 1 if top > 0 else 0
@@ -205,7 +212,11 @@ def group_all_suits(
 
 
 def expected_best_of_three(values: list[float]) -> float:
-    """The mean, over all offers of three of the cards behind `values`, of the best of each."""
+    """Return the mean over all offers of three cards of the value of the best one.
+
+    `values` has a value for each card that can be offered. Source: of all offers, `comb(rank, 2)`
+    have the card with this rank as their best.
+    """
     number = len(values)
     offered = min(number, MAP_OFFER_SIZE)
     total = 0.0

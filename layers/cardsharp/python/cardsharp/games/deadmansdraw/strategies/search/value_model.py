@@ -1,10 +1,9 @@
-"""Learned weights, and the integer sums that they are read as.
+"""Learned weights of the value model, and the integer sums in which they are used.
 
-V is the log-odds of the player whose turn begins: a term of each suit, by the places of its
-cards, plus the value of the lead at that size of the draw pile. D is the log-odds that drawing
-on adds to stopping. Weights are integer multiples of 2^-16, so that sums are exact and equal on
-every machine, whatever their order. Twin:
-`cardsharp_tools/research/deadmansdraw/native/model.c`.
+V is the log-odds of the player whose turn begins: a term for each suit by the places of its cards,
+plus the value of the lead at that size of the draw pile. D is the log-odds that drawing on adds to
+stopping. Weights are integer multiples of 2^-16, so that sums are exact and equal on every machine,
+in any order. The compiled twin is `cardsharp_tools/research/deadmansdraw/native/model.c`.
 """
 
 from array import array
@@ -27,7 +26,7 @@ from cardsharp.games.deadmansdraw.strategies.search.weight_layout import (
     knot_at,
 )
 
-MAX_LEAD = 30  # points; a greater lead counts as so much
+MAX_LEAD = 30  # points; a greater lead counts as this
 
 PART_SIZES: dict[str, int] = {
     "table": len(KNOTS) * SUITS * TOP_VALUES**3,
@@ -44,21 +43,21 @@ PART_SIZES: dict[str, int] = {
     "risk": 17,
     "hope": 12,
 }
-"""The parts of a model in their order, as in model.h, and how many numbers each has."""
+"""Parts of a model in the order of model.h, with the number of weights of each."""
 
 PART_OFFSETS: dict[str, int] = dict(
     zip(PART_SIZES, accumulate(PART_SIZES.values(), initial=0), strict=False)
 )
 WEIGHT_COUNT = sum(PART_SIZES.values())
 
-MAX_CACHED = 2048  # sums that are remembered of one number of cards left; about 15 MB of all
+MAX_CACHED = 2048  # cached terms for each size of the draw pile; about 15 MB in all
 _MAX_LOG_ODDS, _MINUS_ONE = 30 * FIXED_POINT_ONE, -1.0 / FIXED_POINT_ONE
 _LEAD_FIELD, _ON_FIELD = 56, 80
 _VALUE_HALF, _VALUE_MASK = 1 << 55, (1 << 56) - 1
 _LEAD_HALF, _LEAD_MASK = 1 << 23, (1 << 24) - 1
 
 
-Sums = tuple[int, int, int]  # of all suits: to V, to the mover's lead in points, and to D
+Sums = tuple[int, int, int]  # sums over all suits: V, the mover's lead in points, and D
 
 
 def win_probability(log_odds: int) -> float:
@@ -69,7 +68,7 @@ def win_probability(log_odds: int) -> float:
 
 
 class ValueModel:
-    """A set of learned numbers with its memory of sums, and a network beside it or none."""
+    """Learned weights with their caches of terms, and optionally a network."""
 
     def __init__(self, weights: "array[int]", network: ValueNetwork | None = None) -> None:
         if len(weights) != WEIGHT_COUNT:
@@ -79,7 +78,7 @@ class ValueModel:
         self.frames = tuple(BaseValues(self, count) for count in range(CARD_COUNTS + 10))
 
     def __deepcopy__(self, memo: object) -> "ValueModel":
-        """Itself: its numbers never change."""
+        """Return the model itself, because its weights never change."""
         del memo
         return self
 
@@ -92,11 +91,13 @@ class ValueModel:
         return low * (KNOT_STEPS - share) + high * share
 
     def weight(self, part: str, index: int) -> int:
-        """A number of a part without knots."""
+        """Return a number of a part without knots."""
         return self.numbers[PART_OFFSETS[part] + index]
 
     def sums(self, keys: list[int], pile_count: int) -> Sums:
-        """The sums over the keys of all suits."""
+        # One integer holds three sums (see `SuitTerms`). Each field is signed, so half its range is
+        # added before it is masked; otherwise a negative sum would borrow from the field above it.
+        """Return the sums over the keys of all suits."""
         total = sum(map(self.parts[pile_count].__getitem__, keys))
         value = (total + _VALUE_HALF & _VALUE_MASK) - _VALUE_HALF
         rest = total - value >> _LEAD_FIELD
@@ -152,7 +153,7 @@ class SuitTerms(dict[int, int]):
 
 
 class BaseValues(dict[int, int]):
-    """V by the mover's lead, before the suits are added, for a draw pile of `pile_count` cards."""
+    """Values of V by the mover's lead, without the suits, for a draw pile of `pile_count` cards."""
 
     def __init__(self, model: ValueModel, pile_count: int) -> None:
         self.model = model
@@ -175,7 +176,7 @@ class BaseValues(dict[int, int]):
 
 
 def table_index(suit: int, tops: list[int]) -> int:
-    """The place in `table` and `wanted` of a suit with these tops (0: no card)."""
+    """Return the place in `table` and `wanted` of a suit with these tops (0: no card)."""
     return ((suit * TOP_VALUES + tops[MOVER]) * TOP_VALUES + tops[OTHER]) * TOP_VALUES + tops[PILE]
 
 

@@ -1,8 +1,8 @@
-"""Weight files: the learned numbers of a model, or a network's, with where they come from.
+"""Weight files: the learned weights of a model or a network, with their provenance.
 
-A file is JSON: `format`, the `provenance` (command, seed, commit, date, measured strength) and the
-`numbers`, little-endian, compressed and in base 85; of a model of 32 bits, and whether the shipped
-`network` goes beside it; of a network of 16.
+A file is JSON. It has the `format`, the `provenance` (command, seed, commit, date, measured
+strength) and the `numbers`, little-endian, compressed and in base 85. Those of a model have 32
+bits, and `network` says if the shipped network belongs to it. Those of a network have 16 bits.
 """
 
 import json
@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parent
 
 
 def dump_weights(model: ValueModel | ValueNetwork, provenance: dict[str, object]) -> str:
-    """The text of a weight file."""
+    """Return the text of a weight file."""
     content = {"format": FORMAT, "provenance": provenance}
     if isinstance(model, ValueModel):
         content["network"] = model.network is not None
@@ -35,24 +35,24 @@ def dump_weights(model: ValueModel | ValueNetwork, provenance: dict[str, object]
 
 
 def read_weights(text: str) -> ValueModel:
-    """The model in a weight file; raises `ValueError` if it is none, or of another format."""
+    """Return the model of a weight file; raise `ValueError` if it cannot be read."""
     content = json.loads(text)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f"This is no weight file of format {FORMAT}; train again.")
+        raise ValueError(f"This is not a weight file of format {FORMAT}; train again.")
     network = load_shipped_network() if content.get("network") else None
     return ValueModel(_unpacked("i", content["numbers"], WEIGHT_COUNT), network)
 
 
 @cache
 def load_shipped_network() -> ValueNetwork:
-    """The network beside captain's tables, and beside what was learned from them on."""
+    """Return the network that belongs to captain's tables, and to tables trained from these."""
     content = json.loads((FOLDER / "network.json").read_text("utf-8"))
     return ValueNetwork(_unpacked("h", content["numbers"], WEIGHTS))
 
 
 @cache
 def load_model(name: str) -> ValueModel:
-    """The model of the weight file `name` beside this module, read once a process."""
+    """Return the model of the weight file `name` beside this module, read once a process."""
     return read_weights((FOLDER / f"{name}.json").read_text("utf-8"))
 
 
@@ -65,7 +65,7 @@ def _unpacked(kind: Literal["i", "h"], packed: str, number: int) -> "array[int]"
 
 
 def _little(numbers: "array[int]") -> "array[int]":
-    """`numbers` in little-endian order on any machine (its own inverse)."""
+    """Return `numbers` in little-endian order on any machine. The function is its own inverse."""
     if sys.byteorder == "big":
         numbers = numbers[:]
         numbers.byteswap()

@@ -1,0 +1,36 @@
+"""Weights of a network as floats for training, and as 16-bit integers for shipping."""
+
+from array import array
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from cardsharp.games.deadmansdraw.strategies.search.network import (
+    FIELDS,
+    HIDDEN_UNITS,
+    OUTPUT_COUNT,
+    ValueNetwork,
+)
+
+_MAX_WEIGHT = (1 << 15) - 1  # maximum of a shipped network weight of 16 bits
+
+
+def quantised(weights: Iterable[float]) -> ValueNetwork:
+    """Return the network as it is shipped, in 16 bits; the few larger weights are clipped."""
+    numbers = (round(weight * scale) for weight, scale in zip(weights, _ones(), strict=True))
+    return ValueNetwork(
+        array("h", (max(-_MAX_WEIGHT, min(number, _MAX_WEIGHT)) for number in numbers))
+    )
+
+
+@cache
+def float_weights(network: ValueNetwork) -> "array[float]":
+    """Return a network's weights as floats; they are exact up to rounding."""
+    pairs = zip(network.numbers, _ones(), strict=True)
+    return array("f", (number / scale for number, scale in pairs))
+
+
+def _ones() -> Iterator[int]:
+    """Yield the fixed-point value of 1.0 for each weight."""
+    for _ in range(OUTPUT_COUNT):
+        for field in FIELDS.values():
+            yield from (1 << field.fraction_bits for _ in range(field.rows * HIDDEN_UNITS))
