@@ -10,7 +10,8 @@ from cardsharp.core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from cardsharp.analysis.judge import AnalysisSources, Judge, analysis_sources
-    from cardsharp.analysis.match_analysis import JudgedDecision, MatchAnalysis, Severity, analyse
+    from cardsharp.analysis.judged_match import JudgedDecision, MatchAnalysis, Severity
+    from cardsharp.analysis.match_analysis import analyse
     from cardsharp.analysis.match_listing import is_match_of, newest_matches
     from cardsharp.analysis.ratings import PairScore, Rating, expected_score, rating_of, ratings_of
     from cardsharp.analysis.replay import (
@@ -58,14 +59,14 @@ __getattr__ = lazy_exports(
         "DecisionPoint": "replay",
         "Header": "replay",
         "Judge": "judge",
-        "JudgedDecision": "match_analysis",
-        "MatchAnalysis": "match_analysis",
+        "JudgedDecision": "judged_match",
+        "MatchAnalysis": "judged_match",
         "Outcome": "replay",
         "PairScore": "ratings",
         "Rating": "ratings",
         "ReplayStep": "replay",
         "RestoredState": "replay",
-        "Severity": "match_analysis",
+        "Severity": "judged_match",
         "StoredDecision": "replay",
         "StoredOption": "replay",
         "analyse": "match_analysis",
