@@ -1,8 +1,8 @@
 """Everything that can be deployed, deployed into the emulator: what the gate "deployments" does.
 
-Each combination of services and pages is deployed by `sam deploy` as a new stack, and over a stack
-of version 0.2 that has the same, whose match log must be there afterwards with what it had. The
-deployment of the workflow is its own script.
+Each kind of stack is deployed by `sam deploy` as a new stack. A bot is also deployed over a stack
+of version 0.2, whose match log must be there afterwards with what it had. The stacks of games and
+pages use the first bot. The deployment of the workflow is its own script.
 """
 
 import json
@@ -25,7 +25,13 @@ from cardsharp_tools.build.emulator_deploy import (
 from cardsharp_tools.build.sam_build import Build
 from cardsharp_tools.build.target import REPOSITORY_ROOT, run_command
 from cardsharp_tools.local_cloud.emulator import Emulator
-from cardsharp_tools.local_cloud.template_files import ARENA_TEMPLATE, TEMPLATE, parse_template
+from cardsharp_tools.local_cloud.template_files import (
+    ARENA_TEMPLATE,
+    GAME_TEMPLATE,
+    PAGES_TEMPLATE,
+    TEMPLATE,
+    parse_template,
+)
 
 RELEASED_COMMIT = "9acc5c66767e"  # the last commit with the templates of version 0.2
 
@@ -47,22 +53,30 @@ class DeploymentVariant:
     root: Path = TEMPLATE
 
 
-_BLEF = {"Blef": "yes", "Feed": "yes", "Agents": "yes"}
-_OLD_BLEF = {"Feed": "yes", "Agents": "yes"}
-_ALL = {"Watch": "all", "AlarmEmail": "a@b.example", "MonthlyBudget": "5", "DeployWeb": "yes"}
+_MAIL = {"AlarmEmail": "a@b.example"}
+_ALL = {"Watch": "all", **_MAIL, "MonthlyBudget": "5", "Reserve": "yes"}
+_OLD_SERVICES = {
+    "Services": "blef,euchre,deadmansdraw",
+    "Feed": "yes",
+    "Agents": "yes",
+    "DeployWeb": "yes",
+}
 
 DEPLOYMENT_VARIANTS = (
     DeploymentVariant("bot", {}, {}),
     DeploymentVariant("dashboard", {"Watch": "all"}, {"Watch": "all"}),
-    DeploymentVariant("pages", {"DeployWeb": "yes"}, {"DeployWeb": "yes"}),
-    DeploymentVariant("blef", _BLEF, {"Services": "blef", **_OLD_BLEF}),
-    DeploymentVariant("euchre", {"Euchre": "yes"}, {"Services": "euchre"}),
-    DeploymentVariant("further-game", {"Game": "yours"}),
+    DeploymentVariant("everything", _ALL, {**_ALL, **_OLD_SERVICES}),
+    DeploymentVariant("pages", {"BotStack": "bot"}, root=PAGES_TEMPLATE),
     DeploymentVariant(
-        "everything",
-        {**_ALL, **_BLEF, "Euchre": "yes", "Reserve": "yes"},
-        {**_ALL, **_OLD_BLEF, "Services": "blef,euchre,deadmansdraw", "Reserve": "yes"},
+        "public-pages",
+        {"BotStack": "bot", "Public": "yes", "Reserve": "yes", **_MAIL},
+        root=PAGES_TEMPLATE,
     ),
+    DeploymentVariant(
+        "blef", {"Game": "blef", "Feed": "yes", "BotStack": "bot"}, root=GAME_TEMPLATE
+    ),
+    DeploymentVariant("euchre", {"Game": "euchre", "Reserve": "yes", **_MAIL}, root=GAME_TEMPLATE),
+    DeploymentVariant("further-game", {"Game": "yours"}, root=GAME_TEMPLATE),
     DeploymentVariant("arena", {}, root=ARENA_TEMPLATE),
     DeploymentVariant(
         "arena-pages", {"ServicePublic": "yes", "Reserve": "yes"}, root=ARENA_TEMPLATE
@@ -161,7 +175,7 @@ def _released(file: str, parameters: Mapping[str, str]) -> dict[str, Any]:
     defaults = {
         name: str(parameter.get("Default", "")) for name, parameter in raw["Parameters"].items()
     }
-    expanded: dict[str, Any] = language_extensions.next_state(raw, {**defaults, **parameters})
+    expanded: dict[str, Any] = language_extensions.apply(raw, {**defaults, **parameters})
     for output in expanded.get("Outputs", {}).values():
         output.pop("Description")  # a text of a loop, which stays an expression
     return {**expanded, "Transform": "AWS::Serverless-2016-10-31"}
@@ -172,7 +186,13 @@ def _workflow(emulator: Emulator, stage: str) -> Iterator[str]:
     steps = yaml.safe_load(DEPLOY_WORKFLOW.read_text("utf-8"))["jobs"]["deploy"]["steps"]
     (script,) = [step["run"] for step in steps if step.get("name") == "Deploy"]
     with deployment_environment(emulator) as environment:
-        around = {**os.environ, **environment, "STAGE": stage, "ARENA_URL": ARENA_URL}
+        around = {
+            **os.environ,
+            **environment,
+            "STAGE": stage,
+            "ARENA_URL": ARENA_URL,
+            "RUNBOOK_URL": "docs/operations.md",
+        }
         done = run_command(["bash", "-eo", "pipefail", "-c", script], around)  # as GitHub runs it
     if done.returncode:
         yield from f"workflow, {stage}: {done.stdout}{done.stderr}".splitlines()

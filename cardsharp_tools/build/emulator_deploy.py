@@ -23,6 +23,8 @@ from cardsharp_tools.local_cloud.lambda_events import REGION
 from cardsharp_tools.local_cloud.nested_stacks import NESTED_STACK_TYPES
 from cardsharp_tools.local_cloud.template_files import (
     ARENA_TEMPLATE,
+    GAME_TEMPLATE,
+    PAGES_TEMPLATE,
     TEMPLATE,
     parse_template_cached,
 )
@@ -123,7 +125,12 @@ STACK_SERVICES = (
 """Services that the emulator must offer for the templates."""
 
 CONFIG = TEMPLATE.with_name("samconfig.toml")
-CONFIG_ENVIRONMENTS = {TEMPLATE: "default", ARENA_TEMPLATE: "arena"}
+CONFIG_ENVIRONMENTS = {
+    TEMPLATE: "default",
+    ARENA_TEMPLATE: "arena",
+    GAME_TEMPLATE: "game",
+    PAGES_TEMPLATE: "pages",
+}
 """Environments of samconfig.toml whose settings are used to deploy a root template."""
 
 

@@ -6,6 +6,7 @@ bytecode is put on the PATH here. SAM itself is installed apart (requirements/sa
 
 import argparse
 import json
+import os
 import re
 import shutil
 import sys
@@ -32,6 +33,9 @@ from cardsharp_tools.build.target import (
 from cardsharp_tools.local_cloud.nested_stacks import flatten
 from cardsharp_tools.local_cloud.template_files import (
     ARENA_TEMPLATE,
+    GAME_TEMPLATE,
+    PAGES_TEMPLATE,
+    ROOT_STACKS,
     TEMPLATE,
     load_template,
     parse_template,
@@ -48,6 +52,8 @@ MAX_BYTES_BY_FUNCTION = {"Director": 53_000_000}  # it draws rounds of a contest
 BUILD_FOLDERS = {
     TEMPLATE: "build",
     ARENA_TEMPLATE: "arena",
+    GAME_TEMPLATE: "game",
+    PAGES_TEMPLATE: "pages",
 }  # the builds, as samconfig.toml calls them
 
 
@@ -66,8 +72,8 @@ class Build:
         """Functions and layers by logical name, with the location of their code; layers once."""
         return {
             name: resource
-            for root in (ARENA_TEMPLATE, TEMPLATE)
-            for name, resource in flatten(self.template(root), _located)["Resources"].items()
+            for root, game in ROOT_STACKS
+            for name, resource in flatten(self.template(root), _located, game)["Resources"].items()
             if resource["Type"] in CODE_PROPERTIES
         }
 
@@ -200,26 +206,24 @@ def sam_build(
 ) -> Build:
     """Build all root templates; raises `BuildError`.
 
-    For this machine alone the layer of the other processor's packages stays as it is.
+    The layers, which take long, are built once and used by all of them. For this machine alone
+    the layer of the other processor's packages stays as it is.
     """
     target = target or BuildTarget()
-    excluded_layer = OTHER_ARCHITECTURE_LAYERS[native_architecture()] if target.is_native else ""
-    less = ["--exclude", excluded_layer] if excluded_layer else []
+    excluded = [OTHER_ARCHITECTURE_LAYERS[native_architecture()]] if target.is_native else []
     environment = {**target.environment(), **QUIET_ENVIRONMENT}
     environment |= {"UV_OFFLINE": "1", "PYTHONHASHSEED": "2"} if is_reproducibility_check else {}
     git = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     commit = run_command(git).stdout.strip()  # nothing where Git cannot tell
     build = Build(output_dir)
+    layers: dict[str, Path] = {}
     for root, folder in BUILD_FOLDERS.items():
         place = (output_dir / folder).absolute()
-        run_sam(["build", "--template", str(root), "--build-dir", str(place), *less], environment)
+        words = [word for layer in {*excluded, *layers} for word in ("--exclude", layer)]
+        run_sam(["build", "--template", str(root), "--build-dir", str(place), *words], environment)
         for template in place.rglob("template.yaml"):  # the root's, and those that it nests
             document = parse_template(template.read_text("utf-8"))
-            if layer := document["Resources"].get(excluded_layer):
-                content_path = template.parent / layer["Properties"]["ContentUri"]
-                layer["Properties"]["ContentUri"] = str(
-                    content_path.resolve()
-                )  # a build may be copied
+            _share_layers(document, template.parent, layers, excluded)
             if commit and (built := document.get("Mappings", {}).get("Built")):
                 built["From"]["Commit"] = commit
             # SAM reads YAML many times over, and takes seconds for it.
@@ -228,13 +232,28 @@ def sam_build(
     return build
 
 
+def _share_layers(
+    document: dict[str, Any], folder: Path, layers: dict[str, Path], excluded: Sequence[str]
+) -> None:
+    """Let a built template use the layers that are built already; add those that it built."""
+    for name, resource in document["Resources"].items():
+        if resource["Type"] != LAYER_TYPE:
+            continue
+        content = folder / resource["Properties"]["ContentUri"]
+        if name in excluded:
+            resource["Properties"]["ContentUri"] = str(content.resolve())  # a build may be copied
+        else:
+            shared = os.path.relpath(layers.setdefault(name, content), folder)
+            resource["Properties"]["ContentUri"] = shared
+
+
 def write_strategy_names(template: Path) -> None:
-    """Restrict a built template's strategy parameters to the names of the built strategies."""
+    """Restrict the parameter Strategy of a built template to the names of the built strategies."""
     document = parse_template(template.read_text("utf-8"))
     names = registry_for(all_games()[0].strategy_package).names()
-    for parameter in ("Strategy", "DummyStrategy"):
-        document["Parameters"][parameter].pop("AllowedPattern", None)
-        document["Parameters"][parameter]["AllowedValues"] = ["", *names]
+    parameter = document["Parameters"]["Strategy"]
+    parameter.pop("AllowedPattern", None)
+    parameter["AllowedValues"] = ["", *names]
     template.write_text(json.dumps(document, indent=1), encoding="utf-8")
 
 

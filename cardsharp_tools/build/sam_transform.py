@@ -18,7 +18,12 @@ from samtranslator.translator.translator import Translator  # type: ignore[impor
 from cardsharp.errors import ConfigError
 from cardsharp_tools.build.sam_build import CODE_PROPERTIES
 from cardsharp_tools.local_cloud.nested_stacks import flatten
-from cardsharp_tools.local_cloud.template_files import TEMPLATE, load_template
+from cardsharp_tools.local_cloud.template_files import (
+    GAME_TEMPLATE,
+    OTHER_GAME,
+    TEMPLATE,
+    load_template,
+)
 
 Template = dict[str, Any]
 
@@ -58,6 +63,10 @@ def transform_file(path: Path = TEMPLATE) -> Template:
 
 
 @cache
-def transform_with_nested(path: Path) -> Template:
-    """The same with the translation of everything that it nests, as one."""
-    return flatten(path, transform_file)
+def transform_with_nested(path: Path, game: str = "") -> Template:
+    """The same with the translation of everything that it nests, as one.
+
+    The template of a game is that of the given game, or of one without needs of its own.
+    """
+    default_game = OTHER_GAME if path == GAME_TEMPLATE else ""
+    return flatten(path, transform_file, game or default_game)

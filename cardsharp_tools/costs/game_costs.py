@@ -34,7 +34,7 @@ from cardsharp_tools.games.deadmansdraw.emulated_arena import (
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, LambdaHandler
-from cardsharp_tools.local_cloud.template_files import all_resources
+from cardsharp_tools.local_cloud.template_files import all_resources, service_prefix
 from cardsharp_tools.local_play.game_service import EMULATOR, store_variable
 from cardsharp_tools.local_play.opponent import (
     BOT_CREDENTIALS,
@@ -56,7 +56,7 @@ def measure_game(
     """The mean of so many matches of a game over its service."""
     with AwsMeter() as uses, store_variable(game, EMULATOR) as variables:
         handler = uses.wrap_handler(build({**os.environ, **variables}))
-        properties = all_resources()[f"{game.name}Service"]["Properties"]
+        properties = all_resources()[f"{service_prefix(game.name)}Service"]["Properties"]
         start_counts = uses.counts
         with ApiGatewayServer(
             LambdaFunction(game.name, handler, timedelta(seconds=properties["Timeout"]))

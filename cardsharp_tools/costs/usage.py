@@ -13,9 +13,9 @@ from cardsharp_tools.costs.bill import Amount
 from cardsharp_tools.costs.workload import BotWorkload, ContestWorkload
 from cardsharp_tools.local_cloud.template_files import (
     MONITORING_TEMPLATE,
-    TEMPLATE,
     all_resources,
     load_template,
+    service_prefix,
 )
 
 MEASURED = Path(__file__).with_name("measured.json")
@@ -200,15 +200,11 @@ def _data(load: BotWorkload, measured: MeasuredUsage) -> dict[str, float]:
     writes = load.matches * (measured.match_write_units + renewals) + load.listening_starts
     writes += resting * measured.tick.write_units * looked
     reads += load.matches * measured.match_read_units
-    by_the_hour = load.table_billing == "provisioned"  # which the table's units are paid by
-    hours = 24 * load.days * by_the_hour
     queued += queue_reader_requests(load) + load.matches * measured.match_queue_requests
     return {
         "SQS requests": queued,
-        "DynamoDB write units": 0 if by_the_hour else writes,
-        "DynamoDB read units": 0 if by_the_hour else reads,
-        "DynamoDB write capacity hours": provisioned_units("WriteCapacityUnits") * hours,
-        "DynamoDB read capacity hours": provisioned_units("ReadCapacityUnits") * hours,
+        "DynamoDB write units": writes,
+        "DynamoDB read units": reads,
         "DynamoDB storage GB": stored,
         "DynamoDB recovery GB": stored,
     }
@@ -224,18 +220,9 @@ def queue_reader_requests(load: BotWorkload) -> float:
     return QUEUE_READERS * minutes * _MINUTES / waits
 
 
-def provisioned_units(kind: str) -> int:
-    """The units a second of the match log with its indexes where `TableBilling=provisioned`."""
-    table = load_template(TEMPLATE)["Resources"]["Matches"]["Properties"]
-    throughputs = [
-        item["ProvisionedThroughput"] for item in (table, *table["GlobalSecondaryIndexes"])
-    ]
-    return sum(int(throughput["Fn::If"][1][kind]) for throughput in throughputs)
-
-
 def alarm_metrics(watch_all: bool) -> int:
     """The metrics that the bot's alarms watch, each of which is paid for."""
-    conditions = {None, "WatchAll"} if watch_all else {None}
+    conditions = {None, "IsFullyWatched"} if watch_all else {None}
     return sum(
         sum("MetricStat" in query for query in resource["Properties"].get("Metrics", [])) or 1
         for resource in load_template(MONITORING_TEMPLATE)["Resources"].values()
@@ -286,7 +273,7 @@ def contest_usage(contest: ContestWorkload, measured: MeasuredUsage) -> dict[str
 
 def function_memory(game: str) -> int:
     """The megabytes of a game's function, or the viewer's, where nobody asks for others."""
-    memory_size = all_resources()[f"{game}Service"]["Properties"]["MemorySize"]
+    memory_size = all_resources()[f"{service_prefix(game)}Service"]["Properties"]["MemorySize"]
     return int(memory_size["Fn::If"][2]) if isinstance(memory_size, dict) else int(memory_size)
 
 

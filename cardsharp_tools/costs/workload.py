@@ -60,12 +60,10 @@ class BotWorkload(CommandOptions):
         float, Parameter(validator=validators.Number(gte=0, lte=24))
     ] = 0
     """Hours a day of `cloud keep-listening`, for a stack that does not always listen."""
-    table_billing: Literal["on-demand", "provisioned"] = "on-demand"
-    """The template's TableBilling: how the table's requests are paid."""
     page_views: Annotated[float, Parameter(validator=NotNegative)] = 0
-    """With DeployWeb=yes: number of match pages that visitors open."""
+    """With the stack of the pages: number of match pages that visitors open."""
     watched_hours: Annotated[float, Parameter(validator=NotNegative)] = 0
-    """With DeployWeb=yes: hours for which somebody watches running matches."""
+    """With the stack of the pages: hours for which somebody watches running matches."""
     cost_queries: Annotated[float, Parameter(validator=NotNegative)] = 0
     """Number of `cloud status --costs` commands."""
 

@@ -1,8 +1,11 @@
 """A template with what it nests, as if all stood in one: for questions that know no stacks.
 
-A nested resource begins with the name of its stack where that is a game's, written small: Table
-in the stack blef is blefTable. All others have names of their own, and keep them. Parameters are
+A nested stack whose logical name ends with "Stack" gives its resources a prefix: Table in
+ArenaStack is ArenaTable. All others have names of their own, and keep them. Parameters are
 replaced by what they are given, and conditions that follow from that alone are decided.
+
+The stack of a game is the same template for every game. Flattened for Blef, its resources are
+called BlefTable and so on.
 """
 
 import re
@@ -27,14 +30,23 @@ NAME_SUFFIX = "-ABCDEFGHIJKL"  # as long as what CloudFormation puts behind the 
 
 def name_prefix(stack: str) -> str:
     """Return the prefix of the names of a nested stack's resources, by its logical name."""
-    return stack if stack.islower() else ""
+    prefix = stack.removesuffix("Stack")
+    return "" if prefix == stack else prefix
 
 
-def flatten(path: Path, load: TemplateLoader) -> dict[str, Expression]:
-    """The template in that file, its resources and conditions with those of all that it nests."""
+GAME_PARAMETER: Final = "Game"  # of the template that is a stack for every game
+
+
+def flatten(path: Path, load: TemplateLoader, game: str = "") -> dict[str, Expression]:
+    """The template in that file, its resources and conditions with those of all that it nests.
+
+    With a game, it is the template of a game's stack, and deployed for that game.
+    """
     root = load(path)
     conditions = dict(root.get("Conditions", {}))
-    resources = dict(_Nested(root, path, load, conditions).resources())
+    parameters = {GAME_PARAMETER: game} if game else None
+    nested = _Nested(root, path, load, conditions, parameters=parameters, game=game)
+    resources = dict(nested.resources())
     return {**root, "Conditions": conditions, "Resources": resources}
 
 
@@ -61,6 +73,7 @@ class _Nested:
 
     stack_condition: str | None = None  # the condition of the nested stack itself
     stack: str = "${AWS::StackName}"  # how its stack is called
+    game: str = ""  # the game for which the root is deployed, after which its resources are named
 
     def resources(self) -> Iterator[tuple[str, Expression]]:
         for name, resource in self.template["Resources"].items():
@@ -92,9 +105,10 @@ class _Nested:
         lists = {
             k for k, parameter in template["Parameters"].items() if "List" in parameter["Type"]
         }
-        parameters |= {key: parameters[key].split(",") for key in lists}
+        parameters |= {key: str(parameters[key]).split(",") for key in lists}
         condition = self._condition(resource.get("Condition"))
-        inner = name_prefix(name)
+        prefix = name_prefix(name)
+        inner = self.game.capitalize() if prefix == GAME_PARAMETER and self.game else prefix
         stack = f"{self.stack}-{name}{NAME_SUFFIX}"
         template_arguments = (template, path, self.load, self.conditions)
         return _Nested(*template_arguments, inner, parameters, condition or None, stack)

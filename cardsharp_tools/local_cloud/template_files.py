@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
 
-TEMPLATE = PROJECT_ROOT / "template.yaml"  # the bot, what watches it, and on demand games and pages
+TEMPLATE = PROJECT_ROOT / "template.yaml"  # the bot and its monitoring
 
 STACKS_DIR = TEMPLATE.with_name("stacks")
-ARENA_TEMPLATE = (
-    STACKS_DIR / "arena.yaml"
-)  # the competition's arena with its director: a stack of its own
-ROOT_TEMPLATES = (TEMPLATE, ARENA_TEMPLATE)  # what is deployed by its name
+ARENA_TEMPLATE = STACKS_DIR / "arena.yaml"  # the competition's arena with its director
+GAME_TEMPLATE = STACKS_DIR / "game.yaml"  # the HTTP service of one game
+PAGES_TEMPLATE = STACKS_DIR / "pages.yaml"  # the match log of a bot as web pages
+ROOT_TEMPLATES = (TEMPLATE, ARENA_TEMPLATE, GAME_TEMPLATE, PAGES_TEMPLATE)  # each is a stack
 MONITORING_TEMPLATE = STACKS_DIR / "watching.yaml"  # what the bot's template nests to watch it
 
 _TABLE_REQUEST = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
@@ -49,10 +49,7 @@ _Loader.add_multi_constructor("!", _function)
 
 
 def hosted_game_names() -> tuple[str, ...]:
-    """The names of all games that have an HTTP service of their own, and so a stack.
-
-    One that the house makes of a game's rules is deployed by the parameter `Game`.
-    """
+    """The names of all games that have an HTTP service of their own, not one made of its rules."""
     parts = ((game.name, game.http_service) for game in all_games())
     return tuple(name for name, part in parts if part is not None and not part.args)
 
@@ -85,14 +82,31 @@ def parse_template_cached(text: str) -> dict[str, Any]:
     return template
 
 
+OTHER_GAME = "game"  # stands for every game that has no service of its own
+ROOT_STACKS = (
+    (ARENA_TEMPLATE, ""),
+    (PAGES_TEMPLATE, ""),
+    (GAME_TEMPLATE, OTHER_GAME),
+    (GAME_TEMPLATE, "blef"),
+    (GAME_TEMPLATE, "euchre"),
+    (TEMPLATE, ""),
+)
+"""All that our templates can deploy, as templates and the games that they are deployed for."""
+
+
 @cache
 def all_resources() -> Mapping[str, dict[str, Any]]:
-    """All that our templates can deploy: the bot and what it nests, and the arena."""
+    """The resources of all stacks by their names, such as BlefTable."""
     return {
         name: resource
-        for root in ROOT_TEMPLATES
-        for name, resource in flatten(root, load_template)["Resources"].items()
+        for root, game in ROOT_STACKS
+        for name, resource in flatten(root, load_template, game)["Resources"].items()
     }
+
+
+def service_prefix(game: str) -> str:
+    """The prefix of the resources of a game's service: Blef, but Arena for Dead Man's Draw."""
+    return "Arena" if game == "deadmansdraw" else game.capitalize()
 
 
 def create_table_request(properties: Mapping[str, object]) -> dict[str, object]:
@@ -113,7 +127,7 @@ def _by_default(value: object) -> object:
 
 
 def create_table(client: "DynamoDBClient", resource: str) -> str:
-    """Make the table that the template calls `resource`, such as "blefTable"; return its name."""
+    """Make the table that the template calls `resource`, such as "BlefTable"; return its name."""
     name = f"{resource}-{uuid.uuid4()}"
     request = create_table_request(all_resources()[resource]["Properties"])
     client.create_table(TableName=name, **request)  # type: ignore[arg-type]

@@ -132,10 +132,10 @@ def store_variable(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[str, 
         raise ConfigError(f"--store must be sqlite:FILE or {EMULATOR}, not '{store}'.")
     # boto3 is slow to import, and not needed for the embedded store.
     from cardsharp_tools.local_cloud.emulator import Emulator  # noqa: PLC0415
-    from cardsharp_tools.local_cloud.template_files import create_table  # noqa: PLC0415
+    from cardsharp_tools.local_cloud.template_files import create_table, service_prefix  # noqa: PLC0415
 
     with Emulator() as emulator, settings_environment(emulator.environment):
-        table = create_table(emulator.client("dynamodb"), f"{game.name}Table")
+        table = create_table(emulator.client("dynamodb"), f"{service_prefix(game.name)}Table")
         yield {variable: f"dynamodb:{table}"}
 
 

@@ -42,7 +42,7 @@ from cardsharp_tools.local_cloud.api_gateway_events import (
 )
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import Event, schedule_event, sqs_event
-from cardsharp_tools.local_cloud.template_files import hosted_game_names
+from cardsharp_tools.local_cloud.template_files import hosted_game_names, service_prefix
 from cardsharp_tools.local_play.opponent import (
     BOT_CREDENTIALS,
     OPPONENT_CREDENTIALS,
@@ -105,10 +105,10 @@ class ArtifactTestSetup:
     def function(self, name: str) -> Iterator[ExecutionEnvironment]:
         """A function's execution environment; its output goes to NAME.log."""
         log, environment = self.folder / f"{name}.log", {**self.environment}
-        game = "deadmansdraw" if name == "Director" else name.removesuffix("Service")
-        if name == "viewerService":
+        prefix = "Arena" if name == "Director" else name.removesuffix("Service")
+        if name == "ViewerService":
             environment["CARDSHARP_PUBLIC"] = "yes"
-        elif table := self.tables.get(f"{game}Table"):
+        elif table := self.tables.get(f"{prefix}Table"):
             environment["CARDSHARP_STORE"] = f"dynamodb:{table}"
         try:
             with ExecutionEnvironment(self.build, name, self.mounts, environment, log) as sandbox:
@@ -166,8 +166,8 @@ def run_all_functions(setup: ArtifactTestSetup) -> tuple[list[FunctionMetrics], 
     events_by_function: dict[str, list[Event]] = {
         "Practice": [{}],
         "Director": [schedule_event(timestamp)],
-        "viewerService": [json.loads(_LIST.read_text("utf-8"))],
-        **{f"{game}Service": sample_requests(game) for game in hosted_game_names()},
+        "ViewerService": [json.loads(_LIST.read_text("utf-8"))],
+        **{f"{service_prefix(game)}Service": sample_requests(game) for game in hosted_game_names()},
     }
     figures += [
         _measured(setup, name, events, _REQUEST_TIME) for name, events in events_by_function.items()

@@ -10,7 +10,6 @@ from cardsharp.contest.repository import ContestRepository
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena.director_ticks import TICK_INTERVAL, send_immediate_tick
-from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.store.dynamodb_documents import DynamoDocumentStore
 from cardsharp_tools.operations.stack import Stack
 
@@ -24,11 +23,11 @@ class StackContests:
     @property
     def url(self) -> str:
         """URL of the arena for teams."""
-        return self.stack.output(f"{GAME.name}Url")
+        return self.stack.output("ArenaUrl")
 
     @cached_property
     def _table(self) -> DynamoTable:
-        table_name = self.stack.ids.get(f"{GAME.name}Table")
+        table_name = self.stack.ids.get("ArenaTable")
         if not table_name:
             raise ConfigError(
                 f"The stack {self.stack.name} has no arena. Name a stack with an arena by --stack, "

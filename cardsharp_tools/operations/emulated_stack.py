@@ -8,7 +8,8 @@ everything keeps running for other commands; tests/e2e/test_aws_cloud.py has mat
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -27,6 +28,7 @@ from cardsharp_tools.cli.exit_codes import stop_by
 from cardsharp_tools.cli.health_checks import CheckStatus
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.metric_samples import read_emf
+from cardsharp_tools.local_cloud.template_files import GAME_TEMPLATE, PAGES_TEMPLATE
 from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS, start_steady_opponent
 from cardsharp_tools.local_server.arena_server import ArenaServer
 from cardsharp_tools.operations.preflight import default_demand, preflight
@@ -47,9 +49,10 @@ _SETTLED = timedelta(seconds=1)  # so old a moment is when no more lines come th
 
 @dataclass(frozen=True, slots=True)
 class EmulatedDeployment:
-    """A stack in the emulator, and an arena with an opponent that it can play."""
+    """The stacks of a bot and of services in the emulator, and an arena with an opponent."""
 
     stack: Stack
+    services: Mapping[str, Stack]
     arena: ArenaServer
     emulator: Emulator
     built: Build
@@ -70,7 +73,7 @@ def emulated_deployment(built: Build | None = None) -> Iterator[EmulatedDeployme
             print_flushed(f"  {look.name}: {look.status}, {look.message}")
             if look.status is CheckStatus.FAILED:
                 raise ConfigError(look.message)
-        print_flushed("deploying template.yaml into the emulator ...")
+        print_flushed("deploying the bot, Blef, Euchre and the pages into the emulator ...")
         deploy(emulator, built, DEFAULT_NAME, deployment_parameters(arena.url))
         deployed_stack = find_stack(DEFAULT_NAME, emulator.client)
         print_flushed("setting the passwords ...")
@@ -80,19 +83,36 @@ def emulated_deployment(built: Build | None = None) -> Iterator[EmulatedDeployme
                 client.whoami()
 
         rotate_secret(deployed_stack, *BOT_CREDENTIALS, check)
-        rotate_service_secret(deployed_stack, VIEWER_SERVICE, VIEWER_PASSWORD)
-        yield EmulatedDeployment(deployed_stack, arena, emulator, built)
+        services = _deploy_services(emulator, built)
+        rotate_service_secret(services[VIEWER_SERVICE], VIEWER_SERVICE, VIEWER_PASSWORD)
+        yield EmulatedDeployment(deployed_stack, services, arena, emulator, built)
 
 
 def deployment_parameters(arena: str) -> dict[str, str]:
-    """Return the parameters of the emulated deployment; all others keep the template's defaults."""
-    return {
-        "ArenaUrl": arena,
-        "Architecture": native_architecture(),
-        # The emulator knows no combined alarms and no saved queries.
-        "Watch": "alarms",
-        **dict.fromkeys(("Blef", "Euchre", "Feed", "DeployWeb"), "yes"),
-    }
+    """Return the parameters of the emulated bot; all others keep the template's defaults."""
+    # The emulator knows no combined alarms and no saved queries.
+    return {"ArenaUrl": arena, "Architecture": native_architecture(), "Watch": "alarms"}
+
+
+_SERVICES = (
+    ("blef", GAME_TEMPLATE, {"Game": "blef", "Feed": "yes"}),
+    ("euchre", GAME_TEMPLATE, {"Game": "euchre"}),
+    (VIEWER_SERVICE, PAGES_TEMPLATE, {"BotStack": DEFAULT_NAME}),
+)
+
+
+def _deploy_services(emulator: Emulator, built: Build) -> dict[str, Stack]:
+    """Deploy the stacks of games and pages beside the bot, at the same time."""
+
+    def deploy_service(service: tuple[str, Path, dict[str, str]]) -> tuple[str, Stack]:
+        name, template, parameters = service
+        stack_name = f"cardsharp-{name}"
+        arguments = {"Architecture": native_architecture(), **parameters}
+        deploy(emulator, built, stack_name, arguments, template)
+        return name, find_stack(stack_name, emulator.client)
+
+    with ThreadPoolExecutor(len(_SERVICES)) as pool:
+        return dict(pool.map(deploy_service, _SERVICES))
 
 
 def publish_metrics(client: Clients, begin: int = 0, end: int | None = None) -> int:

@@ -14,6 +14,7 @@ from cardsharp_tools.local_cloud.template_files import (
     TEMPLATE,
     all_resources,
     load_template,
+    service_prefix,
 )
 from cardsharp_tools.operations.stack import DEFAULT_NAME, Client, Clients, find_stack
 
@@ -75,15 +76,16 @@ class ConcurrencyDemand:
             for name, resource in all_resources().items()
             if "ReservedConcurrentExecutions" in resource.get("Properties", {})
         }
-        function_names = [f"{service}Service" for service in self.services]
-        function_names += ["viewerService"] if self.web else []
+        function_names = [f"{service_prefix(service)}Service" for service in self.services]
+        function_names += ["ViewerService"] if self.web else []
         function_names += ["Poller"] if self.matches else []
         function_names += ["Director"] if ARENA_SERVICE in self.services else []
         unknown = [name for name in function_names if name not in reserved_by_function]
         if unknown:
-            raise ConfigError(f"There is no service {unknown[0].removesuffix('Service')}.")
+            name = unknown[0].removesuffix("Service").lower()
+            raise ConfigError(f"There is no service {name}.")
         # A contest of more teams is deployed with a ServiceConcurrency of its own.
-        larger = max(0, EACH_TEAM * self.teams - reserved_by_function[f"{ARENA_SERVICE}Service"])
+        larger = max(0, EACH_TEAM * self.teams - reserved_by_function["ArenaService"])
         return sum(reserved_by_function[name] for name in function_names) + larger
 
 
@@ -94,7 +96,7 @@ def _max_reserved(reserved: Any) -> int:  # noqa: ANN401 - a part of the templat
     if "Ref" in reserved:
         return int(load_template(ARENA_TEMPLATE)["Parameters"][reserved["Ref"]]["Default"])
     condition, yes, no = reserved["Fn::If"]
-    return _max_reserved(yes if condition == "Reserved" else no)
+    return _max_reserved(yes if condition.endswith("HasReserve") else no)
 
 
 def default_demand() -> ConcurrencyDemand:

@@ -56,8 +56,9 @@ def deploy(
     )
     if built != 0:
         return built
-    template = Path(".aws-sam", "arena" if stage == "arena" else "build", "template.yaml")
-    if stage != "arena":
+    is_bot = stage in {"dev", "prod"}
+    template = Path(".aws-sam", "build" if is_bot else stage, "template.yaml")
+    if is_bot:
         write_strategy_names(folder / template)
     overrides = [f"Stage={'prod' if stage == 'prod' else 'dev'}", *parameters]
     words = [

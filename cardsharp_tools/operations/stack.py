@@ -43,8 +43,7 @@ class Stack:
         """An output's value; raises `ConfigError` if the stack has none of that name."""
         if name not in self.outputs and not self.has_bot:
             raise ConfigError(
-                f"The stack {self.name} is an arena without a bot. Name the bot's "
-                "stack with --stack."
+                f"The stack {self.name} has no bot. Name the bot's stack with --stack."
             )
         if name not in self.outputs:
             raise ConfigError(f"The stack {self.name} has no output {name}. Deploy it again.")
@@ -64,8 +63,8 @@ class Stack:
 
     @property
     def has_bot(self) -> bool:
-        """True if the stack includes a bot, and not an arena alone."""
-        return "MatchTable" in self.outputs
+        """True if it is the stack of a bot, and not of an arena, a game or pages."""
+        return "PollerName" in self.outputs
 
     @property
     def has_director(self) -> bool:

@@ -16,6 +16,7 @@ from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
 from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp.server.access_gate import TOKEN_PARAMETER, sign_access_token
+from cardsharp_tools.local_cloud.template_files import service_prefix
 from cardsharp_tools.operations.dead_letters import DeadLetterQueue, drop
 from cardsharp_tools.operations.stack import CamelCaseModel, Stack, Timestamp
 
@@ -46,7 +47,7 @@ def _invoked(stack: Stack, output: str, event: Mapping[str, object]) -> tuple[bo
 def check_arena_challenge(stack: Stack) -> None:
     """Have an arena ask who we are, for which it needs a password; raises `CardsharpError`."""
     event = {"requestContext": {"http": {"method": "GET"}}, "rawPath": "/api/sessioninfo"}
-    failed, payload = _invoked(stack, f"{GAME.name}Name", event)
+    failed, payload = _invoked(stack, "ArenaName", event)
     if failed or payload.get("statusCode") != HTTPStatus.UNAUTHORIZED:
         raise CardsharpError(
             f"The arena failed: {payload.get('errorMessage') or payload.get('body')}"
@@ -72,10 +73,11 @@ def rotate_secret(
 
 def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
     """Put the password of a service or the pages into its secret; raises `ConfigError`."""
-    if f"{service}Name" not in stack.outputs:
-        requirement = "DeployWeb=yes" if service == VIEWER_SERVICE else "the service of its game"
+    if f"{service_prefix(service)}Name" not in stack.outputs:
+        kind = "pages" if service == VIEWER_SERVICE else "arena"
         raise ConfigError(
-            f"The stack {stack.name} has no service {service}. Deploy it with {requirement}."
+            f"The stack {stack.name} has no service {service}. Name the stack of the {kind} with "
+            f"--stack, such as cardsharp-{kind}."
         )
     if not password:
         raise ConfigError("The password is empty. Give one.")
@@ -85,10 +87,13 @@ def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
 
 def match_link(stack: Stack, match_id: str, expires_at: datetime) -> str:
     """A match's page, with a pass until then where pages are private; raises `ConfigError`."""
-    if "viewerUrl" not in stack.outputs:
-        raise ConfigError(f"The stack {stack.name} has no pages. Deploy it with DeployWeb=yes.")
-    page = f"{stack.output('viewerUrl')}/matches/{match_id}"
-    if stack.parameters.get("WebPublic") == "yes":
+    if "ViewerUrl" not in stack.outputs:
+        raise ConfigError(
+            f"The stack {stack.name} has no pages. Name the stack of the pages with --stack, such "
+            "as cardsharp-pages."
+        )
+    page = f"{stack.output('ViewerUrl')}/matches/{match_id}"
+    if stack.parameters.get("Public") == "yes":
         return page
     ssm = stack.client("ssm")
     try:
@@ -179,7 +184,7 @@ def delete_secrets(stack: Stack, *, include_match_log: bool) -> list[str]:
 
     Raises `ConfigError` if it is still playing, or its match log is protected against deletion.
     """
-    table = stack.outputs.get("MatchTable")
+    table = stack.outputs["MatchTable"] if stack.has_bot else None
     if table is not None and stack.log.running_matches():
         raise ConfigError(
             "Matches are still running. Run `cardsharp cloud pause`, and wait for their end."

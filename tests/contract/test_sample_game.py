@@ -42,6 +42,7 @@ from cardsharp_tools.environments.aec_env import make_env
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
+from cardsharp_tools.local_cloud.template_files import GAME_TEMPLATE
 from cardsharp_tools.operations.stack import find_stack
 
 ROOT = Path(__file__).parents[2]
@@ -294,9 +295,9 @@ def test_kuhn_poker_is_deployed_by_a_parameter_and_played_by_two_over_http(
 ) -> None:
     built = with_kuhn(native_build(tmp_path_factory), tmp_path / "built")
     with Emulator(STACK_SERVICES) as emulator, ThreadPoolExecutor(2) as pool:
-        parameters = {"ArenaUrl": "https://arena.example", "Architecture": native_architecture()}
-        deploy(emulator, built, "cardsharp-kuhn", {**parameters, "Watch": "alarms", "Game": "kuhn"})
-        place = find_stack("cardsharp-kuhn", emulator.client).output("gameUrl")
+        parameters = {"Architecture": native_architecture(), "Game": "kuhn"}
+        deploy(emulator, built, "cardsharp-kuhn", parameters, GAME_TEMPLATE)
+        place = find_stack("cardsharp-kuhn", emulator.client).output("GameUrl")
         name = urlsplit(place).netloc.partition(".")[0]
         url = f"{emulator.endpoint}/_aws/execute-api/{name}/$default"
         game = requests.post(f"{url}/create", json={}, timeout=HANG_SECONDS).json()["game"]

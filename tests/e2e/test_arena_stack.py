@@ -52,7 +52,7 @@ def stack(deployed: Deployed, log_level: str = "INFO") -> Stack:
 @pytest.fixture(scope="module")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     with Emulator(STACK_SERVICES) as emulator:
-        yield emulator, native_build(tmp_path_factory, with_arena=True)
+        yield emulator, native_build(tmp_path_factory)
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_a_contest_survives_an_upgrade_and_a_killed_director(
         cli("contest", "teams", "add", home, name, "--strategy", name)
     assert cli("contest", "run", home, "--port", "0").code == 0
     arena_stack = stack(deployed)
-    table = DynamoTable(arena_stack.ids["deadmansdrawTable"], emulator.client("dynamodb"))
+    table = DynamoTable(arena_stack.ids["ArenaTable"], emulator.client("dynamodb"))
     contests_in(table, emulator.client("dynamodb")).create(settings)
     words = {}
     for name in TEAMS[:-1]:

@@ -120,7 +120,7 @@ def raw(emulator: Emulator) -> Any:  # noqa: ANN401 - boto3
 
 def scene_of(raw: Any, deed: str) -> Scene:  # noqa: ANN401 - boto3
     """A game in a new table, brought to where the deed is next."""
-    name, clock = create_table(raw, "blefTable"), FakeClock()
+    name, clock = create_table(raw, "BlefTable"), FakeClock()
     # The clock stands still, so that no deed falls into another minute than the one before.
     client = BlefHandlerClient(GAME_STORE_FACTORY.open_table(name, clock, raw), clock, no_chance())
     table = client.create_with_players() if deed in {"join", "start"} else client.create_and_start()

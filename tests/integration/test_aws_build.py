@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from datetime import timedelta
@@ -29,13 +30,13 @@ HTTP = [*hosted_game_names(), "game", "viewer"]
 FUNCTIONS = ["Poller", "Worker", "Practice", "Director", *(f"{service}Service" for service in HTTP)]
 PACKAGES = dict.fromkeys(FUNCTIONS, "game_api") | {
     **{name: name.lower() for name in FUNCTIONS[:4]},
-    "viewerService": "pages",
+    "ViewerService": "pages",
 }
 HEAVY = {"numba", "numpy", "pandas", "fastapi", "starlette", "uvicorn", "boto3", "moto"}
 HEAVY.add("cardsharp_tools")
 """What must not be reached when a function starts: too slow, too large, or not deployed."""
 
-NEEDED = {"deadmansdrawService": {"starlette"}, "viewerService": {"starlette"}}
+NEEDED = {"ArenaService": {"starlette"}, "ViewerService": {"starlette"}}
 """What of it a function is made of all the same: what is an application of that kind."""
 
 IMPORT_LIMIT = timedelta(milliseconds=300)
@@ -210,3 +211,31 @@ def test_two_folders_differ_in_the_files_that_are_not_alike(tmp_path: Path) -> N
         (tmp_path / name).write_text("same")
     assert (size_of(tmp_path / "one"), size_of(tmp_path / "other")) == (4, 8)
     assert different_files(tmp_path / "one", tmp_path / "other") == ["more"]
+
+
+def test_r41_a_changed_layer_or_template_changes_the_code_of_every_function(tmp_path: Path) -> None:
+    """SAM publishes a version of a function only if its own code changed."""
+    for folder in ("functions", "layers", "stacks"):
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(REPOSITORY_ROOT / folder, tmp_path / folder, ignore=ignore)
+    shutil.copy(REPOSITORY_ROOT / "template.yaml", tmp_path)
+
+    def release() -> str:
+        artifacts = tmp_path / "artifacts"
+        artifacts.mkdir(exist_ok=True)
+        subprocess.run(
+            ["make", "--makefile", str(tmp_path / "functions" / "Makefile"), "build-Practice"],  # noqa: S607 - as SAM
+            cwd=tmp_path / "functions",
+            env={**os.environ, "ARTIFACTS_DIR": str(artifacts), "LAMBDA_PYTHON": "0.0"},
+            capture_output=True,
+            check=True,
+        )
+        return (artifacts / "release.sha256").read_text()
+
+    releases = [release(), release()]
+    assert len(set(releases)) == 1
+    for file in ("layers/cardsharp/python/cardsharp/errors.py", "stacks/base.yaml"):
+        with (tmp_path / file).open("a") as opened:
+            opened.write("# changed\n")
+        releases.append(release())
+    assert len(set(releases)) == 3

@@ -40,14 +40,17 @@ from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
 from cardsharp.core.clock import utc_now
 from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.errors import StoreError
 from cardsharp.games.deadmansdraw.actions import Action
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import position_from_view
 from cardsharp.games.deadmansdraw.fallback import decide
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import build
+from cardsharp.server.lambda_handler import log_failure
 from cardsharp_tools.build.template_rules.monitoring import recorded_metrics
 from cardsharp_tools.local_cloud.emulator_process import log_filter_matcher
 from cardsharp_tools.local_cloud.metric_samples import MetricKey, Sample, read_emf
+from cardsharp_tools.local_cloud.template_files import service_prefix
 from cardsharp_tools.local_play.opponent import (
     BOT_CREDENTIALS,
     OPPONENT_CREDENTIALS,
@@ -117,6 +120,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
         recorder.record("AWS/SQS", OLDEST, {"QueueName": "Ticks"}, 5)
         recorder.record("AWS/Lambda", "Errors", {"FunctionName": "Director"}, 0)
         recorder.record("AWS/Lambda", "Throttles", {"FunctionName": "Director"}, 0)
+        recorder.record("AWS/SQS", "NumberOfMessagesSent", {"QueueName": "DirectorDeadLetters"}, 0)
         recorder.record_queue_age(MemoryQueue(FakeClock()), timedelta(0))
         return [
             in_time(sample, Metric.PICKUP_DELAY, Metric.DECISION) for sample in recorder.samples
@@ -141,12 +145,11 @@ def test_a_healthy_run_says_all_that_alarms_listen_to_and_none_is_on_until_polls
 ) -> None:
     emitted_metrics = {sample.metric for sample in healthy}
     # A further game is watched as the others are, but there is none.
-    alarms = [alarm for alarm in template_alarms() if not alarm.name.startswith("game")]
+    alarms = [alarm for alarm in template_alarms() if not alarm.name.startswith("Game")]
     watched = {series.metric for alarm in alarms for series in alarm.series.values()}
-    assert {metric.name for metric in watched - emitted_metrics} <= {
-        Metric.UNANSWERED_DISPATCHES,
-        "ErrorLines",
-    }, "faults"
+    faults = {metric.name for metric in watched - emitted_metrics}
+    lines = {"ErrorLines", "ServiceErrorLines", "DirectorErrorLines"}
+    assert faults <= {Metric.UNANSWERED_DISPATCHES, *lines}
     assert alarms_fired(every_minute(healthy, 25)) == set()
     steady = every_minute(healthy, 5)
     assert alarms_fired(steady, tail=2 * MINUTE) == set()
@@ -254,7 +257,7 @@ SEEN = (
     ("ApproximateNumberOfMessagesVisible", "TickLetters", 1, {"TickFailed"}),
     (OLDEST, "Ticks", 35, set()),  # a tick whose director died
     (OLDEST, "Ticks", 61, {"TicksLate"}),
-    *(("Throttles", f"{game}Service", 1, {f"{game}Throttled"}) for game in GAMES),
+    *(("Throttles", f"{one}Service", 1, {f"{one}Throttled"}) for one in map(service_prefix, GAMES)),
     *(("Throttles", f, 1, {f"{f}Throttled"}) for f in ("Poller", "Worker", "Director")),
 )
 
@@ -335,7 +338,43 @@ def test_a_service_that_fails_is_noticed(
 ) -> None:
     with metric_recorder(tmp_path, broken=service) as recorder:
         assert recorder.call_service(service) >= 500
-        assert on_amid(healthy, recorder.samples) == {f"{service}Failing"}
+        assert on_amid(healthy, recorder.samples) == {f"{service_prefix(service)}Failing"}
+
+
+def test_an_error_that_a_service_logs_raises_an_alarm(
+    healthy: list[Sample], quiet: MetricRecorder
+) -> None:
+    """By the alarm of every service here, where all of them are one stack."""
+    log_failure(StoreError("the table is throttled"))
+    lines = quiet.log_output.getvalue().splitlines()
+    logged = matching_lines(properties("GameErrorLines")["FilterPattern"], lines)
+    assert len(logged) == 1
+    quiet.record(STACK, "ServiceErrorLines", {}, len(logged))
+    services = {f"{prefix}ErrorLogged" for prefix in ("Arena", "Blef", "Euchre", "Game", "Viewer")}
+    assert on_amid(healthy, quiet.samples) == services
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ((STACK, "DirectorErrorLines", {}), "DirectorErrorLogged"),
+        (("AWS/Lambda", "Errors", {"FunctionName": "Director"}), "DirectorFailed"),
+        (("AWS/Lambda", "Throttles", {"FunctionName": "Director"}), "DirectorThrottled"),
+        (
+            ("AWS/SQS", "NumberOfMessagesSent", {"QueueName": "DirectorDeadLetters"}),
+            "DirectorDeadLetter",
+        ),
+    ],
+)
+def test_a_failing_director_raises_an_alarm(
+    healthy: list[Sample],
+    quiet: MetricRecorder,
+    metric: tuple[str, str, dict[str, str]],
+    expected: str,
+) -> None:
+    """That it logs what it survives: tests/integration/test_contest_ticks.py."""
+    quiet.record(*metric, 1)
+    assert on_amid(healthy, quiet.samples) == {expected}
 
 
 # --- the record of our own metrics ---------------------------------------------------------------

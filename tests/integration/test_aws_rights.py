@@ -148,7 +148,7 @@ def service(emulator: Emulator, game: str, table: str, prefix: str = "") -> Iter
 
 
 def test_s13_the_blef_role_allows_exactly_the_actions_used(emulator: Emulator) -> None:
-    with service(emulator, "blef", "blefTable") as actions:
+    with service(emulator, "blef", "BlefTable") as actions:
         store = GAME_STORE_FACTORY.open(os.environ["BLEF_STORE"], SystemClock())
         client = BlefHandlerClient(store, SystemClock())
         game = client.create()
@@ -157,20 +157,20 @@ def test_s13_the_blef_role_allows_exactly_the_actions_used(emulator: Emulator) -
         assert game in client.get("/games").text
         client.create_and_start(2).play_out()
         assert store.count_all() == 2
-    assert actions == may("blefRole", "dynamodb")
+    assert actions == may("BlefRole", "dynamodb")
 
 
 def test_s13_the_blef_feed_policy_allows_publishing_to_subscribers(emulator: Emulator) -> None:
-    with service(emulator, "blef", "blefTable", "feed") as actions:
+    with service(emulator, "blef", "BlefTable", "feed") as actions:
         feed = build_feed("http://127.0.0.1:9/live", os.environ["BLEF_STORE"], SystemClock())
         assert feed.subscribe("game", "ann", "")
         feed.publish("game", lambda _: ["a text for nobody"])
         feed.unsubscribe("ann")
-    added = allowed_actions("blefFeedPolicy", "dynamodb")
+    added = allowed_actions("BlefFeedPolicy", "dynamodb")
     assert added == {"DeleteItem"} <= actions["dynamodb"]
-    assert actions["dynamodb"] <= allowed_actions("blefRole", "dynamodb") | added
+    assert actions["dynamodb"] <= allowed_actions("BlefRole", "dynamodb") | added
     assert actions["apigatewaymanagementapi"] == {"PostToConnection"}
-    assert allowed_actions("blefFeedPolicy", "execute-api") == {"ManageConnections"}
+    assert allowed_actions("BlefFeedPolicy", "execute-api") == {"ManageConnections"}
 
 
 def test_s13_blef_may_seat_the_bot_that_is_invited(emulator: Emulator) -> None:
@@ -193,16 +193,16 @@ def test_s13_blef_may_seat_the_bot_that_is_invited(emulator: Emulator) -> None:
         seats = agents.dependencies.dispatcher.match_log.running_matches()
     assert len(seats) == 1
     actions["dynamodb"] -= {"Query", "BatchGetItem"}  # of that one look at all that runs
-    assert actions == may("blefAgentsPolicy", "dynamodb", "sqs")
+    assert actions == may("BlefAgentsPolicy", "dynamodb", "sqs")
 
 
 def test_s13_the_euchre_role_allows_exactly_the_actions_used(emulator: Emulator) -> None:
-    with service(emulator, "euchre", "euchreTable") as actions:
+    with service(emulator, "euchre", "EuchreTable") as actions:
         context = LocalLambdaContext("euchre", HOUR, SystemClock())
         answer = SERVICE.build_handler({**os.environ, "EUCHRE_STRATEGY": "rules"})
         for file in sorted(EVENTS.glob("euchre_*.json")):
             assert answer(json.loads(file.read_text()), context)["statusCode"] == 200
-    assert actions == may("euchreRole", "dynamodb")
+    assert actions == may("EuchreRole", "dynamodb")
 
 
 def test_s13_the_arena_role_allows_exactly_the_actions_used(
@@ -233,19 +233,18 @@ def test_s13_the_arena_role_allows_exactly_the_actions_used(
         assert ask("GET", "/api/matches?active=1&wait=1", BOB) == []
         assert ask("DELETE", f"/api/matches/{match}/terminate", ADMIN)
         assert len(ask("GET", "/api/matches", ADMIN)) == 1
-    assert actions == may("deadmansdrawRole", "dynamodb", "ssm")
+    assert actions == may("ArenaRole", "dynamodb", "ssm")
 
 
 def test_s13_the_director_role_allows_exactly_the_actions_used(emulator: Emulator) -> None:
     """Of practice and a cup of teams that it plays itself, each turn by its message."""
-    game = "deadmansdraw"
     stack = emulator.create(prefix="director")
     variables = {
         **emulator.environment,
-        "CARDSHARP_STORE": f"dynamodb:{stack.tables[f'{game}Table']}",
+        "CARDSHARP_STORE": f"dynamodb:{stack.tables['ArenaTable']}",
         "CARDSHARP_QUEUE": stack.queues["Ticks"],
     }
-    table = DynamoTable(stack.tables[f"{game}Table"], emulator.client("dynamodb"))
+    table = DynamoTable(stack.tables["ArenaTable"], emulator.client("dynamodb"))
     settings = ContestSettings("cup", format="swiss", matches=1, most=1, timeout=3600)
     records = contests_in(table, emulator.client("dynamodb")).create(settings)
     for name in ("draw-3", "draw-4"):  # who decide at once

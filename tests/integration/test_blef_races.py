@@ -57,7 +57,7 @@ def clients(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Ble
             file.close()
         return
     emulator: Emulator = request.getfixturevalue("emulator")
-    name = create_table(emulator.client("dynamodb"), "blefTable")
+    name = create_table(emulator.client("dynamodb"), "BlefTable")
     with environment(emulator.environment):
         yield [
             BlefHandlerClient(GAME_STORE_FACTORY.open_table(name, clock), clock) for _ in range(2)

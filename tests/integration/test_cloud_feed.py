@@ -170,7 +170,7 @@ def test_a_subscriber_stored_by_an_older_version_is_read_and_removed() -> None:
     """Version 0.2 had an attribute for each part."""
     clock = FakeClock()
     with moto_client() as client:
-        table = create_table(client, "euchreTable")
+        table = create_table(client, "EuchreTable")
         end = str(int(clock.now().timestamp()) + 60)
         topic = {"pk": "socket#ann", "sk": "topic", "topic_name": "game"}
         watch = {"pk": "watch#game", "sk": "ann", "watcher_key": "key", "since_at": 5}

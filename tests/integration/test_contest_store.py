@@ -168,8 +168,8 @@ def stack(
     """The contests of one that nothing looks at; whether a tick came since this was asked last."""
     with moto_client() as client, arena_table(client) as table:
         stack_outputs = (
-            {"deadmansdrawUrl": "https://arena.example"},
-            {"deadmansdrawTable": table.name},
+            {"ArenaUrl": "https://arena.example"},
+            {"ArenaTable": table.name},
         )
         monkeypatch.setattr(
             "cardsharp_tools.operations.stack.find_stack",

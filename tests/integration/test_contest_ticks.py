@@ -1,5 +1,6 @@
 """The ticks of an arena in the cloud: one chain, whatever befalls its messages and functions."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,9 +18,11 @@ from support.store_fixtures import FakeClock
 
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
+from cardsharp.contest.director import ContestRunner
 from cardsharp.contest.models import ContestSettings, ContestStage
 from cardsharp.contest.repository import ContestRepository
 from cardsharp.core.queue import Message
+from cardsharp.errors import ArenaError
 from cardsharp.games.deadmansdraw.arena.access.presence import DynamoPresence
 from cardsharp.games.deadmansdraw.arena.access.users import (
     ADMIN,
@@ -37,10 +40,12 @@ from cardsharp.games.deadmansdraw.arena.local_arena import MemoryMatchRepository
 from cardsharp.games.deadmansdraw.arena.long_poll import InProcessLongPoll
 from cardsharp.games.deadmansdraw.arena.randomness import Randomness
 from cardsharp.games.deadmansdraw.arena.referee import Referee
+from cardsharp.games.deadmansdraw.arena.storage.dynamo_repository import DynamoMatchRepository
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
 from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost
 from cardsharp.games.deadmansdraw.contest.bootstrap import TickHandler
 from cardsharp.games.deadmansdraw.contest.in_process_arena import InProcessArena
+from cardsharp.store.dynamodb_match_items import item_key
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
 
@@ -132,6 +137,40 @@ class Cloud:
 def cloud(moto: Any) -> Iterator[Cloud]:  # noqa: ANN401 - a client in this process
     with arena_table(moto) as table:
         yield Cloud(moto, table)
+
+
+def error_messages(caplog: pytest.LogCaptureFixture) -> set[str]:
+    """Return what was logged as an error, which an alarm watches."""
+    return {record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR}
+
+
+def test_a_contest_that_stands_still_is_logged_as_an_error_and_ticks_go_on(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Only the alarm on errors of the director tells it: no function fails."""
+    cloud.begin()
+
+    def fail(_runner: ContestRunner) -> bool:
+        raise ArenaError("the arena is down")
+
+    monkeypatch.setattr(ContestRunner, "step", fail)
+    cloud.run(11)
+    assert error_messages(caplog) == {f"The contest {SETTINGS.name} could not take a step"}
+    assert len(cloud.queue) == 1
+
+
+def test_a_match_that_cannot_be_read_is_logged_as_an_error(
+    moto: Any,  # noqa: ANN401 - a client in this process
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Nobody ends its late turns, so somebody must hear of it."""
+    with arena_table(moto) as table:
+        key = item_key("running", "m1")
+        table.put(key)
+        table.put({**item_key("match#m1", "head"), "match_zip": {"B": b"not packed"}})
+        lobby = DynamoMatchRepository(table, timedelta(days=1))
+        list(lobby.running_matches())
+    assert error_messages(caplog) == {"The stored match m1 cannot be read."}
 
 
 def test_an_idle_contest_has_no_ticks(cloud: Cloud) -> None:

@@ -163,7 +163,7 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
         (f"census#changed#{START:%Y-%m-%dT%H}", f"at#{START:%H:%M}#0", {"game_count": {"N": "1"}}),
     ]
     with moto_client() as client:
-        table = create_table(client, "blefTable")
+        table = create_table(client, "BlefTable")
         for pk, sk, attributes in items:
             keys = {"pk": {"S": pk}, "sk": {"S": sk}, "expires_at": end}
             client.put_item(TableName=table, Item={**keys, **attributes})
@@ -260,7 +260,7 @@ def test_an_item_of_version_02_is_played_on() -> None:
     """It had an attribute for the cards and one for the events, and no version of ours."""
     clock = FakeClock()
     with moto_client() as client:
-        table = create_table(client, "euchreTable")
+        table = create_table(client, "EuchreTable")
         client.put_item(
             TableName=table,
             Item={

@@ -64,7 +64,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[KeepBench]
         )
     else:
         client = request.getfixturevalue("emulator").client("dynamodb")
-        opened = dynamodb_store(DynamoDocumentStore, "blefTable", client)
+        opened = dynamodb_store(DynamoDocumentStore, "BlefTable", client)
     with opened as ready:
         yield ready
 
@@ -171,7 +171,7 @@ def test_a_writer_recognizes_its_write_under_later_ones() -> None:
     """The answer to its first attempt is lost, and others write before it retries."""
     clock = FakeClock()
     with moto_client() as client, stamina.set_testing(True, attempts=2):
-        name = create_table(client, "blefTable")
+        name = create_table(client, "BlefTable")
         other_store, lost = DynamoDocumentStore(name, clock, client), iter([True])
         other_store.commit(Put(HEADER_KEY, {}))
 

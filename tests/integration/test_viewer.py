@@ -46,8 +46,8 @@ PATHS += ("/matches/live", "/matches/live/steps", "/matches/over/steps", "/match
 def rights() -> list[dict[str, Any]]:
     """Return the statements of the viewer's role and of the policy attached to it."""
     attached = properties("ViewerPolicy")
-    assert attached["Roles"] == [{"Ref": "viewerRole"}]
-    return [*statements("viewerRole"), *attached["PolicyDocument"]["Statement"]]
+    assert attached["Roles"] == [{"Ref": "ViewerRole"}]
+    return [*statements("ViewerRole"), *attached["PolicyDocument"]["Statement"]]
 
 
 def condition(*, public: bool) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def condition(*, public: bool) -> dict[str, Any]:
     ]
     resolved: dict[str, Any] = json.loads(json.dumps(raw_condition))
     names = resolved["ForAllValues:StringEquals"]["dynamodb:Attributes"]
-    assert names.pop()["Fn::If"][:2] == ["PublicWeb", {"Ref": "AWS::NoValue"}]
+    assert names.pop()["Fn::If"][:2] == ["IsPublic", {"Ref": "AWS::NoValue"}]
     names += [] if public else [INTENT_ATTRIBUTE]
     return resolved
 
@@ -146,13 +146,13 @@ def test_s13_the_viewers_role_covers_a_single_table_a_single_parameter_and_its_l
                 json.dumps(statement["Resource"])
             )
     assert resources.keys() == {"dynamodb", "ssm", "logs", "xray"}
-    assert all("Matches" in resource for resource in resources["dynamodb"])
+    assert all("MatchTable" in resource for resource in resources["dynamodb"])
     (parameter,) = resources["ssm"]
     text, substitutions = json.loads(parameter)["Fn::Sub"]
     assert text.endswith(":parameter${Secret}")
-    expected = {"Fn::If": ["PublicWeb", "", {"Fn::Sub": "/${AWS::StackName}/viewer"}]}
+    expected = {"Fn::If": ["IsPublic", "", {"Fn::Sub": "/${AWS::StackName}/viewer"}]}
     assert substitutions == {"Secret": expected}
-    assert set(resources["logs"]) == {'{"Fn::GetAtt": "viewerLogs.Arn"}'}
+    assert set(resources["logs"]) == {'{"Fn::GetAtt": "ViewerLogs.Arn"}'}
 
 
 # --- what is shown -------------------------------------------------------------------------------

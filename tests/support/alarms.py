@@ -119,7 +119,8 @@ def _plain(value: object) -> str:
         case {"Fn::GetAtt": str(target) | [target, *_]}:
             return str(target).partition(".")[0]
         case {"Fn::Sub": target}:
-            return str(target).replace("${", "").replace("}", "")
+            plain = str(target).replace("${AWS::StackName}", STACK)
+            return plain.replace("${", "").replace("}", "")
     raise ConfigError(f"An alarm uses {value!r}, which cannot be resolved here.")
 
 

@@ -7,14 +7,19 @@ from typing import Any
 from cardsharp_tools.build.sam_transform import Template, transform_with_nested
 from cardsharp_tools.build.template_rules import expressions
 from cardsharp_tools.build.template_rules.expressions import as_list
-from cardsharp_tools.local_cloud.template_files import ARENA_TEMPLATE, TEMPLATE
+from cardsharp_tools.local_cloud.template_files import ARENA_TEMPLATE, ROOT_STACKS, TEMPLATE
 
 
 @cache
 def template() -> Template:
-    """template.yaml as CloudFormation gets it, with what it nests; and the arena's resources."""
+    """template.yaml as CloudFormation gets it; with the resources and conditions of all stacks."""
+    stacks = [transform_with_nested(path, game) for path, game in ROOT_STACKS]
+    merged = {
+        key: {name: part for stack in stacks for name, part in stack[key].items()}
+        for key in ("Parameters", "Conditions", "Resources")
+    }
     bot = transform_with_nested(TEMPLATE)
-    return {**bot, "Resources": {**arena()["Resources"], **bot["Resources"]}}
+    return {**bot, **merged, "Parameters": {**merged["Parameters"], **bot["Parameters"]}}
 
 
 def arena() -> Template:

@@ -179,7 +179,7 @@ def play_practice(records: ContestRecords, matches: int) -> None:
 
 # --- in the cloud -----------------------------------------------------------------------------
 
-ARENA_TABLE = "deadmansdrawTable"
+ARENA_TABLE = "ArenaTable"
 
 
 @contextmanager

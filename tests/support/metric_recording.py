@@ -35,7 +35,7 @@ from cardsharp_tools.local_cloud.lambda_events import (
     sqs_event,
 )
 from cardsharp_tools.local_cloud.metric_samples import MetricKey, Sample, read_emf
-from cardsharp_tools.local_cloud.template_files import create_table
+from cardsharp_tools.local_cloud.template_files import create_table, service_prefix
 from cardsharp_tools.local_play.bot_runtime import embedded_settings, open_assembly
 from cardsharp_tools.local_play.handler_environment import settings_environment
 from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS
@@ -49,10 +49,10 @@ GAMES = {
     if game.http_service is not None
     and any((REPOSITORY_ROOT / "events").glob(f"{game.name}_*.json"))
 }
-"""The games that the template has by name, and the setting where each keeps its matches."""
+"""The games with a service of their own, and the setting where each keeps its matches."""
 
 SERVICES = {**GAMES, "viewer": "CARDSHARP_STORE"}
-TABLES = {"deadmansdraw": "deadmansdrawTable", "viewer": "Matches"}
+TABLES = {"deadmansdraw": "ArenaTable", "viewer": "Matches"}
 """The tables of those that in the cloud keep nothing elsewhere."""
 
 LISTENING = timedelta(seconds=41)  # a second more than a poller needs to begin a poll at all
@@ -118,8 +118,10 @@ class MetricRecorder:
         answer = done.response if isinstance(done.response, dict) else {}
         status = int(answer.get("statusCode", HTTPStatus.INTERNAL_SERVER_ERROR))
         failed = status >= HTTPStatus.INTERNAL_SERVER_ERROR
-        self.record("AWS/ApiGateway", "5xx", {"ApiId": f"{name}Api"}, failed)
-        self.record("AWS/Lambda", "Throttles", {"FunctionName": f"{name}Service"}, 0)
+        self.record("AWS/ApiGateway", "5xx", {"ApiId": f"{service_prefix(name)}Api"}, failed)
+        self.record(
+            "AWS/Lambda", "Throttles", {"FunctionName": f"{service_prefix(name)}Service"}, 0
+        )
         return status
 
     def record_queue_depth(self, queue: str, messages: int) -> None:

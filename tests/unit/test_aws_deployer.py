@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.aws_template import template
 from support.iam_policies import (
     ACCOUNT,
     ALLOW_ALL,
@@ -29,7 +30,7 @@ from cardsharp_tools.build.template_rules.expressions import (
 )
 from cardsharp_tools.build.template_rules.permissions import check_policy_sizes, role_statements
 from cardsharp_tools.build.template_rules.runner import MODEL_RULE, rule_functions, rule_violations
-from cardsharp_tools.local_cloud.template_files import ROOT_TEMPLATES, TEMPLATE, load_template
+from cardsharp_tools.local_cloud.template_files import ROOT_TEMPLATES, load_template
 from cardsharp_tools.operations.preflight import DEPLOYER_TEMPLATE
 
 BY_LINT = "cfn-lint"
@@ -67,6 +68,7 @@ UNUSED = re.compile(
     |(Delete|Get|Put)(Group|User)Policy)|logs:AssociateKmsKey  # of users and groups
     |s3:(getobjectmetadata|rest\.put\.object)  # of tables that are filled from a bucket
     |lambda:getcodesigningconfig  # of functions whose code is signed
+    |codedeploy:\w+  # of aliases that move gradually
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -136,10 +138,10 @@ def test_a_deployer_may_do_the_operations_of_sam_and_create_roles_only_with_the_
         assert not bounded(f"iam:{action}", deployer_role)
     assert not bounded("iam:CreateUser", f"arn:aws:iam::{ACCOUNT}:user/cardsharp-me")
     assert not bounded("iam:PutUserPolicy", f"arn:aws:iam::{ACCOUNT}:user/me")
-    template = load_template(REPOSITORY_ROOT / DEPLOYER_TEMPLATE)
-    assert not list(check_policy_sizes(template))
-    for name, policy in resources_of_type(template, "AWS::IAM::ManagedPolicy"):
-        called = str(longest_form(policy["ManagedPolicyName"], template))
+    deployer = load_template(REPOSITORY_ROOT / DEPLOYER_TEMPLATE)
+    assert not list(check_policy_sizes(deployer))
+    for name, policy in resources_of_type(deployer, "AWS::IAM::ManagedPolicy"):
+        called = str(longest_form(policy["ManagedPolicyName"], deployer))
         assert not called.startswith("cardsharp-")
         assert name != "Boundary" or BOUNDARY_POLICY_ARN.endswith(f"/{called}")
 
@@ -200,11 +202,11 @@ def test_the_boundary_limits_an_administrators_role_to_the_needs_of_the_stacks()
 
 @pytest.mark.parametrize("path", ROOT_TEMPLATES, ids=lambda path: path.name)
 def test_the_boundary_takes_nothing_from_the_roles_of_the_templates(path: Path) -> None:
-    template = transform_with_nested(path)
-    for role, _ in resources_of_type(template, "AWS::IAM::Role"):
-        for statement in role_statements(template, role):
-            if longest_form(statement["Effect"], template) == "Allow":
-                resolved = longest_form({k: statement[k] for k in ("Action", "Resource")}, template)
+    stack = transform_with_nested(path)
+    for role, _ in resources_of_type(stack, "AWS::IAM::Role"):
+        for statement in role_statements(stack, role):
+            if longest_form(statement["Effect"], stack) == "Allow":
+                resolved = longest_form({k: statement[k] for k in ("Action", "Resource")}, stack)
                 for action in as_list(resolved["Action"]):
                     assert any(
                         _bounded(action, resource) for resource in as_list(resolved["Resource"])
@@ -225,9 +227,9 @@ RULES: list[dict[str, Any]] = rule_table("rule")
 BREACHES = [(rule, breach) for rule in RULES for breach in rule["breaches"]]
 
 
-def planted(template: Template, breach: dict[str, Any]) -> Template:
+def planted(whole: Template, breach: dict[str, Any]) -> Template:
     """Return the template with a breach that a rule must catch, as in service_rules.toml."""
-    copy = deepcopy(template)
+    copy = deepcopy(whole)
     place: Any = copy
     if "of" in breach or "kind" in breach:
         name = breach.get("of") or first(copy, breach["kind"])
@@ -247,23 +249,21 @@ def planted(template: Template, breach: dict[str, Any]) -> Template:
     return copy
 
 
-def first(template: Template, kind: str) -> str:
+def first(whole: Template, kind: str) -> str:
     """Return the name of the first resource of a type."""
-    return next(
-        name for name, resource in template["Resources"].items() if resource["Type"] == kind
-    )
+    return next(name for name, resource in whole["Resources"].items() if resource["Type"] == kind)
 
 
-def alone(template: Template, kind: str = "AWS::SNS::Topic") -> Template:
+def alone(whole: Template, kind: str = "AWS::SNS::Topic") -> Template:
     """A template with its first resource of a type, without one with a topic: for cfn-lint."""
-    name = first(template, kind)
-    return {**template, "Resources": {name: template["Resources"][name]}, "Outputs": {}}
+    name = first(whole, kind)
+    return {**whole, "Resources": {name: whole["Resources"][name]}, "Outputs": {}}
 
 
 @cache
 def baseline_findings(check: str) -> frozenset[str]:
     """Return the findings of a check on the template without a breach."""
-    return frozenset(rule_functions()[check](transform_with_nested(TEMPLATE)))
+    return frozenset(rule_functions()[check](template()))
 
 
 @pytest.mark.parametrize("path", ROOT_TEMPLATES, ids=lambda path: path.name)
@@ -293,9 +293,7 @@ def test_every_rule_has_a_unique_name_a_source_and_a_planted_breach() -> None:
     ],
 )
 def test_a_planted_breach_of_a_rule_is_detected(check: str, breach: dict[str, Any]) -> None:
-    assert set(
-        rule_functions()[check](planted(transform_with_nested(TEMPLATE), breach))
-    ) - baseline_findings(check)
+    assert set(rule_functions()[check](planted(template(), breach))) - baseline_findings(check)
 
 
 @pytest.mark.slow
@@ -306,7 +304,7 @@ def test_cfn_lint_catches_every_breach_that_is_delegated_to_it(tmp_path: Path) -
     breaches = [breach for rule, breach in BREACHES if rule["by"] == BY_LINT]
     for n, breach in enumerate(breaches):
         file, kinds = tmp_path / f"{n}.json", [breach["kind"]] if "kind" in breach else []
-        file.write_text(json.dumps(planted(alone(transform_with_nested(TEMPLATE), *kinds), breach)))
+        file.write_text(json.dumps(planted(alone(template(), *kinds), breach)))
         breach_by_file[str(file)] = breach
     command = [str(SAM.parent / "cfn-lint"), "--format", "json", "--template", *breach_by_file]
     output = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603

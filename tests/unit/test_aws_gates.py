@@ -82,11 +82,10 @@ def test_a_built_template_takes_no_strategy_that_was_not_built(tmp_path: Path) -
     built = tmp_path / "template.yaml"
     built.write_text(yaml.safe_dump(load_template(TEMPLATE)))
     write_strategy_names(built)
-    parameters = yaml.safe_load(built.read_text())["Parameters"]
-    for parameter in ("Strategy", "DummyStrategy"):
-        assert {"", "captain", "steady"} <= set(parameters[parameter]["AllowedValues"])
-        assert "captian" not in parameters[parameter]["AllowedValues"]
-        assert "AllowedPattern" not in parameters[parameter]
+    parameter = yaml.safe_load(built.read_text())["Parameters"]["Strategy"]
+    assert {"", "captain", "steady"} <= set(parameter["AllowedValues"])
+    assert "captian" not in parameter["AllowedValues"]
+    assert "AllowedPattern" not in parameter
 
 
 CURRENT_TIME = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
@@ -112,7 +111,7 @@ def test_the_password_of_a_service_is_an_encrypted_parameter_of_its_stack() -> N
     """No password is set for a service that is not deployed, or if it is empty."""
     put: list[dict[str, str]] = []
     ssm = SimpleNamespace(put_parameter=lambda **params: put.append(params))
-    stack = Stack("s", CURRENT_TIME, False, {}, {"deadmansdrawName": "f"}, {}, lambda _name: ssm)  # noqa: FBT003
+    stack = Stack("s", CURRENT_TIME, False, {}, {"ArenaName": "f"}, {}, lambda _name: ssm)  # noqa: FBT003
     rotate_service_secret(stack, "deadmansdraw", "organising")
     with pytest.raises(ConfigError, match="has no service blef"):
         rotate_service_secret(stack, "blef", "organising")
@@ -171,18 +170,20 @@ def test_every_item_has_a_price_with_its_source_and_the_aims_are_met_in_every_re
 
 
 def test_a_load_has_the_defaults_of_the_template() -> None:
-    parameters = load_template(TEMPLATE)["Parameters"]
+    template = load_template(TEMPLATE)
     defaults = {
-        "PollerMemory": USUAL.poller_memory,
-        "WorkerMemory": USUAL.worker_memory,
         "Architecture": USUAL.architecture,
-        "Pollers": str(USUAL.pollers),
-        "Listening": USUAL.listening,
         "KeepDays": f"{USUAL.retention_days:g}",
-        "TableBilling": USUAL.table_billing,
         "Watch": USUAL.monitoring,
     }
-    assert {name: parameters[name]["Default"] for name in defaults} == defaults
+    assert {name: template["Parameters"][name]["Default"] for name in defaults} == defaults
+    memory = {
+        name: template["Resources"][name]["Properties"]["MemorySize"]
+        for name in ("Poller", "Worker")
+    }
+    assert memory == {"Poller": USUAL.poller_memory, "Worker": USUAL.worker_memory}
+    variables = template["Globals"]["Function"]["Environment"]["Variables"]
+    assert variables["CARDSHARP_POLLERS"] == str(USUAL.pollers)
 
 
 def test_the_measured_figures_are_written_as_they_are_read(tmp_path: Path) -> None:

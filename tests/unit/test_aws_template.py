@@ -10,17 +10,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.alarms import Alarm, composite_alarm_rules, template_alarms
+import yaml
+from support.alarms import Alarm, template_alarms
 from support.aws_template import allowed_actions, arena, of_kind, properties, statements, template
 
 from cardsharp.aws.telemetry import NAMESPACE
 from cardsharp.core.metrics import ALARM_METRICS
 from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
 from cardsharp_tools.build.emulator_deploy import CONFIG
+from cardsharp_tools.build.sam_transform import Template, transform_file, transform_with_nested
 from cardsharp_tools.build.target import REPOSITORY_ROOT
-from cardsharp_tools.build.template_rules.expressions import NO_VALUE, as_list
+from cardsharp_tools.build.template_rules.expressions import (
+    NO_VALUE,
+    as_list,
+    resources_of_type,
+)
+from cardsharp_tools.build.template_rules.monitoring import metrics_in_use
 from cardsharp_tools.local_cloud.template_files import (
-    hosted_game_names,
+    GAME_TEMPLATE,
+    PAGES_TEMPLATE,
+    ROOT_STACKS,
+    TEMPLATE,
     load_template,
     template_paths,
 )
@@ -28,8 +38,7 @@ from cardsharp_tools.local_cloud.template_files import (
 DAY = 86_400
 TICK = 60
 START = 6  # seconds, more than a poller takes from its tick to its first question
-GAMES = hosted_game_names()
-SERVED = (*GAMES, "game", "viewer")  # all that an HTTP API is in front of
+SERVED = ("Blef", "Euchre", "Game", "Arena", "Viewer")  # all that an HTTP API is in front of
 BOT = {"Poller": "PollerRole", "Worker": "WorkerRole", "Practice": "PracticeRole"}
 DIRECTOR = "Director"
 FUNCTIONS = (
@@ -39,14 +48,14 @@ SCHEDULES = {"ScheduleRole": "Poller", "DirectorScheduleRole": DIRECTOR}
 """The roles of schedules, with the function that each may start."""
 
 QUEUES = ("MatchQueue", "DeadLetters", "PollerDeadLetters")
-LOG_DAYS: list[Any] = ["OwnLogDays", {"Ref": "LogDays"}, {"Fn::If": ["IsProd", 90, 7]}]
+LOG_DAYS: list[Any] = ["IsProd", 90, 7]
 WITHOUT_RESOURCE = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 """Actions that AWS defines for `*` only."""
 
 
 def test_r28_a_poller_has_the_time_to_listen_until_its_successors_do() -> None:
     """Of two that listen until the second one after them; ticks lie 1 to 119 s apart."""
-    max_pollers = int(template()["Parameters"]["Pollers"]["AllowedValues"][-1])
+    max_pollers = 2  # with CARDSHARP_POLLERS: "2"
     latest, read = (
         (max_pollers + 1) * TICK - 1 + START,
         ArenaBotSettings.model_fields["long_poll_timeout"].default,
@@ -56,14 +65,19 @@ def test_r28_a_poller_has_the_time_to_listen_until_its_successors_do() -> None:
     assert reserved >= 2 * max_pollers, "as many may be in their last long poll"
 
 
-def test_schedule_fires_each_minute_without_retries_and_stores_failed_ticks() -> None:
-    schedule = properties("PollerEveryMinute")
+@pytest.mark.parametrize(
+    ("function", "queue"), [("Poller", "PollerDeadLetters"), (DIRECTOR, "DirectorDeadLetters")]
+)
+def test_a_schedule_fires_each_minute_and_never_again_and_keeps_starts_that_fail(
+    function: str, queue: str
+) -> None:
+    schedule = properties(f"{function}EveryMinute")
     assert schedule["ScheduleExpression"] == "rate(1 minute)"
     assert schedule["FlexibleTimeWindow"] == {"Mode": "OFF"}
     assert schedule["Target"]["RetryPolicy"]["MaximumRetryAttempts"] == 0
     assert "State" not in schedule or schedule["State"] == "ENABLED"
-    letters = {"Fn::GetAtt": "PollerDeadLetters.Arn"}
-    config = properties("PollerEventInvokeConfig")["DestinationConfig"]
+    letters = {"Fn::GetAtt": f"{queue}.Arn"}
+    config = properties(f"{function}EventInvokeConfig")["DestinationConfig"]
     assert config["OnFailure"]["Destination"] == letters
     assert schedule["Target"]["DeadLetterConfig"] == {"Arn": letters}
 
@@ -84,7 +98,7 @@ def test_r12_a_message_is_out_of_sight_for_six_times_the_worker_and_tried_five_t
     assert template()["Parameters"]["MatchLimit"]["MinValue"] == 2, "AWS's least"
 
 
-@pytest.mark.parametrize("queue", [*QUEUES, "Ticks", "TickLetters"])
+@pytest.mark.parametrize("queue", [*QUEUES, "Ticks", "TickLetters", "DirectorDeadLetters"])
 def test_r12_queues_are_encrypted_and_speak_tls_only(queue: str) -> None:
     """Each by a policy of its own: SQS takes one resource a statement, the queue it is for."""
     assert properties(queue)["SqsManagedSseEnabled"] is True
@@ -121,8 +135,7 @@ def test_tick_of_a_crashed_function_is_retried_soon_but_not_earlier() -> None:
 
 def test_the_table_is_paid_by_use_recoverable_encrypted_and_protected_in_production() -> None:
     table = properties("Matches")
-    assert table["BillingMode"] == {"Fn::If": ["Provisioned", "PROVISIONED", "PAY_PER_REQUEST"]}
-    assert template()["Parameters"]["TableBilling"]["Default"] == "on-demand"
+    assert table["BillingMode"] == "PAY_PER_REQUEST"
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert table["SSESpecification"] == {"SSEEnabled": True}
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
@@ -184,12 +197,11 @@ def test_a_function_has_wheels_for_its_processor_and_limited_logs(function: str)
     function_properties = properties(function)
     assert function_properties["Runtime"] == "python3.13"
     assert template()["Parameters"]["Architecture"]["Default"] == "arm64"
-    traced = {"Fn::If": ["WatchAll", "Active", "PassThrough"]}  # each trace is paid for
+    traced = {"Fn::If": ["IsFullyWatched", "Active", "PassThrough"]}  # each trace is paid for
     assert function_properties["TracingConfig"] == {"Mode": traced if function in BOT else "Active"}
     group = function_properties["LoggingConfig"]["LogGroup"]["Ref"]
     assert group == f"{function.removesuffix('Service')}Logs"
-    retention = properties(group)["RetentionInDays"]["Fn::If"]
-    assert retention in (LOG_DAYS, LOG_DAYS[2]["Fn::If"])
+    assert properties(group)["RetentionInDays"]["Fn::If"] == LOG_DAYS
     assert {"Fn::GetAtt": f"{group}.Arn"} in [
         resource
         for statement in statements(FUNCTIONS[function])
@@ -203,8 +215,6 @@ def test_stage_parameters_are_equal_for_every_deployment_method() -> None:
         if environment != "version":
             overrides = parameters["deploy"]["parameters"]["parameter_overrides"]
             assert overrides == f"Stage={'prod' if environment == 'prod' else 'dev'}"
-    assert properties("PollerLogs")["RetentionInDays"]["Fn::If"] == LOG_DAYS
-    assert template()["Parameters"]["LogDays"]["Default"] == ""
 
 
 @pytest.mark.parametrize(
@@ -228,48 +238,67 @@ def test_an_arena_is_https_and_carries_no_password(url: str, taken: bool) -> Non
 
 def test_templates_stay_short_enough_to_read() -> None:
     lines = {file.name: len(file.read_text().splitlines()) for file in template_paths()}
-    assert lines["template.yaml"] <= 450
-    assert sum(lines.values()) <= 1300
+    assert lines["template.yaml"] <= 560
+    assert max(lines.values()) == lines["template.yaml"]
+    assert len(load_template(TEMPLATE)["Parameters"]) <= 15
     assert not any("Fn::ForEach" in file.read_text() for file in template_paths())
+
+
+@pytest.mark.parametrize("file", template_paths(), ids=lambda path: path.name)
+def test_a_template_has_no_anchors_and_its_names_are_in_pascal_case(file: Path) -> None:
+    tokens = list(yaml.scan(file.read_text()))
+    assert not [t for t in tokens if isinstance(t, yaml.AnchorToken | yaml.AliasToken)]
+    assert not [t for t in tokens if isinstance(t, yaml.ScalarToken) and t.value == "<<"]
+    read = load_template(file)
+    for section in ("Parameters", "Conditions", "Resources", "Outputs"):
+        for name in read.get(section, {}):
+            assert re.fullmatch(r"([A-Z][a-z0-9]*)+", name), name
+    assert all(re.match(r"(Is|Has)[A-Z]", name) for name in read.get("Conditions", {}))
 
 
 # --- HTTP services and the viewer: one template for every game, there where it is asked for -------
 
 
-def test_additional_game_is_deployed_by_a_parameter_like_the_built_in_games() -> None:
-    kinds = {name: resource["Type"] for name, resource in template()["Resources"].items()}
-    euchres = {name: kind for name, kind in kinds.items() if name.startswith("euchre")}
-    assert euchres
-    assert {name.replace("euchre", "game"): kind for name, kind in euchres.items()} == {
-        name: kind for name, kind in kinds.items() if name.startswith("game")
+def test_a_stack_of_a_game_has_the_needs_of_that_game() -> None:
+    """Each game is the same template; only Euchre and Blef need more than the others."""
+    names = {
+        game: {name.removeprefix(game) for name in template()["Resources"] if name.startswith(game)}
+        for game in ("Blef", "Euchre", "Game")
     }
-    service = properties("gameService")
-    assert service["MemorySize"] == 256
-    assert service["Environment"]["Variables"]["CARDSHARP_GAME"] == {"Ref": "Game"}
-    assert template()["Outputs"]["gameUrl"]["Condition"] == "HasGame"
+    assert names["Blef"] == names["Euchre"] == names["Game"] != set()
+    for game, memory in {"Blef": 256, "Euchre": 1769, "Game": 256}.items():
+        service = properties(f"{game}Service")
+        assert service["MemorySize"] == memory
+        assert service["Environment"]["Variables"]["CARDSHARP_GAME"] == game.lower()
 
 
-OPTIONS = ("Feed", "Agents")  # what more a service can be deployed with
+@pytest.mark.parametrize(("option", "resource"), [("Feed", "FeedApi"), ("Bot", "AgentsPolicy")])
+def test_a_feed_and_invited_bots_are_deployed_only_when_asked_for(
+    option: str, resource: str
+) -> None:
+    condition = template()["Resources"][f"Blef{resource}"]["Condition"]
+    wanted = {
+        "Feed": {"Fn::Equals": [{"Ref": "Feed"}, "yes"]},
+        "Bot": {"Fn::Not": [{"Fn::Equals": [{"Ref": "BotStack"}, ""]}]},
+    }
+    assert template()["Conditions"][condition] == wanted[option]
+    parameters = load_template(GAME_TEMPLATE)["Parameters"]
+    assert (parameters["Feed"]["Default"], parameters["BotStack"]["Default"]) == ("no", "")
 
 
-@pytest.mark.parametrize("game", ["blef", "euchre"])
-def test_service_is_deployed_only_on_request(game: str) -> None:
-    parameter = game.capitalize()
-    assert template()["Parameters"][parameter]["Default"] == "no"
-    deploy_condition = template()["Conditions"][f"Has{parameter}"]
-    assert deploy_condition == {"Fn::Equals": [{"Ref": parameter}, "yes"]}
-    for name, resource in template()["Resources"].items():
-        if name.startswith(game):
-            optional = next(
-                (suffix for suffix in OPTIONS if name.startswith(f"{game}{suffix}")), ""
-            )
-            has = f"{game}Has{optional}" if optional else f"Has{parameter}"
-            assert resource["Condition"] == has, name
-    for name in ("Url", "Name"):
-        assert template()["Outputs"][f"{game}{name}"]["Condition"] == f"Has{parameter}"
+def test_what_a_service_uses_of_a_bot_is_exported_by_the_stack_of_the_bot() -> None:
+    exported = {
+        item["Export"]["Name"]["Fn::Sub"].removeprefix("${AWS::StackName}-")
+        for item in load_template(TEMPLATE)["Outputs"].values()
+        if "Export" in item
+    }
+    used = set(
+        re.findall(r'ImportValue": \{"Fn::Sub": "\$\{BotStack\}-(\w+)"', json.dumps(template()))
+    )
+    assert used == exported
 
 
-@pytest.mark.parametrize("game", [*GAMES, "viewer"])
+@pytest.mark.parametrize("game", SERVED)
 def test_a_service_is_called_by_its_api_within_limits_and_logs_no_secret(game: str) -> None:
     """That requests reach it is played in tests/e2e/test_aws_cloud.py."""
     assert properties(f"{game}Integration")["PayloadFormatVersion"] == "2.0"
@@ -281,12 +310,11 @@ def test_a_service_is_called_by_its_api_within_limits_and_logs_no_secret(game: s
     assert 0 < stage["DefaultRouteSettings"]["ThrottlingRateLimit"] <= 100
     assert 0 < stage["DefaultRouteSettings"]["ThrottlingBurstLimit"] <= 200
     limited, needed, unlimited = service["ReservedConcurrentExecutions"]["Fn::If"]
-    assert (limited, unlimited) == ("Reserved", NO_VALUE)
-    if game == "deadmansdraw":
+    assert unlimited == NO_VALUE
+    if game == "Arena":
         needed = arena()["Parameters"][needed["Ref"]]["Default"]
     assert 0 < needed <= 60
-    for root in (template(), arena()):
-        assert root["Conditions"][limited] == {"Fn::Equals": [{"Ref": "Reserve"}, "yes"]}
+    assert template()["Conditions"][limited] == {"Fn::Equals": [{"Ref": "Reserve"}, "yes"]}
     settings = properties(f"{game}Stage")["AccessLogSettings"]
     variables = set(re.findall(r"\$context\.([\w.]+)", settings["Format"]))
     assert variables == {
@@ -298,35 +326,27 @@ def test_a_service_is_called_by_its_api_within_limits_and_logs_no_secret(game: s
     group = dict(properties(f"{game}AccessLogs"))
     name = group.pop("LogGroupName")["Fn::Sub"]
     assert name.startswith("/aws/vendedlogs/${AWS::StackName}-")
-    assert name.endswith(f"-{game}-ABCDEFGHIJKL")
+    assert name.endswith("Stack-ABCDEFGHIJKL")
     assert group == properties(f"{game}Logs")
 
 
-def test_viewer_is_deployed_on_request_and_private_by_default() -> None:
-    parameters, conditions = template()["Parameters"], template()["Conditions"]
-    assert parameters["DeployWeb"]["Default"] == parameters["WebPublic"]["Default"] == "no"
-    assert conditions["HasWeb"] == {"Fn::Equals": [{"Ref": "DeployWeb"}, "yes"]}
-    assert conditions["PublicWeb"] == {"Fn::Equals": [{"Ref": "WebPublic"}, "yes"]}
-    block = {
-        k: resource for k, resource in template()["Resources"].items() if k.startswith("viewer")
-    }
-    assert "viewerTable" not in block, "it has none of its own"
-    assert len(block) >= 10
-    assert {resource["Condition"] for resource in block.values()} == {"HasWeb", "viewerHasSecret"}
-    for name in ("viewerUrl", "viewerName"):
-        assert template()["Outputs"][name]["Condition"] == "HasWeb"
-    variables = properties("viewerService")["Environment"]["Variables"]
-    parameter = {"Fn::If": ["PublicWeb", "", {"Fn::Sub": "/${AWS::StackName}/viewer"}]}
+def test_the_pages_are_private_unless_said_otherwise() -> None:
+    parameters = load_template(PAGES_TEMPLATE)["Parameters"]
+    assert parameters["Public"]["Default"] == "no"
+    assert template()["Conditions"]["IsPublic"] == {"Fn::Equals": [{"Ref": "Public"}, "yes"]}
+    assert "ViewerTable" not in template()["Resources"], "it has none of its own"
+    variables = properties("ViewerService")["Environment"]["Variables"]
+    parameter = {"Fn::If": ["IsPublic", "", {"Fn::Sub": "/${AWS::StackName}/viewer"}]}
     assert variables["CARDSHARP_SERVICE_SECRET"] == parameter
-    assert variables["CARDSHARP_PUBLIC"] == {"Ref": "WebPublic"}
-    condition = template()["Resources"]["viewerSecretPolicy"]["Condition"]
+    assert variables["CARDSHARP_PUBLIC"] == {"Ref": "Public"}
+    condition = template()["Resources"]["ViewerSecretPolicy"]["Condition"]
     assert template()["Conditions"][condition] == {"Fn::Not": [{"Fn::Equals": [parameter, ""]}]}
 
 
 def test_passwords_are_tried_once_a_second_by_all_the_world_together() -> None:
     """The door takes a password at the address of any page, by POST alone."""
-    stage, login = properties("viewerStage"), properties("viewerLoginRoute")
-    assert login["Target"] == {"Fn::Sub": "integrations/${viewerIntegration}"}
+    stage, login = properties("ViewerStage"), properties("ViewerLoginRoute")
+    assert login["Target"] == {"Fn::Sub": "integrations/${ViewerIntegration}"}
     key = login["RouteKey"]
     assert key == "POST /{proxy+}"
     limits = stage["RouteSettings"][key]
@@ -361,7 +381,11 @@ def alarm(name: str) -> Alarm:
         ("TurnTimedOut", 0, 1),
         ("TickFailed", 0, 1),
         ("TicksLate", 60, 1),
+        ("ErrorLogged", 0, 1),
+        ("DirectorDeadLetter", 0, 1),
+        ("DirectorErrorLogged", 0, 1),
         *((f"{game}Failing", 0, 1) for game in SERVED),
+        *((f"{game}ErrorLogged", 0, 1) for game in SERVED),
     ],
 )
 def test_an_alarm_has_the_promised_limit(name: str, threshold: float, minutes: float) -> None:
@@ -382,43 +406,132 @@ def test_a_decision_is_slow_at_half_its_limit_and_every_alarm_tells_the_topic() 
                 == alarm_properties["OKActions"]
                 == [{"Ref": "AlarmTopic"}]
             )
-            assert str(alarm_properties["AlarmDescription"]).strip("{'}").endswith(".")
 
 
-def test_default_stack_emits_only_the_metrics_of_its_alarms_and_no_more_than_ten() -> None:
+def test_a_bot_without_all_has_the_metrics_of_its_alarms_and_ten_of_them_at_most() -> None:
     """Ten metrics and the metrics of ten alarms are free."""
-    resources = template()["Resources"]
-    # What is deployed only if asked for is no part of the bot.
-    apart = (*SERVED, "TickFailed", "TicksLate", "DirectorFailed", "DirectorThrottled")
-    bot_alarms = [
-        template_alarm
-        for template_alarm in template_alarms()
-        if not template_alarm.name.startswith(apart)
-    ]
-    plain = [bot_alarm for bot_alarm in bot_alarms if "Condition" not in resources[bot_alarm.name]]
-    series = [series for plain_alarm in plain for series in plain_alarm.series.values()]
+    resources = transform_with_nested(TEMPLATE)["Resources"]
+    ours = [item for item in template_alarms() if item.name in resources]
+    plain = [item for item in ours if "Condition" not in resources[item.name]]
+    series = [series for item in plain for series in item.series.values()]
     assert len(series) <= 10
     assert {
-        metric_series.metric.name
-        for metric_series in series
-        if metric_series.metric.namespace == NAMESPACE
+        item.metric.name for item in series if item.metric.namespace == NAMESPACE
     } == ALARM_METRICS
-    variables = properties("Worker")["Environment"]["Variables"]
-    assert variables["METRICS"] == {"Fn::If": ["WatchAll", "all", "alarmed"]}
+    for function in FUNCTIONS:
+        watched = properties(function)["Environment"]["Variables"]["METRICS"]
+        assert watched == ({"Ref": "Watch"} if function in BOT else "alarms")
     assert template()["Parameters"]["Watch"]["Default"] == "alarms"
 
 
-def test_every_alarm_has_its_cause_and_cure_in_the_runbook() -> None:
-    apart = {**dict.fromkeys(SERVED, "GAME"), "viewer": "Viewer"}
+@pytest.mark.parametrize(("path", "game"), ROOT_STACKS)
+def test_every_metric_filter_has_an_alarm(path: Path, game: str) -> None:
+    """What a filter counts and no alarm watches is a fault that nobody hears of.
+
+    That an alarm watches no metric that nothing emits is a rule of cardsharp_tools.build.gates.
+    """
+    stack = transform_with_nested(path, game)
+    watched = {
+        (json.dumps(metric["Namespace"]), metric["MetricName"])
+        for name, metric in metrics_in_use(stack)
+        if stack["Resources"][name]["Type"] == "AWS::CloudWatch::Alarm"
+    }
+    counted = {
+        (json.dumps(item["MetricNamespace"]), item["MetricName"])
+        for _, definition in resources_of_type(stack, "AWS::Logs::MetricFilter")
+        for item in definition["MetricTransformations"]
+    }
+    assert counted <= watched
+    logs = {
+        definition["LoggingConfig"]["LogGroup"]["Ref"]
+        for _, definition in resources_of_type(stack, "AWS::Lambda::Function")
+    }
+    filters = resources_of_type(stack, "AWS::Logs::MetricFilter")
+    assert {definition["LogGroupName"]["Ref"] for _, definition in filters} == logs != set()
+
+
+def heading(alarm: str) -> str:
+    """The heading of an alarm in the runbook: services of games share theirs."""
+    prefix = next((item for item in SERVED if alarm.startswith(item)), None)
+    return alarm if prefix is None else alarm.replace(prefix, "Service")
+
+
+def test_every_alarm_links_to_its_cause_and_cure_in_the_runbook() -> None:
     text = (REPOSITORY_ROOT / "docs" / "operations.md").read_text()
-    for name in (
-        *(template_alarm.name for template_alarm in template_alarms()),
-        *composite_alarm_rules(),
-    ):
-        heading = next(
-            (name.replace(prefix, apart[prefix]) for prefix in apart if prefix in name), name
+    for kind in ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"):
+        for name, definition in of_kind(kind).items():
+            link = f" See ${{RunbookUrl}}#{heading(name).lower()}"
+            assert definition["AlarmDescription"]["Fn::Sub"].endswith(link), name
+            section = re.search(
+                rf"^### {heading(name)}\n(.+?)(?=^##)", text, re.MULTILINE | re.DOTALL
+            )
+            assert section is not None, name
+            assert "Cause" in section[1], name
+            assert "Cure" in section[1], name
+
+
+# --- Versions: code, layers and settings switch together ------------------------------------------
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_nothing_invokes_a_function_but_by_its_alias(function: str) -> None:
+    alias = {"Ref": f"{function}Aliaslive"}
+    assert properties(f"{function}Aliaslive")["Name"] == "live"
+    direct = json.dumps({"Ref": function}), json.dumps({"Fn::GetAtt": f"{function}.Arn"})
+    for name, resource in template()["Resources"].items():
+        kind, text = resource["Type"], json.dumps(resource)
+        if kind in {"AWS::Scheduler::Schedule", "AWS::IAM::Role", "AWS::ApiGatewayV2::Integration"}:
+            assert not any(item in text for item in direct), name
+        if kind in {"AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission"}:
+            assert direct[0] not in text, name
+    callers = [
+        name
+        for name, item in template()["Resources"].items()
+        if json.dumps(alias) in json.dumps(item)
+    ]
+    assert callers or function == "Practice", "which operators invoke"
+    if function == "Practice":
+        assert template()["Outputs"]["PracticeName"]["Value"] == {"Fn::Sub": "${Practice}:live"}
+
+
+def parameters_in(part: object, stack: Template) -> set[str]:
+    """The parameters that a part of a template uses, also by its conditions."""
+    text = json.dumps(part)
+    used = {name for name in stack["Parameters"] if f'{{"Ref": "{name}"}}' in text}
+    used |= {name for name in stack["Parameters"] if f"${{{name}}}" in text}
+    for condition in re.findall(r'"Fn::If": \["(\w+)"', text):
+        used |= parameters_in(stack["Conditions"][condition], stack)
+    return used
+
+
+VERSIONED = ("Architectures", "Environment", "Handler", "MemorySize", "Timeout", "TracingConfig")
+
+
+@pytest.mark.parametrize("path", template_paths(), ids=lambda path: path.name)
+def test_a_changed_parameter_publishes_a_version_as_changed_code_does(path: Path) -> None:
+    """SAM compares texts of a template, in which a parameter is only its name.
+
+    The description of a version is compared with the values, and must not exceed 256 characters.
+    """
+    stack = transform_file(path)
+    for name, definition in resources_of_type(stack, "AWS::Lambda::Function"):
+        (version,) = (
+            item
+            for logical, item in stack["Resources"].items()
+            if re.fullmatch(rf"{name}Version[0-9a-f]{{10}}", logical)
         )
-        section = re.search(rf"^### {heading}\n(.+?)(?=^##)", text, re.MULTILINE | re.DOTALL)
-        assert section is not None, name
-        assert "Cause" in section[1], name
-        assert "Cure" in section[1], name
+        assert version["UpdateReplacePolicy"] == version["DeletionPolicy"] == "Retain"
+        described = parameters_in(version["Properties"]["Description"], stack)
+        used = parameters_in(
+            {key: definition[key] for key in VERSIONED if key in definition}, stack
+        )
+        # The same for all deployments of a stack, or changed by a build alone.
+        assert used - described <= {"Root", "Build", "OwnTable"}, name
+        if path == TEMPLATE:
+            longest = sum(longest_value(stack["Parameters"][item]) for item in described)
+            assert longest + len(described) - 1 <= 256
+
+
+def longest_value(parameter: dict[str, Any]) -> int:
+    values = parameter.get("AllowedValues", [])
+    return max(map(len, values)) if values else int(parameter.get("MaxLength", 4))  # KeepDays

@@ -144,7 +144,7 @@ def test_an_answered_request_is_not_logged() -> None:
 
 def test_the_table_has_no_stream_and_its_index_no_hand() -> None:
     """A record of a stream, like a copy of the whole item in an index, would carry hands."""
-    table = all_resources()["blefTable"]["Properties"]
+    table = all_resources()["BlefTable"]["Properties"]
     assert "StreamSpecification" not in table
     index_json = json.dumps(table["GlobalSecondaryIndexes"])
     assert "game_json" not in index_json

@@ -11,6 +11,7 @@ from typing import Any
 from cardsharp_tools.build.sam_transform import Template
 from cardsharp_tools.local_cloud.nested_stacks import NAME_SUFFIX
 
+ALIAS = "live"  # AutoPublishAlias of all functions
 NO_VALUE = {"Ref": "AWS::NoValue"}
 STACK_NAME_SAMPLE = f"cardsharp-{'n' * 22}"  # the longest name that the rules reckon with
 SUBSTITUTION_PATTERN = re.compile(r"\$\{([^}!]+)\}")  # where Fn::Sub puts something
@@ -73,8 +74,12 @@ def referenced_name(expression: Expression) -> str | None:
 
 
 def referenced_properties(expression: Expression, template: Template) -> Expression:
-    """Return the properties of the referenced resource, empty if there is no reference."""
-    return template["Resources"].get(referenced_name(expression), {}).get("Properties", {})
+    """Return the properties of the referenced resource, empty if there is no reference.
+
+    Of an alias they are those of its function.
+    """
+    name = function_of_alias(referenced_name(expression) or "")
+    return template["Resources"].get(name, {}).get("Properties", {})
 
 
 def resources_of_type(template: Template, *types: str) -> Iterator[tuple[str, Expression]]:
@@ -100,7 +105,7 @@ def possible_values(expression: Expression, template: Template) -> Iterator[Expr
             rows = template.get("Mappings", {}).get(table, {}).values()
             yield from (row[column] for row in rows if column in row)
             yield from (option["DefaultValue"] for option in default)
-        case ("Fn::GetAtt" | "Fn::Join" | "Fn::Sub") as function, argument:
+        case ("Fn::GetAtt" | "Fn::ImportValue" | "Fn::Join" | "Fn::Sub") as function, argument:
             yield _text(function, argument, template)
         case _:
             yield expression
@@ -109,7 +114,7 @@ def possible_values(expression: Expression, template: Template) -> Iterator[Expr
 def _referred(name: str, template: Template) -> Iterator[Expression]:
     parameter = template.get("Parameters", {}).get(name)
     if name in _PSEUDO or parameter is None:
-        yield from () if name == "AWS::NoValue" else [_PSEUDO.get(name) or _placeholder_name(name)]
+        yield from () if name == "AWS::NoValue" else [_PSEUDO.get(name) or _physical_id(name)]
     elif "AllowedValues" in parameter:
         yield from parameter["AllowedValues"]
     else:
@@ -120,12 +125,27 @@ def _referred(name: str, template: Template) -> Iterator[Expression]:
         yield from (value for value in candidates if value != "")
 
 
+def _physical_id(name: str) -> str:
+    """Return what Ref gives of a resource: its name, but the ARN of a function's alias."""
+    function = function_of_alias(name)
+    if function == name:
+        return _placeholder_name(name)
+    arn = f"arn:aws:lambda:{_PSEUDO['AWS::Region']}:123456789012:function"
+    return f"{arn}:{_placeholder_name(function)}:{ALIAS}"
+
+
+def function_of_alias(name: str) -> str:
+    """Return the function of an alias, by the logical names that SAM gives; else the name."""
+    return name.removesuffix(f"Alias{ALIAS}")
+
+
 def _text(function: str, argument: Expression, template: Template) -> str:
     """Return the longest text that a text-building expression can evaluate to."""
-    if function == "Fn::GetAtt":
-        physical_name = _placeholder_name(get_att_text(argument))
+    if function in {"Fn::GetAtt", "Fn::ImportValue"}:
+        name = get_att_text(argument) if function == "Fn::GetAtt" else "Imported"
+        physical_name = _placeholder_name(name)
         arn = f"arn:aws:service:{_PSEUDO['AWS::Region']}:123456789012:{physical_name}"
-        return arn if get_att_text(argument).endswith("Arn") else physical_name
+        return arn if str(argument).rstrip("'}").endswith("Arn") else physical_name
     if function == "Fn::Join":
         return str(argument[0].join(_longest(part, template) for part in as_list(argument[1])))
     text, names = parse_sub(argument)

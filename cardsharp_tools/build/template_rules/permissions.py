@@ -175,9 +175,14 @@ def check_policy_sizes(template: Template) -> Iterator[str]:
 
 def check_permission_boundary(template: Template) -> Iterator[str]:
     """Yield each role without the permission boundary that a deployment names."""
+    is_given = {"Fn::Not": [{"Fn::Equals": [{"Ref": "Boundary"}, ""]}]}
+    conditions = [name for name, test in template.get("Conditions", {}).items() if test == is_given]
+    expected = [
+        {"Fn::If": [condition, {"Ref": "Boundary"}, {"Ref": "AWS::NoValue"}]}
+        for condition in conditions
+    ]
     for name, role in resources_of_type(template, ROLE):
-        expected = {"Fn::If": ["Bounded", {"Ref": "Boundary"}, {"Ref": "AWS::NoValue"}]}
-        if role.get("PermissionsBoundary") != expected:
+        if role.get("PermissionsBoundary") not in expected:
             yield f"{name} takes no boundary"
 
 

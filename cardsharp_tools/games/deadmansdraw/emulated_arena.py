@@ -77,7 +77,7 @@ class EmulatedArenaServer(ArenaServer):
 def create_arena_table(emulator: Emulator, players: Path) -> DynamoTable:
     """Return a table as in the template, with the teams of a players' file."""
     client = emulator.client("dynamodb")
-    table = DynamoTable(create_table(client, "deadmansdrawTable"), client)
+    table = DynamoTable(create_table(client, "ArenaTable"), client)
     for player in load_players(players).values():
         profile = {"name": player.name, "email": player.email, "country": player.country}
         attributes = {

@@ -37,6 +37,7 @@ from cardsharp_tools.operations import function_logs, stack_control
 from cardsharp_tools.operations.export import export_matches
 from cardsharp_tools.operations.function_logs import log_lines
 from cardsharp_tools.operations.preflight import check_release, planned_demand, preflight
+from cardsharp_tools.operations.rollback import roll_back, undo_rollback
 from cardsharp_tools.operations.stack import account_clients
 from cardsharp_tools.operations.status import month_to_date_cost, read_status
 
@@ -61,7 +62,7 @@ def preflight_(  # noqa: PLR0913 - each is an option of the command
             help="The games whose services will be deployed, such as blef,euchre,deadmansdraw."
         ),
     ] = "",
-    web: Annotated[bool, Parameter(help="Plan for a deployment with DeployWeb=yes.")] = False,
+    web: Annotated[bool, Parameter(help="Plan for the pages of the match log, too.")] = False,
     teams: Annotated[
         int | None,
         Parameter(
@@ -124,6 +125,24 @@ def status(
         for problem in look.problems:
             print_error(problem)
     return ExitCode.FAILED if look.problems else ExitCode.OK
+
+
+@cloud.command
+def rollback(
+    *,
+    undo: Annotated[
+        bool, Parameter(negative=(), help="Use the newest versions again instead.")
+    ] = False,
+    options: StackOptions = DEFAULT_STACK_OPTIONS,
+) -> None:
+    """Have the functions use the versions from before the last deployment, within seconds.
+
+    Code, layers and settings of the functions go back together. It holds until the next
+    deployment that changes them.
+    """
+    stack = options.find()
+    changes = undo_rollback(stack) if undo else roll_back(stack)
+    options.print_result([change.document() for change in changes], changes)
 
 
 @cloud.command(name="test-alarm")
@@ -275,7 +294,7 @@ def link(
     ] = 24,
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> None:
-    """Print a link to the page of a match. The stack needs pages (DeployWeb=yes).
+    """Print a link to the page of a match. --stack names the stack of the pages.
 
     The page shows what a spectator may know. After the match it shows our reasons,
     too.

@@ -61,9 +61,10 @@ def deploy(
     /,
     *,
     stage: Annotated[
-        Literal["dev", "prod", "arena"],
+        Literal["dev", "prod", "arena", "game", "pages"],
         Parameter(
-            help="dev: a bot to try things with. prod: a protected bot. arena: only an arena."
+            help="dev: a bot to try things with. prod: a protected bot. arena: only an arena. "
+            "game: the service of a game (Game=blef). pages: the match log of a bot."
         ),
     ] = "dev",
     yes: Annotated[

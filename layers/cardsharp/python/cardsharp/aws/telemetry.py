@@ -27,7 +27,7 @@ BUILD = os.environ.get("BUILD")  # the commit of a deployed function; None on a 
 SERVICE = os.environ.get("POWERTOOLS_SERVICE_NAME", LOGGER)  # template.yaml sets it per stack
 NAMESPACE = "Cardsharp"
 
-EMITTED_METRICS = ALARM_METRICS if os.environ.get("METRICS") == "alarmed" else frozenset(Metric)
+EMITTED_METRICS = ALARM_METRICS if os.environ.get("METRICS") == "alarms" else frozenset(Metric)
 """Metrics that are sent to CloudWatch, which charges for each; the others are only logged."""
 
 

@@ -9,7 +9,6 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from datetime import timedelta
 from functools import cache
 from random import Random
@@ -133,10 +132,12 @@ def run_director(environment: Mapping[str, str], body: str | None, message_id: s
     work = build_director(*(environment.get(name, "") for name in names))
     if body is None:
         return work.tick_handler.restart_if_stalled(message_id)
-    with suppress(InvalidInput):
-        return work.tick_handler.run(Tick.parse(body).ticket, message_id)
-    work.play_house_turn(parse_match_message(body).match_id)
-    return False
+    try:
+        tick = Tick.parse(body)
+    except InvalidInput:
+        work.play_house_turn(parse_match_message(body).match_id)
+        return False
+    return work.tick_handler.run(tick.ticket, message_id)
 
 
 class DirectorDependencies(NamedTuple):

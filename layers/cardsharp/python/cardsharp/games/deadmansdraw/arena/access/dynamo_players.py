@@ -69,7 +69,8 @@ class DynamoPlayers:
             fields = {key: body[key] for key in ("name", "ha1", "email", "country") if key in body}
             player = PlayerAccount.model_validate({"_id": attributes["sk"], **fields})
         except (ValidationError, StoreError):
-            _log.warning("The player %s cannot be read and is left out.", attributes["sk"])
+            # An error, so that an alarm tells it: the team cannot sign in.
+            _log.error("The player %s cannot be read and is left out.", attributes["sk"])
             return
         self._players[player.id] = player
         if "strategy" in body:

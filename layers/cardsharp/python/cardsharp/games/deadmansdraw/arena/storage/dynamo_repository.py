@@ -210,7 +210,8 @@ class DynamoMatchRepository:
             try:
                 yield self._read(item)
             except StoreError as error:  # harms itself alone: the list has the others
-                _log.warning("%s", error)
+                # An error, so that an alarm tells it: nobody ends the turns of this match.
+                _log.error("%s", error)
 
     def _read(self, item: Item) -> ArenaMatch:
         """Return the match of a head item; raise `StoreError` if it is unreadable."""
