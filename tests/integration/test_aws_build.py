@@ -223,7 +223,7 @@ def test_r41_a_changed_layer_or_template_changes_the_code_of_every_function(tmp_
     def release() -> str:
         artifacts = tmp_path / "artifacts"
         artifacts.mkdir(exist_ok=True)
-        subprocess.run(
+        subprocess.run(  # noqa: S603 - make and a file of ours
             ["make", "--makefile", str(tmp_path / "functions" / "Makefile"), "build-Practice"],  # noqa: S607 - as SAM
             cwd=tmp_path / "functions",
             env={**os.environ, "ARTIFACTS_DIR": str(artifacts), "LAMBDA_PYTHON": "0.0"},

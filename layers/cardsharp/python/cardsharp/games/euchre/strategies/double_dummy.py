@@ -70,17 +70,17 @@ def _search(table: PlayOrder, hands: list[CardMask]) -> tuple[SearchLead, Search
     # The key is a position between two tricks. All other arguments follow from it, so results are
     # shared between all orders of play that lead to it. Only such positions are stored: within a
     # trick a look-up would cost more than the search.
-    def lead(left: CardMask, seat: int, need: int) -> bool:
-        hand = hands[seat] & left
+    def lead(remaining: CardMask, seat: int, need: int) -> bool:
+        hand = hands[seat] & remaining
         if need <= 0 or need > hand.bit_count():
             return need <= 0
-        key = left | seat << 24 | need << 26
+        key = remaining | seat << 24 | need << 26
         wins = results.get(key)
         if wins is None:
             us, following = on_caller_side[seat], next_seats[seat]
             wins = not us
-            for card in moves(hand, left):
-                led, rest = suit[card], left ^ card
+            for card in moves(hand, remaining):
+                led, rest = suit[card], remaining ^ card
                 if follow(rest, card, following, card, seat, led, need, follower_count) == us:
                     wins = us
                     break
@@ -88,7 +88,7 @@ def _search(table: PlayOrder, hands: list[CardMask]) -> tuple[SearchLead, Search
         return wins
 
     def follow(  # noqa: PLR0913, PLR0917 - a tuple or an object would double the time
-        left: CardMask,
+        remaining: CardMask,
         laid: CardMask,
         seat: int,
         best: CardMask,
@@ -97,11 +97,11 @@ def _search(table: PlayOrder, hands: list[CardMask]) -> tuple[SearchLead, Search
         need: int,
         seats_left: int,
     ) -> bool:
-        hand, win = hands[seat] & left, led | trumps
+        hand, win = hands[seat] & remaining, led | trumps
         us, following = on_caller_side[seat], next_seats[seat]
-        for card in moves(hand & led or hand, left | laid):
+        for card in moves(hand & led or hand, remaining | laid):
             top, winner = (card, seat) if card & win and card > best else (best, by)
-            rest = left ^ card
+            rest = remaining ^ card
             if seats_left == 1:
                 makes = lead(rest, winner, need - on_caller_side[winner])
             else:
