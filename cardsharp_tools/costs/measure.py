@@ -7,13 +7,14 @@ AWS's rules. `cardsharp cost --measure` writes the result to measured.json.
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from math import ceil
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import worker.app
@@ -39,7 +40,7 @@ from cardsharp.server.access_gate import (
 )
 from cardsharp.server.asgi_service import asgi_handler
 from cardsharp.server.gateway_events import LambdaHandler
-from cardsharp.store.codec import compress, encode
+from cardsharp.store.codec import encode
 from cardsharp.store.dynamodb_match_log import DynamoMatchLog
 from cardsharp.store.match_log import MoveRecord
 from cardsharp_tools.costs.aws_meter import AwsCounts, AwsMeter
@@ -108,10 +109,17 @@ class MeasurementSetup:
         """The bytes of all items in the table, as DynamoDB reckons them: names and values."""
         scan = self.emulator.client("dynamodb").get_paginator("scan")
         items = [item for page in scan.paginate(TableName=self.table) for item in page["Items"]]
-        parts = [part for item in items for part in item]
-        parts += [value for item in items for typed in item.values() for value in typed.values()]
-        sizes = (len(part if isinstance(part, bytes) else str(part).encode()) for part in parts)
-        return len(items) * _ITEM_BYTES + sum(sizes)
+        return sum(_ITEM_BYTES + _size({"M": item}) for item in items)
+
+
+def _size(attribute: Mapping[str, Any]) -> int:
+    """The bytes of an attribute's value, about as DynamoDB counts them."""
+    ((kind, value),) = attribute.items()
+    if kind == "M":
+        return 3 + sum(1 + len(name.encode()) + _size(member) for name, member in value.items())
+    if kind == "L":
+        return 3 + sum(1 + _size(element) for element in value)
+    return len(value if isinstance(value, bytes) else str(value).encode())
 
 
 def measure(matches: int = 10) -> MeasuredUsage:
@@ -176,7 +184,7 @@ def measurement_setup() -> Iterator[MeasurementSetup]:
 
 def _expired_settings_cache() -> AbstractContextManager[object]:
     """Simulate that an operator's settings were read long ago, so that they are read again."""
-    return patch.object(runtime_settings, "KEPT", timedelta(0))
+    return patch.object(runtime_settings, "CACHE_TTL", timedelta(0))
 
 
 def _play(at: MeasurementSetup) -> None:
@@ -267,7 +275,7 @@ class _Pages:
         counts["requests"] = len(targets)
         counts["microseconds"] = round((time.process_time() - began) * 1e6)
         bodies = (body for move in moves for body in (move.intent, move.facts) if body is not None)
-        size = sum(len(compress(encode(body))) for body in bodies)  # as the table keeps them
+        size = sum(len(encode(body)) for body in bodies)  # about what the table keeps
         counts["read units"] += max(0, ceil(size / _UNIT) - 1)
         return counts
 

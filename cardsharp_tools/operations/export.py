@@ -1,10 +1,21 @@
 """A stack's finished matches as a match log on this machine, before its table drops them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from cardsharp.errors import StoreError
-from cardsharp.store.match_log import MatchReader, MatchStatus
-from cardsharp_tools.match_sources.match_logs import import_match, open_log
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.errors import InvalidInput, StoreError
+from cardsharp.store.dynamodb_match_reader import DynamoMatchReader
+from cardsharp.store.dynamodb_match_upgrade import legacy_matches, rewrite_match
+from cardsharp.store.match_log import (
+    NO_SUMMARIES,
+    MatchReader,
+    MatchRecord,
+    MatchStatus,
+    MoveRecord,
+    Summaries,
+)
+from cardsharp_tools.match_sources.match_logs import import_match, match_game, open_log
 
 _ALL = 1_000_000
 
@@ -33,3 +44,19 @@ def export_matches(source: MatchReader, path: Path) -> int:
     if faults:
         raise StoreError("\n".join([*faults, f"All other matches were copied: {copied}."]))
     return copied
+
+
+def rewrite_legacy_matches(table: DynamoTable, reader: DynamoMatchReader) -> int:
+    """Rewrite the finished matches of earlier versions as plain attributes; return how many."""
+    ids = legacy_matches(table)
+    for match_id in ids:
+        rewrite_match(table, reader, match_id, _summarize)
+    return len(ids)
+
+
+def _summarize(record: MatchRecord, moves: Sequence[MoveRecord]) -> Summaries:
+    try:
+        part = match_game(record).summarize_moves
+    except InvalidInput:
+        return NO_SUMMARIES
+    return NO_SUMMARIES if part is None else part.load()(record, moves)

@@ -54,12 +54,15 @@ class Stack:
         """The stack's match log."""
         return DynamoMatchLog(self.output("MatchTable"), SystemClock(), self.client("dynamodb"))
 
+    @property
+    def table(self) -> DynamoTable:
+        """The table of the match log."""
+        return DynamoTable(self.output("MatchTable"), self.client("dynamodb"))
+
     @cached_property
     def switchboard(self) -> DynamoRuntimeSettings:
         """Runtime settings of the stack, which change without a deployment."""
-        return DynamoRuntimeSettings(
-            DynamoTable(self.output("MatchTable"), self.client("dynamodb"))
-        )
+        return DynamoRuntimeSettings(self.table)
 
     @property
     def has_bot(self) -> bool:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Self, TypeVar, cast
 
 from cardsharp.errors import StoreError, WriteConflict
-from cardsharp.store.match_log import Lease, MatchLog
+from cardsharp.store.match_log import Lease, MatchLog, MoveSummary
 from fault_simulation.virtual_clock import VirtualClock
 
 T = TypeVar("T")
@@ -221,9 +221,11 @@ class IntentRecorder:
     def __getattr__(self, name: str) -> object:
         return getattr(self._log, name)
 
-    def write_intent(self, lease: Lease, sequence: int, intent: Mapping[str, object]) -> None:
+    def write_intent(
+        self, lease: Lease, sequence: int, intent: Mapping[str, object], *summary: MoveSummary
+    ) -> None:
         self.last_intent = None if self._certain else (sequence, intent)
-        cast("MatchLog", self._log).write_intent(lease, sequence, intent)
+        cast("MatchLog", self._log).write_intent(lease, sequence, intent, *summary)
         self.last_intent = sequence, intent
 
 

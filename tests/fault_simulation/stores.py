@@ -23,7 +23,6 @@ from cardsharp.bot.bootstrap import build_vault
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
 from cardsharp.core.clock import Clock
 from cardsharp.core.queue import Queue
-from cardsharp.store.codec import decompress
 from cardsharp.store.dynamodb_match_log import DynamoMatchLog
 from cardsharp.store.match_log import MatchLog
 from cardsharp.store.secret_vault import VAULT_FACTORY, SecretVault
@@ -117,7 +116,7 @@ def _in_aws(dynamodb: Any, sqs: Any, name: str, table: Any, clock: Clock) -> Sto
     def dump() -> str:
         items = dynamodb.scan(TableName=name)["Items"]
         visible_items = [item for item in items if not item["pk"]["S"].startswith("vault#")]
-        return json.dumps(visible_items, default=decompress)  # what is packed is bytes
+        return json.dumps(visible_items)
 
     def close() -> None:
         dynamodb.delete_table(TableName=name)

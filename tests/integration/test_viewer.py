@@ -19,7 +19,7 @@ from support.deployed_viewer import (
 )
 from support.stored_matches import sample_match
 
-from cardsharp.server.access_gate import INTENT_ATTRIBUTE, PROJECTED_ATTRIBUTES
+from cardsharp.server.access_gate import INTENT_ATTRIBUTES, PROJECTED_ATTRIBUTES
 from cardsharp_tools.build.target import REPOSITORY_ROOT
 from cardsharp_tools.build.template_rules.expressions import as_list
 from cardsharp_tools.local_cloud.emulator import Emulator
@@ -57,8 +57,9 @@ def condition(*, public: bool) -> dict[str, Any]:
     ]
     resolved: dict[str, Any] = json.loads(json.dumps(raw_condition))
     names = resolved["ForAllValues:StringEquals"]["dynamodb:Attributes"]
-    assert names.pop()["Fn::If"][:2] == ["IsPublic", {"Ref": "AWS::NoValue"}]
-    names += [] if public else [INTENT_ATTRIBUTE]
+    for _ in INTENT_ATTRIBUTES:
+        assert names.pop()["Fn::If"][:2] == ["IsPublic", {"Ref": "AWS::NoValue"}]
+    names += [] if public else INTENT_ATTRIBUTES
     return resolved
 
 
@@ -130,12 +131,11 @@ def test_s13_requests_for_more_are_refused_by_the_conditions() -> None:
     assert not may("match#m"), "without naming attributes it asks for all"
     for other in ("vault#m", "control", "poller"):
         assert not may(other, *PROJECTED_ATTRIBUTES)
-    for hidden in ("body_json", "lease_owner"):
+    for hidden in ("details", "body_json", "lease_owner", "reason"):
         assert not may("match#m", "pk", hidden)
-    assert may("match#m", "pk", INTENT_ATTRIBUTE)
-    assert not may("match#m", "pk", INTENT_ATTRIBUTE, public=True), (
-        "nobody's thoughts on public pages"
-    )
+    for thought in INTENT_ATTRIBUTES:
+        assert may("match#m", "pk", thought)
+        assert not may("match#m", "pk", thought, public=True), "nobody's thoughts on public pages"
 
 
 def test_s13_the_viewers_role_covers_a_single_table_a_single_parameter_and_its_log_group() -> None:

@@ -1,7 +1,6 @@
 """Readers of what the arena says, and of packed bodies: by whose words they are kept."""
 
 import json
-import zlib
 from datetime import timedelta
 
 import pytest
@@ -18,11 +17,6 @@ from cardsharp.games.deadmansdraw.actions import (
 )
 from cardsharp.games.deadmansdraw.arena_bot import wire, wire_views
 from cardsharp.games.deadmansdraw.cards import Card
-from cardsharp.games.deadmansdraw.compression_dictionary import COMPRESSION_DICTIONARY
-from cardsharp.games.deadmansdraw.game import GAME
-from cardsharp.play import catalog
-from cardsharp.play.game import LazyImport
-from cardsharp.store.codec import compress, decompress
 
 
 def changed(**fields: object) -> bytes:
@@ -132,50 +126,3 @@ def test_every_recorded_example_is_read() -> None:
             assert not isinstance(parsed, list) or len(parsed) == len(json.loads(answer))
             read += 1
     assert read >= 45
-
-
-MOVE = '{"events":[{"eventType":"Draw","playerIndex":1,"drawCard":{"suit":"Kraken","value":9}}]}'
-OTHERS_MOVE = '{"tiles":["Bamboo 1","Bamboo 2"],"discarded":"Red Dragon","wind":"East"}'
-
-OTHER = GAME._replace(name="other", compression_dictionary=LazyImport(f"{__name__}:OTHERS_MOVE"))
-BARE = GAME._replace(name="bare", compression_dictionary=None)
-
-
-@pytest.fixture
-def _mounted_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    def load(part: LazyImport[object]) -> object:
-        return {
-            "other": OTHER,
-            "bare": BARE,
-            OTHER.compression_dictionary.import_path: OTHERS_MOVE,
-        }.get(  # type: ignore[union-attr]
-            part.import_path
-        ) or _load(part)
-
-    _load = LazyImport.load
-    monkeypatch.setattr(LazyImport, "load", load)
-
-
-@pytest.mark.usefixtures("_mounted_too")
-def test_a_second_game_has_words_and_older_bodies_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    packed = compress(MOVE), compress(OTHERS_MOVE)
-    monkeypatch.setattr(catalog, "GAME_MODULES", ("other", *catalog.GAME_MODULES))
-    assert [decompress(data) for data in packed] == [MOVE, OTHERS_MOVE]
-    assert len(compress(OTHERS_MOVE)) < len(packed[1])
-    assert [decompress(compress(move)) for move in (MOVE, OTHERS_MOVE)] == [MOVE, OTHERS_MOVE]
-
-
-def test_dictionary_stays_and_bodies_without_its_name_are_readable() -> None:
-    """As the match log wrote it on 22 November: a bare stream against Dead Man's Draw's words.
-
-    Every stored match needs them: add another text beside this one instead.
-    """
-    stored_data = bytes.fromhex("83051e3401a2c7214807a4dc0716e900")
-    assert decompress(stored_data) == '{"actions":[{"etype":"EndTurn"}],"kraken":3}'
-    assert zlib.adler32(COMPRESSION_DICTIONARY.encode()) == 0x79509473
-
-
-@pytest.mark.parametrize("cut", [0, 1, 2, 5, 6, 20])
-def test_truncated_data_is_refused(cut: int) -> None:
-    with pytest.raises(ValueError, match=r"truncated|no game here has"):
-        decompress(compress(MOVE)[:cut])

@@ -34,7 +34,7 @@ from cardsharp_tools.cli.options import parse_duration
 from cardsharp_tools.http_session import proxy_of
 from cardsharp_tools.match_sources.match_logs import find_match
 from cardsharp_tools.operations import function_logs, stack_control
-from cardsharp_tools.operations.export import export_matches
+from cardsharp_tools.operations.export import export_matches, rewrite_legacy_matches
 from cardsharp_tools.operations.function_logs import log_lines
 from cardsharp_tools.operations.preflight import check_release, planned_demand, preflight
 from cardsharp_tools.operations.rollback import roll_back, undo_rollback
@@ -278,9 +278,16 @@ def export_(
     """Copy the stack's finished matches into a match log on this machine.
 
     Use it before KeepDays is over. `show`, `why` and `backtest` read the log with
-    --store.
+    --store. Items of version 0.3 and earlier are rewritten in the table, so that people
+    can read them.
     """
-    options.print_done(f"{export_matches(options.find().log, file)} matches copied to {file}")
+    stack = options.find()
+    copied = export_matches(stack.log, file)
+    rewritten = rewrite_legacy_matches(stack.table, stack.log)
+    text = f"{copied} matches copied to {file}"
+    options.print_done(
+        f"{text}, and {rewritten} of an earlier version rewritten" if rewritten else text
+    )
 
 
 @cloud.command

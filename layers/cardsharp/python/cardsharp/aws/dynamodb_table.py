@@ -62,9 +62,10 @@ class DynamoTable:
         update: str,
         condition: str,
         values: Mapping[str, Value],
+        names: Mapping[str, str] | None = None,
     ) -> Item:
         """Update and return an item; raise `ConditionFailed` if the condition does not hold."""
-        request = self.update_write(key, update, condition, values)["Update"]
+        request = self.update_write(key, update, condition, values, names)["Update"]
         response = call(self._resource, self._client.update_item, **request, ReturnValues="ALL_NEW")
         return response["Attributes"]
 
@@ -74,14 +75,21 @@ class DynamoTable:
         update: str,
         condition: str,
         values: Mapping[str, Value],
+        names: Mapping[str, str] | None = None,
     ) -> "TransactWriteItemTypeDef":
-        """Return an update for `transact_write`; an empty `condition` means none."""
+        """Return an update for `transact_write`; an empty `condition` means none.
+
+        `names` has the attributes that expressions call otherwise, as `#action`, because their
+        name is a word of the language.
+        """
         update_params: UpdateTypeDef = {
             "TableName": self.name,
             "Key": key,
             "UpdateExpression": update,
             "ExpressionAttributeValues": values,
         }
+        if names:
+            update_params["ExpressionAttributeNames"] = names
         return {
             "Update": {**update_params, "ConditionExpression": condition}
             if condition
@@ -123,14 +131,14 @@ class DynamoTable:
             Limit=page_size,
         )
 
-    def last_key_with(self, partition: str, prefix: str, attribute: str) -> Item | None:
-        """Return the keys of a partition's last item with this key prefix and attribute.
+    def last_key_with(self, partition: str, prefix: str, attributes: Sequence[str]) -> Item | None:
+        """Return the keys of a partition's last item with this key prefix and one of these.
 
         The result may be a moment old. Items are read two at a time.
         """
         results = self._query(
             **_key_condition(partition, prefix, "begins_with(sk, :sort)"),
-            FilterExpression=f"attribute_exists({attribute})",
+            FilterExpression=" OR ".join(f"attribute_exists({name})" for name in attributes),
             ProjectionExpression="pk, sk",
             Select="SPECIFIC_ATTRIBUTES",
             ScanIndexForward=False,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Generic, Protocol, TypeVar
@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from cardsharp.errors import RequestRejected
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision
-from cardsharp.store.match_log import Body
+from cardsharp.store.match_log import Body, Summaries
 
 A = TypeVar("A")  # an action
 IN_FLIGHT_SECONDS = "underWay"  # key in an intent: seconds for which its action may be in flight
@@ -53,19 +53,20 @@ class Observation(Generic[A]):
 
     `next_sequence` is that of its next move. `facts` have at least the moves that the log lacks
     or has differently, and `timeout_count` of them the arena made for us because our time was
-    up. `outcome` is set when the match has ended, `turn` when we are to act, since
-    `turn_began_at` if that is recorded. `turn_timeout` is the limit of a turn. `header` is for
-    the log, if only an observation can supply it. `may_park` says that the arena notifies the
-    poller when we are to act; `park_for` is how long the match should be left alone at once, as
-    before its start. `our_moves` are the moves of our seats that the arena did not make itself,
-    and `foreign_moves` those of them that differ from the arena's responses to us; a game
-    without this information leaves both empty. `was_throttled` says that the service delayed
-    this response. Then our earlier requests have arrived as well, because the service delays
-    later requests for longer.
+    up. `summaries` show these moves to people. `outcome` is set when the match has ended, `turn`
+    when we are to act, since `turn_began_at` if that is recorded. `turn_timeout` is the limit of a
+    turn. `header` is for the log, if only an observation can supply it. `may_park` says that the
+    arena notifies the poller when we are to act; `park_for` is how long the match should be left
+    alone at once, as before its start. `our_moves` are the moves of our seats that the arena did
+    not make itself, and `foreign_moves` those of them that differ from the arena's responses to us;
+    a game without this information leaves both empty. `was_throttled` says that the service delayed
+    this response. Then our earlier requests have arrived as well, because the service delays later
+    requests for longer.
     """
 
     next_sequence: int
     facts: MoveFacts
+    summaries: Summaries = field(default_factory=dict)
     timeout_count: int = 0
     outcome: Body | None = None
     turn: BotTurn[A] | None = None

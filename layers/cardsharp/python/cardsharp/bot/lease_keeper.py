@@ -22,7 +22,14 @@ from cardsharp.bot.timing import SessionTiming
 from cardsharp.core.clock import Clock, RemainingTime, run_periodically
 from cardsharp.core.metrics import Metric, Metrics
 from cardsharp.errors import ArenaError, StoreError, WriteConflict
-from cardsharp.store.match_log import Body, Lease, MatchLog, MoveRecord
+from cardsharp.store.match_log import (
+    NO_SUMMARY,
+    Body,
+    Lease,
+    MatchLog,
+    MoveRecord,
+    MoveSummary,
+)
 
 _log = logging.getLogger("cardsharp.bot")
 
@@ -220,7 +227,7 @@ class LeaseKeeper:
             self.metrics.count(Metric.FALLBACK_ACTIONS)
             _log.warning("%s", error, extra={"match_id": self.match_id})
 
-    def log_intent(self, sequence: int, intent: Body) -> bool:
+    def log_intent(self, sequence: int, intent: Body, summary: MoveSummary = NO_SUMMARY) -> bool:
         """Log an intent; return False if that took so long that another may have the match.
 
         The lease is ours for another `renew_interval`. The action is sent in that time, or not
@@ -231,7 +238,7 @@ class LeaseKeeper:
         # deadline passed and sends nothing.
         lease = self.ensure_valid(self.timing.renew_interval)
         send_deadline = self.clock.monotonic() + self.timing.renew_interval.total_seconds()
-        self.match_log.write_intent(lease, sequence, intent)
+        self.match_log.write_intent(lease, sequence, intent, summary)
         in_time = self.clock.monotonic() <= send_deadline
         if not in_time:
             _log.warning(

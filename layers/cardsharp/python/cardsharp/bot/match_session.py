@@ -16,7 +16,9 @@ from cardsharp.bot.lease_keeper import LeaseKeeper
 from cardsharp.bot.session_result import SessionResult
 from cardsharp.core.metrics import Metric
 from cardsharp.errors import ArenaError, MatchOver, RequestRejected, Unauthorized
-from cardsharp.store.match_log import Body
+from cardsharp.play.decision_runner import DecisionResult
+from cardsharp.play.strategy import Decision
+from cardsharp.store.match_log import Body, MoveSummary
 
 _log = logging.getLogger("cardsharp.bot")
 
@@ -29,6 +31,16 @@ _RESULTS = {
 A = TypeVar("A")  # an action
 MAX_RETRY_AFTER = timedelta(seconds=3)
 """The longest pause that an arena can ask for; a quarter of the turn limit if that is less."""
+
+
+def intent_summary(intent: Body, result: DecisionResult[Decision[A]]) -> MoveSummary:
+    """Return what a person wants to see of a move that we are about to make."""
+    action, turn = intent.get("action"), intent.get("turn")
+    return MoveSummary(
+        turn=turn if isinstance(turn, int) else None,
+        action=action if isinstance(action, str) else str(result.decision.action),
+        reason=result.decision.reason,
+    )
 
 
 def with_strategy_version(header: Body, strategy_version: str | None) -> Body:
@@ -243,7 +255,7 @@ class MatchSession(Generic[A]):
                 # The intent is logged before the action is sent, never after. A worker that takes
                 # over after our death finds it and waits until the action can no longer arrive.
                 # If the write took too long, our lease may be lost, so nothing is sent.
-                if not lease_keeper.log_intent(sequence, intent):
+                if not lease_keeper.log_intent(sequence, intent, intent_summary(intent, result)):
                     return NextRead.READ_IMMEDIATELY
                 self.duplicate_detector.intended_moves.add(sequence)
                 sent_at = lease_keeper.clock.monotonic()
@@ -302,7 +314,9 @@ class MatchSession(Generic[A]):
             if sequence not in self.recorded_facts
         }
         if new_facts:
-            self.lease_keeper.match_log.write_facts(self.lease_keeper.lease, new_facts)
+            self.lease_keeper.match_log.write_facts(
+                self.lease_keeper.lease, new_facts, observation.summaries
+            )
             self.lease_keeper.metrics.count(
                 Metric.TIMEOUTS, observation.timeout_count
             )  # also 0, because an alarm needs data points

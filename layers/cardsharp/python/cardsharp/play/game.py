@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # so that listing the games imports none of their parts
     from cardsharp.play.simulation import SimulationFactory
     from cardsharp.server.asgi_service import AsgiService
     from cardsharp.server.http_service import HttpService
-    from cardsharp.store.match_log import MatchRecord, MoveRecord
+    from cardsharp.store.match_log import MatchRecord, MoveRecord, Summaries
 
 T = TypeVar("T")
 W = TypeVar("W", bound="WorkerSettings")
@@ -113,6 +113,12 @@ ImportMatch = Callable[[bytes], "tuple[MatchRecord, list[MoveRecord]]"]
 Raises `InvalidInput` if the JSON has no match.
 """
 
+SummarizeMoves = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Summaries"]
+"""Function that returns the summaries of the moves that have facts.
+
+Raises `StoreError` if a move cannot be read.
+"""
+
 ListDecisions = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Iterable[DecisionPoint]"]
 """Function that returns the decisions of a stored match whose positions are completely known."""
 
@@ -180,10 +186,7 @@ class Game(NamedTuple):
     open_archive: LazyImport[Any] | None = None  # opens the game's own archive, a `MatchReader`
     program_protocol: LazyImport[Any] | None = None  # messages for programs, a `ProtocolCodec`
     board_renderer: LazyImport["BoardRenderer"] | None = None  # draws its board on pages of matches
-    compression_dictionary: LazyImport[str] | None = None
-    """Text that many stored bodies share, used as the dictionary that compresses them.
-
-    It must never change: a body cannot be read with another dictionary.
-    """
+    summarize_moves: LazyImport[SummarizeMoves] | None = None
+    """Summarizes the moves of a stored match, for people who look into the store."""
     text_renderer: LazyImport[Any] | None = None  # shows its matches in a terminal
     terminal_ui: LazyImport[Any] | None = None  # lets a person play in a terminal

@@ -180,11 +180,12 @@ PASSWORD_SETTING = "CARDSHARP_SERVICE_SECRET"  # noqa: S105 - a variable or para
 
 PROJECTED_ATTRIBUTES = (
     *("pk", "sk", "match_status", "started_at", "finished_at"),
-    *("header_json", "outcome_json", "facts_json"),
+    *("header", "outcome", "facts"),
+    *("header_json", "outcome_json", "facts_json"),  # what version 0.3 called them
 )
 """Attributes of the match log that public pages show; the role allows no other ones."""
 
-INTENT_ATTRIBUTE = "intent_json"  # additional attribute of private pages
+INTENT_ATTRIBUTES = ("intent", "intent_json")  # additional attributes of private pages
 
 POLL_INTERVAL = timedelta(milliseconds=500)
 """Pause of a page after a response without news.
@@ -243,7 +244,7 @@ def build_pages(environment: Mapping[str, str]) -> Starlette:
             f"Private pages need a password. Set {PASSWORD_SETTING}, or {PUBLIC_SETTING}=yes to "
             "make them public."
         )
-    projection = PROJECTED_ATTRIBUTES if public else (*PROJECTED_ATTRIBUTES, INTENT_ATTRIBUTE)
+    projection = PROJECTED_ATTRIBUTES if public else (*PROJECTED_ATTRIBUTES, *INTENT_ATTRIBUTES)
     manner = _manner(public=public)
     pages = MatchSite(DynamoMatchSource(DynamoMatchReader(table, projection=projection)), manner)
     if public:

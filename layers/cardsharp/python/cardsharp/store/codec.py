@@ -1,32 +1,20 @@
-"""Encoding of bodies and timestamps, the same in every match log.
-
-A body is a kilobyte or two and similar to the one before it, but each must be readable alone.
-So each is compressed with a preset dictionary of common texts, which the game supplies
-(`Game.compression_dictionary`). A compressed body has the zlib format (RFC 1950), which names
-the dictionary by its checksum.
-"""
+"""Bodies of the match log as JSON text, its timestamps as numbers, and the notes it makes."""
 
 import json
 import re
-import zlib
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from typing import TYPE_CHECKING
 
 from cardsharp.errors import StoreError
-from cardsharp.play import catalog
 from cardsharp.store.match_log import Body, DebugNote, MatchRecord, MoveRecord
+from cardsharp.store.packed_bodies import unpack
 
-if TYPE_CHECKING:
-    from zlib import _Decompress
+StoredBody = str | bytes | Mapping[str, object]  # JSON text, packed by versions up to 0.3, or plain
 
-MAX_BODY_BYTES = 64_000  # 50 bodies fit into a transaction of DynamoDB; the same at home
+MAX_BODY_BYTES = 64_000  # of JSON text; an item of DynamoDB has four bodies at most, and 400 KB
 NOTE_TTL = timedelta(days=14)  # how long a debugging note is kept
 WITHDRAWN = "withdrawn"  # the kind of the note that keeps a move which the arena has lost
 _HALF = re.compile("[\ud800-\udfff]")  # half a UTF-16 pair, which only JSON may name
-_HEAD = b"\x78"  # everything begins so that zlib writes with its header, and nothing else
-_HAS_DICTIONARY = 0x20  # bit of the second byte: four more tell which text was used
-_DEFAULT_CHECKSUM = 0x79509473  # the checksum of the text of bodies that do not name theirs
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -45,10 +33,12 @@ def encode(body: Body) -> str:
     return text
 
 
-def decode(stored: str | bytes) -> dict[str, object]:
-    """Return the body of a stored text, compressed or not; raise `StoreError` if it is none."""
+def decode(stored: StoredBody) -> dict[str, object]:
+    """Return a stored body, of whatever version; raise `StoreError` if it is no JSON object."""
+    if isinstance(stored, Mapping):
+        return dict(stored)
     try:
-        body = json.loads(stored if isinstance(stored, str) else decompress(stored))
+        body = json.loads(stored if isinstance(stored, str) else unpack(stored))
     except (ValueError, RecursionError) as error:
         raise StoreError(f"no JSON object: {error}") from None
     if not isinstance(body, dict):
@@ -56,7 +46,7 @@ def decode(stored: str | bytes) -> dict[str, object]:
     return body
 
 
-def decode_all(**stored: str | bytes | None) -> tuple[dict[str, Body | None], str | None]:
+def decode_all(**stored: StoredBody | None) -> tuple[dict[str, Body | None], str | None]:
     """Return the bodies by name, None for an unreadable one, and why they are unreadable."""
     bodies: dict[str, Body | None] = {}
     faults = []
@@ -89,45 +79,3 @@ def to_micros(moment: datetime) -> int:
 def from_micros(micros: int) -> datetime:
     """Return the moment of a number from `to_micros`."""
     return _EPOCH + micros * _MICROSECOND
-
-
-def compress(text: str) -> bytes:
-    """Return the compressed text, with the game dictionary that makes it shortest."""
-    dictionaries = _dictionaries(catalog.GAME_MODULES).values()
-    compressors = [zlib.compressobj(zdict=dictionary) for dictionary in dictionaries] or [
-        zlib.compressobj()
-    ]
-    return min((packer.compress(text.encode()) + packer.flush() for packer in compressors), key=len)
-
-
-def decompress(data: bytes) -> str:
-    """Return the text that `compress` was given; raise ValueError for any other bytes."""
-    decompressor = _decompressor(data)
-    try:
-        text = decompressor.decompress(data) + decompressor.flush()
-    except zlib.error as error:
-        raise ValueError(str(error)) from None
-    if not decompressor.eof:
-        raise ValueError("truncated")
-    return text.decode()
-
-
-def _decompressor(data: bytes) -> "_Decompress":
-    """Return the decompressor of these bytes; raise ValueError if no game has the dictionary."""
-    dictionary = _dictionaries(catalog.GAME_MODULES)
-    has_zlib_header = data.startswith(_HEAD)
-    if has_zlib_header and not (len(data) > 1 and data[1] & _HAS_DICTIONARY):
-        return zlib.decompressobj()
-    checksum = int.from_bytes(data[2:6], "big") if has_zlib_header else _DEFAULT_CHECKSUM
-    if checksum not in dictionary:
-        raise ValueError(f"compressed with a dictionary that no game here has: {checksum:08x}")
-    bits = zlib.MAX_WBITS if has_zlib_header else -zlib.MAX_WBITS
-    return zlib.decompressobj(bits, zdict=dictionary[checksum])
-
-
-@cache
-def _dictionaries(mounted: tuple[str, ...]) -> dict[int, bytes]:
-    """Return the dictionaries of these games by their zlib checksum."""
-    parts = (catalog.load_game(place).compression_dictionary for place in mounted)
-    texts = (part.load().encode() for part in parts if part is not None)
-    return {zlib.adler32(dictionary): dictionary for dictionary in texts}

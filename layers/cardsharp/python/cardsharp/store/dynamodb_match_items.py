@@ -1,19 +1,53 @@
-"""DynamoDB items of headers, moves and notes."""
+"""DynamoDB items of headers, moves and notes, as docs/match-log.md describes them.
 
+Earlier versions called a body `header_json` and not `header`, and stored it as JSON text (0.2)
+or packed (0.3). Where an item has both, the earlier one counts: whoever replaces a body removes
+it.
+"""
+
+import json
 import uuid
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
 
 from cardsharp.aws.dynamodb_attributes import (
     Item,
     Value,
     item_key,
+    json_attribute,
+    json_value,
     number_attribute,
     string_attribute,
 )
-from cardsharp.store.codec import NOTE_TTL, compress, decode_all, encode, from_micros, to_micros
-from cardsharp.store.match_log import Body, DebugNote, Lease, MatchRecord, MatchStatus, MoveRecord
+from cardsharp.store.codec import (
+    NOTE_TTL,
+    StoredBody,
+    decode_all,
+    encode,
+    from_micros,
+    to_micros,
+)
+from cardsharp.store.match_log import (
+    Body,
+    DebugNote,
+    Lease,
+    MatchRecord,
+    MatchStatus,
+    MoveRecord,
+    MoveSummary,
+)
 
 AttributeInput = str | int | datetime | timedelta | Body
+
+LEGACY_NAMES: Mapping[str, str] = {
+    **{name: f"{name}_json" for name in ("header", "outcome", "intent", "facts")},
+    "details": "body_json",
+}
+"""The bodies of items, and what they were called up to version 0.3."""
+
+SUMMARY_NAMES = ("sequence", *(field.name for field in fields(MoveSummary)))
+"""The attributes of a move that people read and no program."""
 
 MOVE_PREFIX = "move#"
 NOTE_PREFIX = "note#"
@@ -26,10 +60,7 @@ def timestamp_attribute(value: datetime) -> Value:
 
 
 def to_attribute(value: AttributeInput) -> Value:
-    """Return a value as an attribute: times in microseconds, and bodies compressed.
-
-    So an item stays below the kilobyte of a write unit.
-    """
+    """Return a value as an attribute: times in microseconds, and bodies as maps."""
     match value:
         case str():
             return string_attribute(value)
@@ -40,7 +71,41 @@ def to_attribute(value: AttributeInput) -> Value:
         case timedelta():
             return number_attribute(value // timedelta(microseconds=1))
         case _:
-            return {"B": compress(encode(value))}
+            return body_attribute(value)
+
+
+def body_attribute(body: Body) -> Value:
+    """Return a body as a map, or as JSON text if a map cannot hold all of its values."""
+    text = encode(body)
+    try:
+        return json_attribute(json.loads(text))
+    except ValueError:
+        return string_attribute(text)
+
+
+def iso_text(moment: datetime) -> str:
+    """Return a moment as a person reads it, such as 2026-11-30T09:15:02.125Z."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def summary_attributes(sequence: int, summary: MoveSummary) -> dict[str, Value]:
+    """Return the attributes of a move that people read, of those that its game has."""
+    moment = summary.played_at
+    values = {
+        "sequence": sequence,
+        **{field.name: getattr(summary, field.name) for field in fields(summary)},
+        "played_at": None if moment is None else iso_text(moment),
+    }
+    # A name may have half a surrogate pair, which no attribute can hold.
+    return {
+        name: json_attribute(json.loads(_well_formed(json.dumps(value, ensure_ascii=False))))
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def _well_formed(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def expression_values(**fields: AttributeInput) -> dict[str, Value]:
@@ -71,7 +136,8 @@ def note_item(match_id: str, note: DebugNote) -> dict[str, Value]:
             f"{NOTE_PREFIX}{to_micros(note.created_at):020}#{uuid.uuid4()}",
         ),
         "kind": string_attribute(note.kind),
-        "body_json": to_attribute(note.body),
+        "created_at_iso": string_attribute(iso_text(note.created_at)),
+        "details": body_attribute(note.body),
         "expires_at": number_attribute(int((note.created_at + NOTE_TTL).timestamp())),
     }
 
@@ -95,9 +161,7 @@ def _match_of(match_id: str, item: Item) -> MatchRecord:
             int(item["lease_fence"]["N"]),
             _span(item["lease_idle"]) if "lease_idle" in item else timedelta(0),
         )
-    bodies, fault = decode_all(
-        header=_body(item, "header_json"), outcome=_body(item, "outcome_json")
-    )
+    bodies, fault = decode_all(header=_body(item, "header"), outcome=_body(item, "outcome"))
     return MatchRecord(
         match_id=match_id,
         status=MatchStatus(item["match_status"]["S"]),
@@ -116,28 +180,33 @@ def _match_of(match_id: str, item: Item) -> MatchRecord:
 def move_from_item(item: Item) -> MoveRecord:
     """Return the record of a move item."""
     sequence = int(item["sk"]["S"].removeprefix(MOVE_PREFIX))
-    bodies, fault = decode_all(intent=_body(item, "intent_json"), facts=_body(item, "facts_json"))
+    bodies, fault = decode_all(intent=_body(item, "intent"), facts=_body(item, "facts"))
     return MoveRecord(sequence, **bodies, read_error=fault)
 
 
 def note_from_item(item: Item) -> DebugNote:
     """Return the note of a note item; a body that cannot be read is empty."""
     micros = int(item["sk"]["S"].removeprefix(NOTE_PREFIX).partition("#")[0])
-    bodies, _ = decode_all(body=_stored(item["body_json"]))
-    return DebugNote(item["kind"]["S"], from_micros(micros), bodies["body"] or {})
+    bodies, _ = decode_all(details=_body(item, "details"))
+    return DebugNote(item["kind"]["S"], from_micros(micros), bodies["details"] or {})
 
 
 def _moment(value: Value) -> datetime:
     return from_micros(int(value["N"]))
 
 
-def _body(item: Item, name: str) -> str | bytes | None:
-    return _stored(item[name]) if name in item else None
-
-
-def _stored(value: Value) -> str | bytes:
-    """Return a stored body: compressed, or a text as version 0.2 wrote it."""
-    return value["B"] if "B" in value else value["S"]
+def _body(item: Item, name: str) -> StoredBody | None:
+    """Return a stored body: a map, JSON text, or packed."""
+    attribute = item.get(LEGACY_NAMES[name], item.get(name))
+    match attribute:
+        case None:
+            return None
+        case {"B": packed}:
+            return packed
+        case {"S": text}:
+            return text
+    value = json_value(attribute)
+    return value if isinstance(value, dict) else json.dumps(value)
 
 
 def _span(value: Value) -> timedelta:

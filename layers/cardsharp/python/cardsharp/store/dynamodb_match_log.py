@@ -1,17 +1,19 @@
-"""The match log in one DynamoDB table.
+"""The match log in one DynamoDB table, whose items a person can read (docs/match-log.md).
 
-| pk       | sk          | attributes                                                         |
-|----------|-------------|--------------------------------------------------------------------|
-| match#ID | header      | match_status, match_day, started_at, header_json, claim_beat,      |
-|          |             | claim_ttl, lease_owner, lease_fence, lease_idle, announced_by,     |
-|          |             | announced_idle, outcome_json, finished_at, expires_at              |
-| match#ID | move#000012 | intent_json, facts_json, fence, expires_at                         |
-| match#ID | note#AT#…   | kind, body_json, expires_at (seconds; the table's time to live)    |
+| pk       | sk          | attributes                                                          |
+|----------|-------------|---------------------------------------------------------------------|
+| match#ID | header      | match_status, match_day, started_at, started_at_iso, header,        |
+|          |             | claim_beat, claim_ttl, lease_owner, lease_fence, lease_idle,        |
+|          |             | announced_by, announced_idle, outcome, finished_at, finished_at_iso |
+| match#ID | move#000012 | sequence, turn, player, action, cards, description, scores, reason, |
+|          |             | played_at, intent, facts, fence                                     |
+| match#ID | note#AT#…   | kind, created_at_iso, details                                       |
 
-Matches and moves have `expires_at` if the log has a retention time. The indexes by-day
+Bodies (header, outcome, intent, facts, details) are maps, see `dynamodb_match_items`. Moments and
+durations are in microseconds; `expires_at` is the second from which the table may drop an item.
+Matches and moves have it if the log has a retention time, notes always. The indexes by-day
 (match_day, started_at) and by-status (match_status, started_at) have keys only, so renewing a
-lease does not write to them. Bodies are compressed JSON (`codec`), and plain JSON in items
-written by version 0.2; moments and durations are in microseconds.
+lease does not write to them.
 
 Actions used: GetItem, BatchGetItem, Query, PutItem, UpdateItem.
 """
@@ -19,7 +21,7 @@ Actions used: GetItem, BatchGetItem, Query, PutItem, UpdateItem.
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from cardsharp.aws.client import ConditionFailed
@@ -31,6 +33,8 @@ from cardsharp.store.codec import NOTE_TTL, reopened_outcome, retracted_move
 from cardsharp.store.dynamodb_match_items import AttributeInput
 from cardsharp.store.dynamodb_match_reader import DynamoMatchReader
 from cardsharp.store.match_log import (
+    NO_SUMMARIES,
+    NO_SUMMARY,
     Body,
     DebugNote,
     ExpiredLease,
@@ -38,6 +42,8 @@ from cardsharp.store.match_log import (
     MatchRecord,
     MatchStatus,
     MoveRecord,
+    MoveSummary,
+    Summaries,
 )
 
 if TYPE_CHECKING:
@@ -49,9 +55,14 @@ _VERSION_CLAUSE = "claim_beat = if_not_exists(claim_beat, :zero) + :one"
 _RELEASE_CLAUSE = " REMOVE lease_owner, lease_idle, announced_by, announced_idle"
 _CREATION_CLAUSE = (
     "started_at = if_not_exists(started_at, :now), match_day = if_not_exists(match_day, :day), "
+    "started_at_iso = if_not_exists(started_at_iso, :now_iso), "
 )
 _COUNTER_VALUES: Mapping[str, AttributeInput] = {"zero": 0, "one": 1}
-_CHUNK = 50  # writes in one transaction, whose limits are 100 writes and 4 MB
+_NO_FACTS = "attribute_not_exists(facts) AND attribute_not_exists(facts_json)"
+_EMPTY_MOVE = "SET fence = :fence REMOVE intent, facts, intent_json, facts_json, "
+_EMPTY_MOVE += ", ".join(f"#{name}" for name in items.SUMMARY_NAMES)
+_SUMMARY_NAMES = {f"#{name}": name for name in items.SUMMARY_NAMES}
+_CHUNK = 20  # writes in one transaction: ten moves and their notes have less than the 4 MB
 
 
 class DynamoMatchLog(DynamoMatchReader):
@@ -121,7 +132,7 @@ class DynamoMatchLog(DynamoMatchReader):
                 "match_status = :running, lease_owner = :owner, "
                 "lease_fence = if_not_exists(lease_fence, :zero) + :one, claim_ttl = :ttl, "
                 "lease_idle = if_not_exists(announced_idle, :zero), "
-                f"header_json = if_not_exists(header_json, :header){self._expiry_clause} "
+                f"header = if_not_exists(header, :header){self._expiry_clause} "
                 "REMOVE announced_by, announced_idle",
                 "attribute_not_exists(pk) OR (match_status <> :finished AND "
                 "(attribute_not_exists(lease_owner) OR attribute_exists(announced_idle) "
@@ -147,49 +158,54 @@ class DynamoMatchLog(DynamoMatchReader):
 
     def update_header(self, lease: Lease, header: Body) -> None:
         """Replace the match's header facts."""
-        self._update_leased(lease, ", header_json = :header", header=header)
+        self._update_leased(lease, ", header = :header REMOVE header_json", header=header)
 
-    def write_intent(self, lease: Lease, sequence: int, intent: Body) -> None:
+    def write_intent(
+        self, lease: Lease, sequence: int, intent: Body, summary: MoveSummary = NO_SUMMARY
+    ) -> None:
         """Write the intent of move `sequence`; raise `WriteConflict` if it already has facts.
 
         The lease is checked first, in a separate write, and a move of a later lease is never
         overwritten. A worker that acquires the match between the two writes has waited until
         our lease expired, when nothing is sent any more (`LeaseKeeper.log_intent`). So this
-        costs two write units instead of a transaction's four.
+        costs half of a transaction's write units.
         """
-        values = items.expression_values(intent=intent, fence=lease.fence_token, **self._expiry())
+        move = self._move_attributes(lease, sequence, summary, intent=intent)
         self._update_leased(lease, "")
         try:
-            self._table.update(
-                items.move_key(lease.match_id, sequence),
-                f"SET intent_json = :intent, fence = :fence{self._expiry_clause}",
-                "attribute_not_exists(facts_json) "
-                "AND (attribute_not_exists(fence) OR fence <= :fence)",
-                values,
+            self._set_move(
+                lease.match_id,
+                sequence,
+                move,
+                f"{_NO_FACTS} AND (attribute_not_exists(fence) OR fence <= :fence)",
             )
         except ConditionFailed as failure:
             raise WriteConflict(
                 f"Move {sequence} of match {lease.match_id} was already played, or is another's."
             ) from failure
 
-    def write_facts(self, lease: Lease, facts: Mapping[int, Body]) -> None:
+    def write_facts(
+        self, lease: Lease, facts: Mapping[int, Body], summaries: Summaries = NO_SUMMARIES
+    ) -> None:
         """Write the facts of moves by sequence; a move that already has facts keeps them."""
-        updates = {
-            sequence: items.expression_values(facts=body, fence=lease.fence_token, **self._expiry())
+        moves = {
+            sequence: self._move_attributes(
+                lease, sequence, summaries.get(sequence, NO_SUMMARY), facts=body
+            )
             for sequence, body in sorted(facts.items())
         }
         # The lease is checked even if there are no facts to write. As in `write_intent`, checking
         # it in a write of its own costs one write unit, a transaction would double every unit.
         self._update_leased(lease, "")
-        for sequence, values in updates.items():
+        for sequence, move in moves.items():
             # Facts that an earlier lease wrote are replaced; those of this lease are kept.
             with suppress(ConditionFailed):
-                self._table.update(
-                    items.move_key(lease.match_id, sequence),
-                    f"SET facts_json = :facts, fence = :fence{self._expiry_clause}",
-                    "fence < :fence OR (attribute_not_exists(facts_json) "
+                self._set_move(
+                    lease.match_id,
+                    sequence,
+                    move,
+                    f"fence < :fence OR ({_NO_FACTS} "
                     "AND (attribute_not_exists(fence) OR fence = :fence))",
-                    values,
                 )
 
     def retract_moves(self, lease: Lease, sequence: int) -> None:
@@ -214,13 +230,15 @@ class DynamoMatchLog(DynamoMatchReader):
 
     def finish(self, lease: Lease, outcome: Body) -> None:
         """Close the match with its outcome and clear the lease; quiet if it is finished."""
-        update = ", match_status = :finished, outcome_json = :outcome, finished_at = :now"
-        update += f"{_RELEASE_CLAUSE}, claim_ttl"
-        timestamp = self._clock.now()
+        update = ", match_status = :finished, outcome = :outcome, finished_at = :now"
+        update += f", finished_at_iso = :now_iso{_RELEASE_CLAUSE}, claim_ttl"
+        values: dict[str, AttributeInput] = {
+            "finished": MatchStatus.FINISHED,
+            "outcome": outcome,
+            **_moment_values(self._clock.now()),
+        }
         try:
-            self._update_leased(
-                lease, update, finished=MatchStatus.FINISHED, outcome=outcome, now=timestamp
-            )
+            self._update_leased(lease, update, **values)
         except WriteConflict:
             record = self.match(lease.match_id)
             if record is None or record.status is not MatchStatus.FINISHED:
@@ -233,7 +251,8 @@ class DynamoMatchLog(DynamoMatchReader):
         note = self._note_write(match.match_id, reopened_outcome(match, self._clock.now()))
         reopen_write = self._table.update_write(
             items.header_key(match.match_id),
-            f"SET {_VERSION_CLAUSE}, match_status = :running REMOVE outcome_json, finished_at",
+            f"SET {_VERSION_CLAUSE}, match_status = :running "
+            "REMOVE outcome, outcome_json, finished_at, finished_at_iso",
             "finished_at = :finished",
             items.expression_values(
                 **_COUNTER_VALUES, running=MatchStatus.RUNNING, finished=match.finished_at
@@ -266,7 +285,7 @@ class DynamoMatchLog(DynamoMatchReader):
         timestamp = self._clock.now()
         return {
             **_COUNTER_VALUES,
-            "now": timestamp,
+            **_moment_values(timestamp),
             "day": str(timestamp.astimezone(UTC).date()),
             **self._expiry(),
         }
@@ -276,6 +295,32 @@ class DynamoMatchLog(DynamoMatchReader):
         if self._retention is None:
             return {}
         return {"expires": int((self._clock.now() + self._retention).timestamp())}
+
+    def _move_attributes(
+        self, lease: Lease, sequence: int, summary: MoveSummary, **body: Body
+    ) -> dict[str, Value]:
+        """Return what of a move is written; the fence is that of the lease."""
+        attributes = {"fence": lease.fence_token, **body}
+        if self._retention is not None:
+            attributes["expires_at"] = self._expiry()["expires"]
+        return {
+            **{name: items.to_attribute(value) for name, value in attributes.items()},
+            **items.summary_attributes(sequence, summary),
+        }
+
+    def _set_move(
+        self, match_id: str, sequence: int, attributes: Mapping[str, Value], condition: str
+    ) -> None:
+        """Set attributes of a move; a body replaces that of an earlier version."""
+        sets = ", ".join(f"#{name} = :{name}" for name in attributes)
+        removed = [old for new, old in items.LEGACY_NAMES.items() if new in attributes]
+        self._table.update(
+            items.move_key(match_id, sequence),
+            f"SET {sets} REMOVE {', '.join(removed)}",
+            condition,
+            {f":{name}": value for name, value in attributes.items()},
+            {f"#{name}": name for name in attributes},
+        )
 
     def _update_leased(self, lease: Lease, update: str, **attributes: AttributeInput) -> None:
         key, values = (
@@ -296,9 +341,10 @@ class DynamoMatchLog(DynamoMatchReader):
         """
         empty_write = self._table.update_write(
             items.move_key(lease.match_id, move.sequence),
-            "SET fence = :fence REMOVE intent_json, facts_json",
+            _EMPTY_MOVE,
             "",
             items.expression_values(fence=lease.fence_token),
+            _SUMMARY_NAMES,
         )
         return [
             empty_write,
@@ -311,6 +357,11 @@ class DynamoMatchLog(DynamoMatchReader):
         key = {name: item.pop(name) for name in ("pk", "sk")}
         update = "SET " + ", ".join(f"{name} = :{name}" for name in item)
         return self._table.update_write(key, update, "", {f":{name}": item[name] for name in item})
+
+
+def _moment_values(moment: datetime) -> dict[str, AttributeInput]:
+    """Return a moment as a number for programs and as a text for people."""
+    return {"now": moment, "now_iso": items.iso_text(moment)}
 
 
 def _lease_values(lease: Lease) -> dict[str, Value]:

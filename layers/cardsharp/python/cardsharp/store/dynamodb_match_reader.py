@@ -46,7 +46,7 @@ class DynamoMatchReader:
     def last_move(self, match_id: str) -> int:
         """Return the sequence of the last move that has facts, -1 if none has."""
         stored = self._table.last_key_with(
-            items.match_partition(match_id), items.MOVE_PREFIX, "facts_json"
+            items.match_partition(match_id), items.MOVE_PREFIX, ("facts", "facts_json")
         )
         return -1 if stored is None else items.move_from_item(stored).sequence
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Protocol
 
 Body = Mapping[str, object]  # a JSON object
@@ -88,6 +89,30 @@ class MoveRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class MoveSummary:
+    """A move as a person wants to see it in a row of a table; no program reads it back.
+
+    `action` is what was done, `cards` are the cards that it showed or named, and `description`
+    is the move in words. `scores` are the players' after it, in the order of their seats.
+    `reason` is why we decided so. What a game does not have is None.
+    """
+
+    turn: int | None = None
+    player: str | None = None
+    action: str | None = None
+    cards: tuple[str, ...] | None = None
+    description: str | None = None
+    scores: tuple[float, ...] | None = None
+    reason: str | None = None
+    played_at: datetime | None = None
+
+
+NO_SUMMARY = MoveSummary()
+Summaries = Mapping[int, MoveSummary]  # of moves, by their sequence
+NO_SUMMARIES: Summaries = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
 class DebugNote:
     """A debugging note on a match, such as the exact input of a failed turn; it expires."""
 
@@ -164,11 +189,21 @@ class MatchLog(MatchReader, Protocol):
     def update_header(self, lease: Lease, header: Body) -> None:
         """Replace the match's header facts (players, tags, strategy)."""
 
-    def write_intent(self, lease: Lease, sequence: int, intent: Body) -> None:
-        """Write the intent of move `sequence`; raise `WriteConflict` also if it has facts."""
+    def write_intent(
+        self, lease: Lease, sequence: int, intent: Body, summary: MoveSummary = NO_SUMMARY
+    ) -> None:
+        """Write the intent of move `sequence`; raise `WriteConflict` also if it has facts.
 
-    def write_facts(self, lease: Lease, facts: Mapping[int, Body]) -> None:
-        """Write the facts of moves by sequence; a move that already has facts keeps them."""
+        The `summary` is for people who look into the store; a log may leave it out.
+        """
+
+    def write_facts(
+        self, lease: Lease, facts: Mapping[int, Body], summaries: Summaries = NO_SUMMARIES
+    ) -> None:
+        """Write the facts of moves by sequence; a move that already has facts keeps them.
+
+        The `summaries` add to what `write_intent` was given, or replace it.
+        """
 
     def retract_moves(self, lease: Lease, sequence: int) -> None:
         """Remove the moves from `sequence` on, because the arena went back to before them.

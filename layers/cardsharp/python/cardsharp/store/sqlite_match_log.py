@@ -1,6 +1,7 @@
 """The match log in one SQLite file, the default on a local machine.
 
-Every method is one transaction, so a condition and the write it guards are atomic.
+Every method is one transaction, so a condition and the write it guards are atomic. Bodies are
+JSON text; those of versions up to 0.3 are packed. Summaries are not stored.
 """
 
 import sqlite3
@@ -13,7 +14,6 @@ from cardsharp.core.clock import Clock
 from cardsharp.errors import WriteConflict
 from cardsharp.store.codec import (
     NOTE_TTL,
-    compress,
     decode_all,
     encode,
     from_micros,
@@ -22,6 +22,8 @@ from cardsharp.store.codec import (
     to_micros,
 )
 from cardsharp.store.match_log import (
+    NO_SUMMARIES,
+    NO_SUMMARY,
     Body,
     DebugNote,
     ExpiredLease,
@@ -29,6 +31,8 @@ from cardsharp.store.match_log import (
     MatchRecord,
     MatchStatus,
     MoveRecord,
+    MoveSummary,
+    Summaries,
 )
 from cardsharp.store.sqlite_file import FileSchema, SqliteFile, migrations_in
 
@@ -98,28 +102,34 @@ class SqliteMatchLog:
         with self._owned(lease) as db:
             _set(db, lease.match_id, header=encode(header))
 
-    def write_intent(self, lease: Lease, sequence: int, intent: Body) -> None:
+    def write_intent(
+        self, lease: Lease, sequence: int, intent: Body, summary: MoveSummary = NO_SUMMARY
+    ) -> None:
         """Write the intent of move `sequence`; raise `WriteConflict` if it already has facts."""
+        del summary
         with self._owned(lease) as db:
             written = db.execute(
                 "INSERT INTO moves (match_id, sequence, intent) VALUES (?, ?, ?) "
                 "ON CONFLICT (match_id, sequence) DO UPDATE SET intent = excluded.intent "
                 "WHERE facts IS NULL",
-                (lease.match_id, sequence, compress(encode(intent))),
+                (lease.match_id, sequence, encode(intent)),
             ).rowcount
             if written != 1:
                 raise WriteConflict(
                     f"Move {sequence} of match {lease.match_id} was already played."
                 )
 
-    def write_facts(self, lease: Lease, facts: Mapping[int, Body]) -> None:
+    def write_facts(
+        self, lease: Lease, facts: Mapping[int, Body], summaries: Summaries = NO_SUMMARIES
+    ) -> None:
         """Write the facts of moves by sequence; a move that already has facts keeps them."""
+        del summaries
         with self._owned(lease) as db:
             db.executemany(
                 "INSERT INTO moves (match_id, sequence, facts) VALUES (?, ?, ?) "
                 "ON CONFLICT (match_id, sequence) DO UPDATE SET facts = excluded.facts "
                 "WHERE facts IS NULL",
-                [(lease.match_id, move, compress(encode(body))) for move, body in facts.items()],
+                [(lease.match_id, move, encode(body)) for move, body in facts.items()],
             )
 
     def retract_moves(self, lease: Lease, sequence: int) -> None:

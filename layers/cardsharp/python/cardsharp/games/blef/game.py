@@ -17,6 +17,7 @@ GAME = Game(
     browser_client=LazyImport("cardsharp_tools.games.blef.remote_lobby:remote_lobby_page"),
     order_keys=frozenset({"url", "nickname"}),
     http_service=LazyImport("cardsharp.games.blef.service.bootstrap:SERVICE"),
+    summarize_moves=LazyImport("cardsharp.games.blef.history.log_records:summarize_moves"),
     replay=LazyImport("cardsharp.games.blef.history.replay:replay"),
     board_renderer=LazyImport("cardsharp.games.blef.board_renderer:BOARD_RENDERER"),
     restore_states=LazyImport("cardsharp.games.blef.history.replay:restore_states"),

@@ -3,7 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cardsharp.games.deadmansdraw.actions import EffectType, PendingEffect
+from cardsharp.games.deadmansdraw.actions import (
+    DRAW,
+    END_TURN,
+    Action,
+    EffectType,
+    PendingEffect,
+    respond,
+)
 from cardsharp.games.deadmansdraw.cards import Card, cards_without
 
 
@@ -114,6 +121,19 @@ Event = (
     | MatchEnded
     | Comment
 )
+
+
+def action_from_events(events: Iterable[Event]) -> Action | None:
+    """Return the player's action that caused these events, None if none did."""
+    first = next((event for event in events if not isinstance(event, TurnStarted)), None)
+    match first:
+        case CardDrawn():
+            return DRAW
+        case TurnEnded():
+            return END_TURN
+        case EffectAnswered(effect, card) if isinstance(effect, EffectType):
+            return respond(effect, card)
+    return None
 
 
 EventPart = tuple[str | Card, ...]  # texts and cards of one event; joined, they are its description

@@ -36,8 +36,8 @@ GAME = Game(
     restore_states=LazyImport("cardsharp.games.deadmansdraw.history.state_history:restore_states"),
     decision_runner=LazyImport("cardsharp.games.deadmansdraw.fallback:DECISION_RUNNER"),
     judge=LazyImport("cardsharp.games.deadmansdraw.judge:JUDGE"),
-    compression_dictionary=LazyImport(
-        "cardsharp.games.deadmansdraw.compression_dictionary:COMPRESSION_DICTIONARY"
+    summarize_moves=LazyImport(
+        "cardsharp.games.deadmansdraw.history.move_summaries:summarize_moves"
     ),
     text_renderer=LazyImport("cardsharp_tools.games.deadmansdraw.match_printer:PRINTER"),
     simulation=LazyImport("cardsharp.games.deadmansdraw.simulation:DeadMansDraw"),

@@ -23,7 +23,7 @@ from cardsharp.play.game import InvocationContext
 from cardsharp.play.strategy import Decision, Strategy
 from cardsharp.server.hosted.hosted_game import HostedGame, decision_runner_for, load_hosted_game
 from cardsharp.server.hosted.wire import GAME_FULL, NO_GAME, HostedGameBody, Id, Name
-from cardsharp.store.match_log import Body
+from cardsharp.store.match_log import Body, MoveSummary
 
 
 @cache
@@ -103,9 +103,14 @@ class HostedBotMatch:
         is_our_turn = (
             game_body.turn is not None and game_body.names[game_body.turn] == self.seat.nickname
         )
+        moves = dict(enumerate(game_body.moves, missing))
         return Observation(
             next_sequence=game_body.count,
-            facts={missing + at: move.model_dump() for at, move in enumerate(game_body.moves)},
+            facts={number: move.model_dump() for number, move in moves.items()},
+            summaries={
+                number: MoveSummary(number + 1, move.player, description=move.words)
+                for number, move in moves.items()
+            },
             outcome=outcome_of(game_body, self.seat.nickname),
             turn=HostedBotTurn(self, game_body) if is_our_turn else None,
         )

@@ -30,6 +30,7 @@ from cardsharp.games.blef.history.log_records import (
     intent_body,
     move_facts,
     outcome_body,
+    summarize_facts,
 )
 from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.service.records import GameStatus
@@ -184,6 +185,7 @@ class BlefBotMatch:
         return Observation(
             next_sequence=SEQUENCES_PER_ROUND * state.round_number + len(state.history),
             facts=facts,
+            summaries=summarize_facts(facts),
             outcome=outcome_body(state, nickname) if over else None,
             turn=BlefBotTurn(self, _position(snapshot, nickname, all_facts))
             if is_our_turn

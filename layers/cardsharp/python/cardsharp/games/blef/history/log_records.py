@@ -22,7 +22,7 @@ from cardsharp.games.blef.service.wire import StateBody
 from cardsharp.play import decision_runner
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision
-from cardsharp.store.match_log import Body
+from cardsharp.store.match_log import Body, MatchRecord, MoveRecord, MoveSummary, Summaries
 
 SEQUENCES_PER_ROUND = 100  # more than any round has moves: 88 bets, the check and the loser
 
@@ -48,6 +48,7 @@ class _Fact(StoredModel):
 
     player: str
     action_id: int
+    round: int | None = None
     hands: Mapping[str, tuple[DealtCard, ...]] = {}
 
 
@@ -94,6 +95,20 @@ def round_facts(
         }
         for place, (player, action) in enumerate(bets)
     }
+
+
+def summarize_facts(facts: Mapping[int, Body]) -> Summaries:
+    """Return the moves of these facts as people see them in the log."""
+    moves = {sequence: parse(_Fact, body) for sequence, body in facts.items()}
+    return {
+        sequence: MoveSummary(move.round, move.player, action_name(move.action_id))
+        for sequence, move in moves.items()
+    }
+
+
+def summarize_moves(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Summaries:
+    """Return the summaries of a stored match; raise `StoreError` if it cannot be read."""
+    return summarize_facts({m.sequence: m.facts for m in moves if m.facts is not None})
 
 
 def closed_rounds(facts: Mapping[int, Body], seats: Mapping[str, int]) -> dict[int, Round]:

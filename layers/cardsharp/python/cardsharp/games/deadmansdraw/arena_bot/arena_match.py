@@ -5,7 +5,7 @@ each view; if both are ours, the same worker plays both.
 """
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext, suppress
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -27,6 +27,7 @@ from cardsharp.games.deadmansdraw.actions import END_TURN, Action
 from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, SeatAssignment
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import (
     events_from_view,
+    initial_public_info,
     next_position,
     past_move_from_view,
     position_from_view,
@@ -38,6 +39,7 @@ from cardsharp.games.deadmansdraw.cards import Card
 from cardsharp.games.deadmansdraw.events import Event
 from cardsharp.games.deadmansdraw.fallback import decide, unreadable_fallback
 from cardsharp.games.deadmansdraw.history.log_records import (
+    MoveTracker,
     ends_turn,
     header_body,
     intent_body,
@@ -47,10 +49,10 @@ from cardsharp.games.deadmansdraw.history.log_records import (
     outcome_body,
     unreadable_intent_body,
 )
-from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision
-from cardsharp.store.match_log import Body
+from cardsharp.store.match_log import Body, Summaries
 
 _log = logging.getLogger("cardsharp.bot")
 
@@ -118,6 +120,7 @@ class ArenaBotMatch:
         if not seats:
             raise NotFound(404, "the match has no seat of ours; check the user's id")
         moves = {move.sequence_id: past_move_from_view(move) for move in view.moves}
+        facts = new_facts(view, recorded)
         late = (
             move.timed_out_player in seats
             for number, move in moves.items()
@@ -134,7 +137,8 @@ class ArenaBotMatch:
         is_polled = not self.tags or not set(self.tags).isdisjoint(params.tags)
         return Observation(
             next_sequence=view.move_count,
-            facts=new_facts(view, recorded),
+            facts=facts,
+            summaries=self._summaries(view, moves) if facts else {},
             timeout_count=sum(late),
             outcome=outcome_body(view, set(seats)) if view.finished else None,
             turn=None if view.finished else self._turn(view, seats),
@@ -149,6 +153,21 @@ class ArenaBotMatch:
             ),
             was_throttled=self.players.own_seat.client.session_state.is_throttled,
         )
+
+    def _summaries(self, view: MatchView, moves: Mapping[int, PastMove]) -> Summaries:
+        """Return the moves as people see them in the log."""
+        try:
+            public_info = initial_public_info(view, moves.values())
+            tracker = MoveTracker(public_info, view.player_names)
+            return {
+                move.sequence_id: tracker.summarize(
+                    moves[move.sequence_id], parse_timestamp(move.at)
+                )
+                for move in view.moves
+            }
+        except Exception:  # noqa: BLE001 - a newer arena's words must end no match
+            _log.exception("cannot summarize the match", extra={"match_id": self.match_id})
+            return {}
 
     def _turn(self, view: MatchView, seats: dict[int, ArenaSeat]) -> BotTurn[Action] | None:
         active = view.active_player_index

@@ -24,6 +24,7 @@ from cardsharp.games.deadmansdraw.cards import (
     SERVER_DECK,
     Bank,
     Card,
+    bank_from_cards,
     cards_without,
     lowest_of_each_suit,
 )
@@ -51,7 +52,7 @@ def position_from_view(view: MatchView, seat: int) -> DeadMansDrawPosition:
     The view must have all events.
     """
     history = tuple(past_move_from_view(move) for move in view.moves)
-    observer = _observer(view, history)
+    observer = initial_public_info(view, history)
     for move in history:
         observer.apply_move(move)
     between = view.move_count_in_turn is None
@@ -180,7 +181,8 @@ def _effect(view: PendingEffectView) -> PendingEffect:
     return PendingEffect(view.effect_type, view.offered, view.kraken_count)
 
 
-def _observer(view: MatchView, history: tuple[PastMove, ...]) -> PublicInfoTracker:
+def initial_public_info(view: MatchView, history: Iterable[PastMove]) -> PublicInfoTracker:
+    """Return what was public at the start of a match that has this history."""
     draw_count = sum(isinstance(event, CardDrawn) for move in history for event in move.events)
     size = view.draw_pile_size + draw_count
     rulebook = cards_without(RULEBOOK_DECK, lowest_of_each_suit(RULEBOOK_DECK))
@@ -194,7 +196,8 @@ def _observer(view: MatchView, history: tuple[PastMove, ...]) -> PublicInfoTrack
         if len(draw_set) != size:  # somebody else's debug pile: any card that lies nowhere else
             elsewhere = (*discard_pile, *play_area, *chain(*(params.banks or ())))
             draw_set = cards_without(deck, elsewhere)
-    return PublicInfoTracker(draw_set, discard_pile, play_area)
+    first, second = map(bank_from_cards, params.banks or ((), ()))
+    return PublicInfoTracker(draw_set, discard_pile, play_area, (first, second))
 
 
 def _peeked(events: tuple[Event, ...]) -> Card | None:

@@ -4,19 +4,13 @@ They are derived from the moves alone, as a bot at the table does it. Therefore 
 both players are available, also in a match that another program recorded.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from cardsharp.analysis.replay import DecisionPoint, StoredDecision
 from cardsharp.errors import ConfigError
-from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
-from cardsharp.games.deadmansdraw.events import (
-    CardDrawn,
-    EffectAnswered,
-    Event,
-    TurnEnded,
-    TurnStarted,
-)
+from cardsharp.games.deadmansdraw.actions import Action
+from cardsharp.games.deadmansdraw.events import action_from_events
 from cardsharp.games.deadmansdraw.history.log_records import position_body
 from cardsharp.games.deadmansdraw.history.replay import (
     EventReplayStep,
@@ -73,16 +67,3 @@ def observed_steps(moves: Sequence[MoveRecord]) -> Iterator[StepLook]:
         yield step, position, action_from_events(step.events)
         public_info.apply_move(step.past_move)
         history = (*history, step.past_move)
-
-
-def action_from_events(events: Iterable[Event]) -> Action | None:
-    """Return the player's action that caused these events, None if none did."""
-    first = next((event for event in events if not isinstance(event, TurnStarted)), None)
-    match first:
-        case CardDrawn():
-            return DRAW
-        case TurnEnded():
-            return END_TURN
-        case EffectAnswered(effect, card) if isinstance(effect, EffectType):
-            return respond(effect, card)
-    return None

@@ -4,8 +4,9 @@ Facts are the arena's own moves, so the log is a copy of the arena's history wit
 decisions. Seeds are not in the views, so they cannot get into the log.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from cardsharp.games.deadmansdraw.actions import Action, action_json
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
@@ -15,12 +16,24 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
     MoveView,
 )
 from cardsharp.games.deadmansdraw.cards import Card, deck_sort_key
+from cardsharp.games.deadmansdraw.events import (
+    CardDrawn,
+    EffectAnswered,
+    Event,
+    action_from_events,
+    describe_events,
+)
 from cardsharp.games.deadmansdraw.game import GAME
-from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, TurnResult
+from cardsharp.games.deadmansdraw.position import (
+    DeadMansDrawPosition,
+    PastMove,
+    PublicInfoTracker,
+    TurnResult,
+)
 from cardsharp.play import decision_runner
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision
-from cardsharp.store.match_log import Body
+from cardsharp.store.match_log import Body, MoveSummary
 
 
 def header_body(view: MatchView, seats: dict[int, str]) -> dict[str, object]:
@@ -131,6 +144,38 @@ def new_facts(view: MatchView, recorded: Mapping[int, Body]) -> dict[int, Body]:
         for move in view.moves
         if recorded.get(move.sequence_id, {}).get("at") != move.at
     }
+
+
+class MoveTracker(NamedTuple):
+    """Summarizes a match move by move; `public_info` is that before the next move.
+
+    `names` are the players' by seat.
+    """
+
+    public_info: PublicInfoTracker
+    names: Sequence[str]
+
+    def summarize(self, move: PastMove, played_at: datetime | None) -> MoveSummary:
+        """Return the next move as a person wants to see it."""
+        self.public_info.apply_move(move)
+        action, seat = action_from_events(move.events), move.player
+        is_named = seat is not None and seat < len(self.names)
+        return MoveSummary(
+            turn=move.turn,
+            player=self.names[seat] if seat is not None and is_named else None,
+            action=None if action is None else str(action),
+            cards=tuple(dict.fromkeys(_shown_cards(move.events))) or None,
+            description=describe_events(move.events),
+            scores=tuple(bank.score for bank in self.public_info.banks),
+            played_at=played_at,
+        )
+
+
+def _shown_cards(events: Iterable[Event]) -> Iterator[str]:
+    """Yield the cards that were drawn, or named in answer to an effect."""
+    for event in events:
+        if isinstance(event, CardDrawn | EffectAnswered) and event.card is not None:
+            yield str(event.card)
 
 
 def outcome_body(view: MatchView, seats: set[int]) -> dict[str, object]:

@@ -27,8 +27,8 @@ from cardsharp.games.deadmansdraw.events import (
     Event,
     MatchEnded,
     TurnEnded,
+    action_from_events,
 )
-from cardsharp.games.deadmansdraw.history.decisions import action_from_events
 from cardsharp.games.deadmansdraw.history.replay import EventReplayStep, opening_state
 from cardsharp.games.deadmansdraw.position import PublicInfoTracker
 from cardsharp.games.deadmansdraw.rules import apply, force_turn_end, start, terminate

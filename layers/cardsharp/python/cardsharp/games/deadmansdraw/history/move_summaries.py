@@ -1,0 +1,15 @@
+"""Moves of a stored match of Dead Man's Draw as people see them in the match log's table."""
+
+from collections.abc import Sequence
+
+from cardsharp.analysis.replay import header_of
+from cardsharp.games.deadmansdraw.history.log_records import MoveTracker
+from cardsharp.games.deadmansdraw.history.replay import opening_state
+from cardsharp.store.match_log import MatchRecord, MoveRecord, Summaries
+
+
+def summarize_moves(record: MatchRecord, moves: Sequence[MoveRecord]) -> Summaries:
+    """Return the summaries of a stored match; raise `StoreError` if it cannot be read."""
+    public_info, steps = opening_state(record, moves)
+    tracker = MoveTracker(public_info, header_of(record).names)
+    return {step.sequence: tracker.summarize(step.past_move, step.played_at) for step in steps}

@@ -1,0 +1,111 @@
+"""Items of a match log as versions up to 0.3 wrote them, rewritten as plain attributes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from cardsharp.aws.client import ConditionFailed
+from cardsharp.aws.dynamodb_attributes import Item, Value, item_key
+from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.errors import StoreError
+from cardsharp.store import dynamodb_match_items as items
+from cardsharp.store.codec import decode, from_micros
+from cardsharp.store.dynamodb_match_reader import DynamoMatchReader
+from cardsharp.store.match_log import (
+    NO_SUMMARY,
+    MatchRecord,
+    MatchStatus,
+    MoveRecord,
+    MoveSummary,
+    Summaries,
+)
+
+Summarize = Callable[[MatchRecord, Sequence[MoveRecord]], Summaries]
+
+_HEADER_NAMES = ("header_json", "outcome_json")
+
+
+def legacy_matches(table: DynamoTable) -> list[str]:
+    """Return the ids of the finished matches whose items an earlier version wrote."""
+    keys = table.query_index(
+        "by-status", "match_status = :key", items.expression_values(key=MatchStatus.FINISHED)
+    )
+    headers = table.batch_get([{"pk": key["pk"], "sk": key["sk"]} for key in keys])
+    return sorted(
+        header["pk"]["S"].partition("#")[2]
+        for header in headers
+        if any(name in header for name in _HEADER_NAMES)
+    )
+
+
+def rewrite_match(
+    table: DynamoTable, reader: DynamoMatchReader, match_id: str, summarize: Summarize
+) -> None:
+    """Rewrite the items of a finished match as plain attributes, and add what people read.
+
+    An item that cannot be read stays as it is, and so does one that changes meanwhile. The
+    header comes last, so that an interrupted match is rewritten by the next attempt.
+    """
+    record, moves = reader.match(match_id), reader.moves(match_id)
+    if record is None:
+        return
+    summaries = _summaries(record, moves, summarize)
+    stored = table.query_prefix(items.match_partition(match_id))
+    # "header" is before "move#" and "note#" in the order of the sort keys.
+    for item in sorted(stored, key=lambda item: item["sk"]["S"], reverse=True):
+        _rewrite(table, item, summaries)
+
+
+def _summaries(record: MatchRecord, moves: Sequence[MoveRecord], summarize: Summarize) -> Summaries:
+    try:
+        summaries = summarize(record, moves)
+    except StoreError:
+        summaries = {}
+    return {
+        move.sequence: _with_reason(summaries.get(move.sequence, NO_SUMMARY), move)
+        for move in moves
+    }
+
+
+def _with_reason(summary: MoveSummary, move: MoveRecord) -> MoveSummary:
+    reason = (move.intent or {}).get("reason")
+    return replace(summary, reason=reason) if isinstance(reason, str) else summary
+
+
+def _rewrite(table: DynamoTable, item: Item, summaries: Summaries) -> None:
+    legacy = {old: new for new, old in items.LEGACY_NAMES.items() if old in item}
+    try:
+        bodies = {new: items.body_attribute(_decoded(item[old])) for old, new in legacy.items()}
+    except StoreError:
+        return
+    if not legacy:
+        return
+    attributes = {**bodies, **_read_by_people(item, summaries)}
+    names = (*attributes, *legacy)
+    try:
+        table.update(
+            item_key(item["pk"]["S"], item["sk"]["S"]),
+            f"SET {', '.join(f'#{name} = :{name}' for name in attributes)} "
+            f"REMOVE {', '.join(f'#{old}' for old in legacy)}",
+            " AND ".join(f"#{old} = :{old}" for old in legacy),
+            {f":{name}": attributes.get(name, item.get(name)) for name in names},
+            {f"#{name}": name for name in names},
+        )
+    except ConditionFailed:
+        return
+
+
+def _decoded(attribute: Value) -> dict[str, object]:
+    return decode(attribute["B"] if "B" in attribute else attribute["S"])
+
+
+def _read_by_people(item: Item, summaries: Summaries) -> dict[str, Value]:
+    """Return the attributes of an item that earlier versions did not write."""
+    sort_key = item["sk"]["S"]
+    if sort_key.startswith(items.MOVE_PREFIX):
+        sequence = int(sort_key.removeprefix(items.MOVE_PREFIX))
+        return items.summary_attributes(sequence, summaries.get(sequence, NO_SUMMARY))
+    return {
+        f"{name}_iso": items.to_attribute(items.iso_text(from_micros(int(item[name]["N"]))))
+        for name in ("started_at", "finished_at")
+        if name in item
+    }
