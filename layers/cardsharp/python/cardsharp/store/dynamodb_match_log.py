@@ -300,7 +300,7 @@ class DynamoMatchLog(DynamoMatchReader):
         self, lease: Lease, sequence: int, summary: MoveSummary, **body: Body
     ) -> dict[str, Value]:
         """Return what of a move is written; the fence is that of the lease."""
-        attributes = {"fence": lease.fence_token, **body}
+        attributes: dict[str, AttributeInput] = {"fence": lease.fence_token, **body}
         if self._retention is not None:
             attributes["expires_at"] = self._expiry()["expires"]
         return {

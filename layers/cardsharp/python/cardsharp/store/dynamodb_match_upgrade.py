@@ -80,15 +80,15 @@ def _rewrite(table: DynamoTable, item: Item, summaries: Summaries) -> None:
     if not legacy:
         return
     attributes = {**bodies, **_read_by_people(item, summaries)}
-    names = (*attributes, *legacy)
+    values = {**attributes, **{old: item[old] for old in legacy}}
     try:
         table.update(
             item_key(item["pk"]["S"], item["sk"]["S"]),
             f"SET {', '.join(f'#{name} = :{name}' for name in attributes)} "
             f"REMOVE {', '.join(f'#{old}' for old in legacy)}",
             " AND ".join(f"#{old} = :{old}" for old in legacy),
-            {f":{name}": attributes.get(name, item.get(name)) for name in names},
-            {f"#{name}": name for name in names},
+            {f":{name}": value for name, value in values.items()},
+            {f"#{name}": name for name in values},
         )
     except ConditionFailed:
         return

@@ -166,7 +166,8 @@ class ArenaBotMatch:
                 for move in view.moves
             }
         except Exception:  # noqa: BLE001 - a newer arena's words must end no match
-            _log.exception("cannot summarize the match", extra={"match_id": self.match_id})
+            about = {"match_id": self.match_id}
+            _log.warning("cannot summarize the match", exc_info=True, extra=about)
             return {}
 
     def _turn(self, view: MatchView, seats: dict[int, ArenaSeat]) -> BotTurn[Action] | None:
