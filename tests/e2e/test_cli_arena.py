@@ -291,6 +291,30 @@ def test_practice_begins_as_a_stored_match_stood(cli: Cli, arena: ArenaServer) -
     assert view["moves"][0]["events"][-1]["playerIndex"] == 0
 
 
+def test_practice_and_a_match_of_an_arena_begin_as_a_match_of_our_own_log_stood(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words `last` and a part of an id mean our log, while the command has a log of its own."""
+    monkeypatch.setenv("ARENA_ADMIN_PASSWORD", ADMIN_PASSWORD)
+    with ArenaServer(ArenaConfig(admin_password=ADMIN_PASSWORD)) as arena:
+        (first,) = cli("practice", *connection_options(arena), "--json").json()
+        match_id = first["match"]
+        for match_ref in ("last", f"{match_id}@3", match_id[-10:]):
+            created = cli(
+                *("practice", *connection_options(arena), "--create-only"),
+                *("--from-position", match_ref, "--json"),
+            )
+            assert created.code == 0, created.err
+            (new_id,) = created.json()["match_ids"]
+            assert arena.admin_view(new_id)["creationParams"]["drawPile"]
+        made = cli(
+            *("arena", "match", TEAM_1_ID, TEAM_2_ID, "--url", arena.url),
+            *("--from-position", match_id, "--json"),
+        )
+        assert made.code == 0, made.err
+        assert arena.admin_view(made.json()[0]["match"])["creationParams"]["drawPile"]
+
+
 def test_practice_can_create_matches_only_and_reports_invalid_piles(
     cli: Cli, arena: ArenaServer
 ) -> None:
@@ -303,7 +327,7 @@ def test_practice_can_create_matches_only_and_reports_invalid_piles(
     assert cli("matches").code == 2, "nothing is in our own log"
     bad = cli("practice", *connection_options(arena), "--draw-pile", "Parrot3")
     assert (bad.code, len(bad.err.splitlines())) == (2, 1)
-    assert "'Parrot3' is no card" in bad.err
+    assert "'Parrot3' is not a card" in bad.err
     twice = cli("practice", *connection_options(arena), "--draw-pile", "Key3,Key3")
     assert (twice.code, "Duplicate cards" in twice.err) == (1, True)
 

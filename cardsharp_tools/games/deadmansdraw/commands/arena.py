@@ -135,15 +135,13 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
     address = ServiceAddress(
         options.url, options.ca_file, options.insecure, proxy_of(options.proxy)
     )
+    table = (
+        MatchParams() if options.from_position is None else start_position(options.from_position)
+    )
     password = os.environ.get(ADMIN_PASSWORD) or ask_password(ADMIN_PASSWORD, "the organiser")
     organiser = Credentials(ADMIN, password)
     with ArenaClient(address, organiser, RequestLimits(max_attempts=1)) as client:
         names = {player.id: player.name for player in client.players()}
-        table = (
-            MatchParams()
-            if options.from_position is None
-            else start_position(options.from_position)
-        )
         order = replace(
             table,
             tags=options.tag,

@@ -2,7 +2,7 @@
 
 import tempfile
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -137,7 +137,10 @@ class PracticeOptions(CommandOptions):
 
 def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
     """Create practice matches at an arena, and play them."""
+    # Before the bot's settings name a match log of its own: a match is one of the user's log.
+    piles = options.start_position.piles()
     tags = options.tag or (f"practice-{uuid.uuid4().hex[:8]}",)
+    order = _practice_order(options, tags, piles)
     variables = environment_for(
         options.arena,
         options.strategy,
@@ -158,7 +161,7 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
                 client.whoami()  # so that a wrong address or password is known as such
                 at_once = _fed(client, options)
             if options.create_only:
-                ids = _create(options, tags, options.matches)
+                ids = _create(order, options.matches)
                 if (fed := len(ids)) < options.matches:
                     message_console().print(
                         f"The arena's rate limit allows only these {fed} matches at the same time."
@@ -166,7 +169,7 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
                 lines = (f"created match {match_id}" for match_id in ids)
                 print_result({"match_ids": ids}, *lines, as_json=options.as_json)
                 return ExitCode.OK
-            ids = _play(assembly, options, tags, at_once)
+            ids = _play(assembly, options, order, at_once)
             with open_log(store) as log:
                 for match_id in ids:
                     copy_match(match_id, assembly.match_log, log, {})
@@ -202,26 +205,34 @@ def _fed(client: ArenaClient, options: PracticeOptions) -> int:
     return fed
 
 
-def _create(options: PracticeOptions, tags: Sequence[str], number: int) -> list[str]:
-    """The ids of so many new matches, which the practice function has put on the queue."""
-    order: dict[str, object] = {
-        "matches": number,
+def _practice_order(
+    options: PracticeOptions, tags: Sequence[str], piles: Mapping[str, object]
+) -> dict[str, object]:
+    """Return the event of the practice function, without the number of matches."""
+    return {
         "opponent": options.opponent,
         "tags": list(tags),
         "timeout_seconds": options.timeout,
-        **options.start_position.piles(),
+        **piles,
         **({} if options.seed is None else {"seed": options.seed}),
     }
+
+
+def _create(order: Mapping[str, object], number: int) -> list[str]:
+    """Return the ids of so many new matches, which the practice function has put on the queue."""
     context = LambdaFunction("practice", create_matches, CREATION_TIMEOUT).context(SystemClock())
-    return create_matches(order, context)["match_ids"]
+    return create_matches({**order, "matches": number}, context)["match_ids"]
 
 
 def _play(
-    assembly: ArenaBotDependencies, options: PracticeOptions, tags: Sequence[str], at_once: int
+    assembly: ArenaBotDependencies,
+    options: PracticeOptions,
+    order: Mapping[str, object],
+    at_once: int,
 ) -> list[str]:
     """The ids of the matches, each created when it can be played, which have ended."""
     log, number = assembly.match_log, options.matches
-    matches = (match_id for _ in range(number) for match_id in _create(options, tags, 1))
+    matches = (match_id for _ in range(number) for match_id in _create(order, 1))
     follower = MatchFollower(log, assembly.clock, STALL_TIMEOUT)
     with run_bot_runtime(assembly.dispatcher, LambdaSchedulerOptions(concurrency=at_once)):
         return follow_matches(
