@@ -154,11 +154,20 @@ class LogFile(io.TextIOWrapper):
             print_error(f"The log {self._path} cannot be written any more: {error.strerror}.")
 
 
+_RETRY_FIELDS = ("callable", "caused_by", "retry_num", "wait_for")
+
+
 class _Redacting(logging.Formatter):
     """Redacts registered secrets in the finished line, which no stranger's word can end."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
         """The line without what a terminal would obey."""
+        retry = {name: getattr(record, f"stamina.{name}", None) for name in _RETRY_FIELDS}
+        if retry["callable"] is not None:  # the library puts all of it into fields of the record
+            record.message = (
+                f"{retry['callable']} failed: {retry['caused_by']}. Retry {retry['retry_num']} "
+                f"follows in {retry['wait_for']} s."
+            )
         return "".join(map(visible_char, super().formatMessage(record)))
 
     def format(self, record: logging.LogRecord) -> str:

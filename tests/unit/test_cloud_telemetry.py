@@ -4,7 +4,7 @@ import io
 import json
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
@@ -15,15 +15,18 @@ import pytest
 import stamina
 from stamina.instrumentation import get_on_retry_hooks, set_on_retry_hooks
 from support.blef_service import capture_log
+from support.ports import unused_port
 from support.store_fixtures import run_concurrently
 
 from cardsharp.aws import telemetry
 from cardsharp.aws.ssm_credentials import redacted_credentials
 from cardsharp.aws.telemetry import CloudWatchMetrics, count_retries, logger
-from cardsharp.client.config import ServiceAddress
+from cardsharp.client.config import RequestLimits, ServiceAddress
+from cardsharp.core.credentials import Credentials
 from cardsharp.core.metrics import ALARM_METRICS, Metric
 from cardsharp.core.redaction import REDACTED, redact, register_secrets
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, Unreachable
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
 from cardsharp_tools.games.deadmansdraw.bot_runner import bot_slot
 from cardsharp_tools.local_play import handler_environment
@@ -125,6 +128,34 @@ def test_a_retry_is_counted_and_logged_without_call_arguments(
     assert retry_line["cause"] == "OSError('reset')"
     assert counted["Retries"] == [1.0]
     assert "hush-hush" not in lines.getvalue()
+
+
+@pytest.mark.parametrize("is_function", [True, False])
+def test_a_retry_names_the_request_and_the_cause(
+    lines: io.StringIO, tmp_path: Path, *, is_function: bool
+) -> None:
+    """In the log of a function, and in the file of a command, such as contest.log."""
+    previous_hooks = get_on_retry_hooks()
+    if is_function:
+        count_retries()
+    else:
+        set_on_retry_hooks(None)
+    address = f"http://127.0.0.1:{unused_port()}"
+    limits = RequestLimits(max_attempts=2, backoff=timedelta(0))
+    try:
+        with (
+            nullcontext() if is_function else redirect_telemetry(tmp_path / "contest.log"),
+            ArenaClient(address, Credentials("user", "secret-word"), limits) as client,
+            pytest.raises(Unreachable),
+        ):
+            client.get_match("5e8f")
+    finally:
+        set_on_retry_hooks(previous_hooks)
+    log = lines.getvalue() if is_function else (tmp_path / "contest.log").read_text()
+    (line,) = [line for line in log.splitlines() if "etry" in line]
+    assert line.count("GET /api/matches/5e8f") == 2, "as the call, and in the cause"
+    assert "Unreachable" in line
+    assert "secret-word" not in log
 
 
 PASSWORD = "canary-7f3a"

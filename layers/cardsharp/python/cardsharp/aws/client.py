@@ -132,10 +132,12 @@ def call(
     `ConditionFailed` if a condition did not hold, `ConfigError` if there are no credentials,
     and `StoreError` for any other failure of AWS or the network.
     """
+    attempts = stamina.retry_context(
+        on=is_transient, attempts=5, timeout=10, wait_initial=0.05, wait_max=1, wait_jitter=0.1
+    )
+    name = f"{getattr(method, '__name__', 'request')} of the {resource}"
     try:
-        for attempt in stamina.retry_context(
-            on=is_transient, attempts=5, timeout=10, wait_initial=0.05, wait_max=1, wait_jitter=0.1
-        ):
+        for attempt in attempts.with_name(name, (), {}):  # for the log line of a retry
             with attempt:
                 return method(*args, **kwargs)
     except ClientError as error:

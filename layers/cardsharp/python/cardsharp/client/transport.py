@@ -182,7 +182,7 @@ class ArenaTransport:
         attempts = stamina.retry_context(
             on=retry_policy, attempts=self._limits.max_attempts, timeout=None
         )
-        for attempt in attempts:
+        for attempt in attempts.with_name(str(request), (), {}):  # for the log line of a retry
             with attempt:
                 self.counts["retries"] += attempt.num > 1
                 return self._send_once(request, min(limit, retry_policy.remaining))

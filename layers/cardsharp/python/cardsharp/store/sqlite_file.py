@@ -162,10 +162,11 @@ class SqliteFile:
     def _prepare(self) -> None:
         """Bring the schema up to date; for one that writes, switch to a write-ahead log."""
         # Two first openers can collide in the switch, which ignores the busy timeout.
-        attempts = 1 if self._schema.is_exclusive else 5
-        for attempt in stamina.retry_context(
-            on=_is_busy, attempts=attempts, timeout=5, wait_initial=0.02
-        ):
+        max_attempts = 1 if self._schema.is_exclusive else 5
+        attempts = stamina.retry_context(
+            on=_is_busy, attempts=max_attempts, timeout=5, wait_initial=0.02
+        )
+        for attempt in attempts.with_name(f"open {self._path}", (), {}):  # for a retry's log line
             with attempt:
                 version = self._version(may_be_empty=not self._read_only)
                 if not self._read_only:
