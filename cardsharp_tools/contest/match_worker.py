@@ -7,7 +7,7 @@ and the number of the side that decides. At the end it prints a `MatchEnd`.
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -16,10 +16,12 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
+from cardsharp.analysis.match_analysis import SIDE_COUNT
 from cardsharp.errors import CardsharpError, ConfigError, StrategyError
 from cardsharp.play.catalog import get_game
+from cardsharp.store.match_log import Body
 from cardsharp_tools.child_process import read_parameters, signal_ready
-from cardsharp_tools.executors.strategy_file import is_user_strategy, source_version
+from cardsharp_tools.executors.strategy_file import is_user_strategy
 from cardsharp_tools.lab.game_adapter import LabMatch, LabPlayer, PlayedAction, lab_adapter
 from cardsharp_tools.lab.match_runner import StrategyPlayer, play_match
 from cardsharp_tools.lab.plan import AnySimulation, AnyStrategy, DuelPlan, lab_simulation
@@ -162,11 +164,24 @@ def _keep(task: MatchTask, sides: Any, notes: list[PlayedAction], end: object) -
         actions=tuple(notes),
         final_state=end,
         tag=task.tag,
-        version=source_version(task.strategies[0], get_game(task.game)),
     )
     with open_log(f"sqlite:{task.log}") as log:
         for record, moves in extras.stored_matches(lab_match):
-            import_match(record, moves, log)
+            header = _both_sides(record.header, len(task.names))
+            import_match(replace(record, header=header), moves, log)
+
+
+def _both_sides(header: Body, team_count: int) -> Body:
+    """Return a header by which no team is the opponent of the log's owner.
+
+    It names the player of every seat; a deal's seats are in another order than its players.
+    """
+    named = {
+        str(seat): header["opponent"] if team_count == SIDE_COUNT else name
+        for seat, name in enumerate(header["names"])
+    }
+    rest = {key: value for key, value in header.items() if key != "opponent"}
+    return {**rest, "seats": {**named, **header["seats"]}}
 
 
 def main() -> None:

@@ -201,6 +201,38 @@ def test_matches_are_summarised_by_opponent_and_by_strategy(
         assert f"{rating['value']:,.0f} ± {rating['margin']:,.0f}" in output
 
 
+def test_statistics_of_a_contest_list_the_winner_first_with_its_own_results(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """Nobody's opponent is meant there; for one player its opponents are."""
+    record, moves = nim()  # the second player wins
+    matches = [
+        (replace(record, match_id=f"m{n}", header={**record.header, "names": names}), moves)
+        for n, names in enumerate((["Ann", "Bob"], ["Ann", "Zoe"], ["Bob", "Zoe"]))
+    ]
+    store = ("--game", "nim", "--store", logged(tmp_path, *matches))
+    result = cli("stats", *store)
+    assert result.code == 0, result.err
+    rows = [line.split()[:3] for line in result.out.splitlines()[:4]]
+    assert rows == [
+        ["player", "matches", "result"],
+        ["Zoe", "2", "100.0"],
+        ["Bob", "2", "50.0"],
+        ["Ann", "2", "0.0"],
+    ]
+    groups = cli("stats", *store, "--json").json()["groups"]
+    assert [(group["name"], group["result"]["mean"]) for group in groups] == [
+        ("Zoe", 1),
+        ("Bob", 0.5),
+        ("Ann", 0),
+    ]
+    groups = cli("stats", *store, "--player", "Zoe", "--json").json()["groups"]
+    assert [(group["name"], group["result"]["mean"]) for group in groups] == [
+        ("Ann", 1),
+        ("Bob", 1),
+    ]
+
+
 def test_statistics_of_blef_have_no_luck_adjustment_and_an_empty_log_is_reported(
     cli: Cli, tmp_path: Path
 ) -> None:

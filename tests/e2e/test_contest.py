@@ -237,6 +237,11 @@ def test_a_contest_finishes_even_if_its_output_is_closed(cli: Cli, tmp_path: Pat
     status = cli("contest", "status", folder, "--json").json()
     assert (status["stage"], status["decided"]) == ("over", status["pairings"])
     assert status["pairings"] == 3
+    groups = cli("blef", "stats", folder, "--json").json()["groups"]
+    assert {group["name"] for group in groups} == {"One", "Two", "Three"}, "both sides count"
+    assert sum(group["sides"] * group["result"]["mean"] for group in groups) == pytest.approx(
+        sum(group["sides"] for group in groups) / 2
+    )
 
 
 def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) -> None:

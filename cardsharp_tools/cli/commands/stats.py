@@ -15,7 +15,7 @@ from jinja2 import FileSystemLoader
 from rich.table import Table
 
 from cardsharp.analysis.judge import Judge, analysis_sources
-from cardsharp.analysis.judged_match import Severity
+from cardsharp.analysis.judged_match import SIDE_COUNT, Severity
 from cardsharp.analysis.replay import Outcome, header_of, outcome_of
 from cardsharp.contest.match_host import MatchFacts
 from cardsharp.contest.view import pages
@@ -78,8 +78,8 @@ _KEYS: Mapping[GroupBy, Callable[[SideStatistics], Sequence[str]]] = {
 class StatsOptions(CommandOptions):
     """Options that select the matches, and how to group them."""
 
-    by: GroupBy = GroupBy.OPPONENT
-    """Group the matches by this."""
+    by: GroupBy | None = None
+    """Group the matches by this. Default: opponent; strategy for a contest or an arena."""
     player: str | None = None
     """Only matches that this strategy played."""
     tag: str | None = None
@@ -133,9 +133,9 @@ def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None
             f"{options.player or 'us'}; `cardsharp analyse` says of one why."
         )
     elif options.as_json:
-        print_json(_document(judged, options.by))
+        print_json(_document(judged, options.by or judged.default_grouping))
     else:
-        _print(judged, options.by)
+        _print(judged, options.by or judged.default_grouping)
 
 
 @dataclass(frozen=True)
@@ -158,14 +158,36 @@ class JudgedMatchSet:
             player_ratings(sides for _, sides in self.matches) if self.judge.value_sum == 1 else {}
         )
 
+    @cached_property
+    def is_of_others(self) -> bool:
+        """True if no match has a side that is ours alone, as in a contest."""
+        return all(
+            len(sides) == SIDE_COUNT and sides[0].player != sides[0].opponent
+            for _, sides in self.matches
+        )
+
+    @property
+    def default_grouping(self) -> GroupBy:
+        """By opponent where the results are ours; they would be those of nobody in a contest."""
+        return GroupBy.STRATEGY if self.is_of_others else GroupBy.OPPONENT
+
     def groups(self, by: GroupBy) -> dict[str, SideGroup]:
-        """The groups by name, the biggest first."""
+        """Return the groups by name: players with the best result first, others by their size."""
         sides_by_name: dict[str, list[SideStatistics]] = defaultdict(list)
         for side in self.sides:
             for name in _KEYS[by](side):
                 sides_by_name[name].append(side)
-        biggest = sorted(sides_by_name.items(), key=lambda item: (-len(item[1]), item[0]))
-        return {name: SideGroup(group, self.judge.value_sum == 1) for name, group in biggest}
+        groups = {
+            name: SideGroup(sides, self.judge.value_sum == 1)
+            for name, sides in sides_by_name.items()
+        }
+
+        def order(name: str) -> tuple[float, int, str]:
+            group = groups[name]
+            merit = group.mean_result.mean if by is GroupBy.STRATEGY else 0.0
+            return -merit, -len(group.sides), name
+
+        return {name: groups[name] for name in sorted(groups, key=order)}
 
 
 def _judged(
@@ -189,9 +211,10 @@ def _print(judged: JudgedMatchSet, by: GroupBy) -> None:
     judge, console = judged.judge, result_console()
     groups = judged.groups(by)
     counts = list(judged.sides[0].counts)[:_ROOM]
-    table, wide = _table(groups, judge, by, counts), console.options.update_width(_WIDE)
+    title = "player" if by is GroupBy.STRATEGY and judged.is_of_others else by.value
+    table, wide = _table(groups, judge, title, counts), console.options.update_width(_WIDE)
     while counts and console.measure(table, options=wide).maximum > console.width:
-        table = _table(groups, judge, by, counts := counts[:-1])
+        table = _table(groups, judge, title, counts := counts[:-1])
     console.print(table)
     console.print()
     if by is GroupBy.STRATEGY and judged.ratings:
@@ -215,10 +238,10 @@ def _print(judged: JudgedMatchSet, by: GroupBy) -> None:
 
 
 def _table(
-    groups: Mapping[str, SideGroup], judge: Judge, by: GroupBy, counts: Sequence[str]
+    groups: Mapping[str, SideGroup], judge: Judge, title: str, counts: Sequence[str]
 ) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column(by.value, max_width=14, overflow="fold")
+    table.add_column(title, max_width=14, overflow="fold")
     less_luck = ("adjusted",) if any(group.luck_adjusted_mean for group in groups.values()) else ()
     for name in ("matches", "result", *less_luck, "accuracy", "blunders", *counts):
         table.add_column(name, justify="right", no_wrap=True)
