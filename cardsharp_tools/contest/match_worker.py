@@ -176,12 +176,12 @@ def _both_sides(header: Body, team_count: int) -> Body:
 
     It names the player of every seat; a deal's seats are in another order than its players.
     """
-    named = {
+    names_by_seat = {
         str(seat): header["opponent"] if team_count == SIDE_COUNT else name
         for seat, name in enumerate(header["names"])
     }
     rest = {key: value for key, value in header.items() if key != "opponent"}
-    return {**rest, "seats": {**named, **header["seats"]}}
+    return {**rest, "seats": {**names_by_seat, **header["seats"]}}
 
 
 def main() -> None:

@@ -6,7 +6,6 @@ finds at the arena what is left to do.
 """
 
 import contextlib
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from enum import Enum
@@ -14,6 +13,7 @@ from enum import Enum
 from pydantic import Field, computed_field
 
 from cardsharp.aws.client import ConditionFailed, call
+from cardsharp.bot.queueing.messages import parse_match_message
 from cardsharp.errors import ConfigError, InvalidInput
 from cardsharp.games.deadmansdraw.arena.director_ticks import Tick
 from cardsharp_tools.operations.stack import CamelCaseModel, Client, Stack, Timestamp
@@ -63,12 +63,11 @@ class DeadLetter(CamelCaseModel):
     @computed_field(alias="match")  # type: ignore[prop-decorator]
     @property
     def match_id(self) -> str | None:
-        """The match that the letter is about, None for what is no message of ours."""
+        """The match that the letter is about, None for what no worker can read."""
         try:
-            payload = json.loads(self.body)
-        except ValueError:
+            return parse_match_message(self.body).match_id
+        except InvalidInput:
             return None
-        return payload.get("match_id") if isinstance(payload, dict) else None
 
     @property
     def ticket(self) -> int | None:
@@ -82,7 +81,12 @@ class DeadLetter(CamelCaseModel):
         if self.match_id:
             return f"match {self.match_id}"
         tick = f"tick {self.ticket} of the director"
-        return "not a message of ours" if self.ticket is None else tick
+        return "not a message that can be read" if self.ticket is None else tick
+
+    def is_readable(self, queue: DeadLetterQueue) -> bool:
+        """Return True if the function that the queue belongs to can read the letter."""
+        content = self.ticket if queue is DeadLetterQueue.DIRECTOR else self.match_id
+        return content is not None
 
 
 def list_dead_letters(
@@ -98,14 +102,20 @@ def redrive(
 ) -> list[DeadLetter]:
     """Send letters to the queue that they came from and delete them: one by its id, all for None.
 
-    What is no message of ours stays where it is. A crash in between repeats a message, which
-    changes nothing: a match is looked at anew, and an old tick finds its ticket gone. Raises
-    `ConfigError` if there is no such letter, or nothing of this box is sent again.
+    What the function cannot read stays where it is, because it would only fail again. A crash in
+    between repeats a message, which changes nothing: a match is looked at anew, and an old tick
+    finds its ticket gone. Raises `ConfigError` if there is no such letter, if the named one cannot
+    be read, or if nothing of this queue is sent again.
     """
     sqs, target, url = stack.client("sqs"), queue.source_queue_url(stack), queue.queue_url(stack)
     with _received_letters(stack, url, letter_id) as letters:
-        id_field = "ticket" if queue is DeadLetterQueue.DIRECTOR else "match_id"
-        redrivable = [letter for letter in letters if getattr(letter, id_field) is not None]
+        redrivable = [letter for letter in letters if letter.is_readable(queue)]
+        if letter_id is not None and not redrivable:
+            raise ConfigError(
+                f"No function can read the message {letters[0].letter_id}, so it would fail again. "
+                "See it with `cardsharp cloud dlq show`, and delete it with `cardsharp cloud dlq "
+                "drop`."
+            )
         for letter in redrivable:
             call("queue", sqs.send_message, QueueUrl=target, MessageBody=letter.body)
             _delete(stack, letter, url)

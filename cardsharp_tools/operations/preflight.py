@@ -175,12 +175,20 @@ def check_quota(quota: int, demand: ConcurrencyDemand) -> str:
             "reserved, but Reserve=yes "
             f"needs {demand.reserved_concurrency}; deploy with Reserve=no, or {QUOTA_INCREASE_HINT}"
         )
+    has_public_address = bool(demand.services) or demand.web
+    has_room = demand.reserved_concurrency <= reservable
+    if has_public_address and has_room and not demand.reserve_concurrency:
+        raise ConfigError(
+            f"A flood of requests to the services could use all {quota} concurrent executions, and "
+            "you would pay for them. Deploy with Reserve=yes, which limits them to "
+            f"{demand.reserved_concurrency}, and check it with --reserve (docs/cost.md)."
+        )
     summary = f"{quota} concurrent executions, at most {needed} of them used by {users}"
     if demand.reserve_concurrency:
         summary += f", {demand.reserved_concurrency} reserved"
-    elif demand.services or demand.web:
+    elif has_public_address:
         summary += "; without Reserve=yes, requests to the services can use them up"
-    if not demand.reserve_concurrency and demand.reserved_concurrency <= reservable:
+    if not demand.reserve_concurrency and has_room:
         summary += "; there is room for Reserve=yes and a larger MatchLimit"
     return summary
 

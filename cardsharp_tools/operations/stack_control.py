@@ -1,21 +1,23 @@
 """Control of a deployed stack: practice, pausing, settings, passwords and deletion."""
 
 import json
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Any
 
 from pydantic import Field
 
 from cardsharp.aws.client import call
-from cardsharp.bot.control.runtime_settings import RuntimeSettings
+from cardsharp.bot.control.runtime_settings import CACHE_TTL, RuntimeSettings
+from cardsharp.core.clock import Clock, SystemClock
 from cardsharp.core.redaction import register_secrets
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
 from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp.server.access_gate import TOKEN_PARAMETER, sign_access_token
+from cardsharp_tools.cli.health_checks import CheckResult, run_check
 from cardsharp_tools.local_cloud.template_files import service_prefix
 from cardsharp_tools.operations.dead_letters import DeadLetterQueue, drop
 from cardsharp_tools.operations.stack import CamelCaseModel, Stack, Timestamp
@@ -42,6 +44,23 @@ def _invoked(stack: Stack, output: str, event: Mapping[str, object]) -> tuple[bo
     function = stack.output(output)
     answer = stack.client("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
     return bool(answer.get("FunctionError")), json.loads(answer["Payload"].read() or b"null")
+
+
+def doctor_checks(stack: Stack) -> Iterator[CheckResult]:
+    """Check settings, strategy and password from inside the deployed functions."""
+
+    def check_bot() -> str:
+        create_practice_matches(stack, {"matches": 0})
+        return "settings, strategy and password are valid"
+
+    def check_arena() -> str:
+        check_arena_challenge(stack)
+        return "it answers and has the organiser's password"
+
+    if stack.has_bot:
+        yield run_check("functions", check_bot)
+    if stack.has_director:
+        yield run_check("arena", check_arena)
 
 
 def check_arena_challenge(stack: Stack) -> None:
@@ -138,14 +157,23 @@ _SCHEDULE_FIELDS = (
 """Fields of a schedule that an update must repeat; a missing field is reset."""
 
 
-def pause(stack: Stack, *, stop_schedule: bool = False) -> None:
-    """Stop taking new matches; running ones are still played and watched.
+SETTINGS_DELAY = CACHE_TTL + timedelta(seconds=3)
+"""Time after which every process has read new settings, also one whose read was just under way.
+
+A function may use settings as old as `CACHE_TTL`, and an eventually consistent read may be a second
+late.
+"""
+
+
+def pause(stack: Stack, *, stop_schedule: bool = False, clock: Clock | None = None) -> None:
+    """Stop taking new matches, and return when every process knows; running ones are played on.
 
     `stop_schedule` also stops the poller's schedule, for a time in which nothing is to be paid.
     Raises `ConfigError` if the schedule is to stop while matches run, which nobody would watch
     over.
     """
     update_settings(stack, paused=True)
+    (clock or SystemClock()).sleep(SETTINGS_DELAY)
     if not stop_schedule:
         return
     running = stack.log.running_matches()
@@ -176,6 +204,33 @@ def get_schedule(stack: Stack) -> Any:  # noqa: ANN401 - AWS's answer
     return call("schedule", get, Name=stack.ids["PollerEveryMinute"])
 
 
+def protect(stack: Stack, *, is_on: bool = True) -> None:
+    """Protect a stack and its match log against deletion, or remove the protection.
+
+    The template does not set it: a stack whose creation failed could not be deleted then.
+    """
+    if stack.has_bot:
+        call(
+            "match log",
+            stack.client("dynamodb").update_table,
+            TableName=stack.output("MatchTable"),
+            DeletionProtectionEnabled=is_on,
+        )
+    call(
+        f"stack {stack.name}",
+        stack.client("cloudformation").update_termination_protection,
+        StackName=stack.name,
+        EnableTerminationProtection=is_on,
+    )
+
+
+def is_table_protected(stack: Stack) -> bool:
+    """Return True if the stack's match log cannot be deleted."""
+    describe = stack.client("dynamodb").describe_table
+    table = call("match log", describe, TableName=stack.output("MatchTable"))["Table"]
+    return bool(table.get("DeletionProtectionEnabled"))
+
+
 PASSWORD_PARAMETERS = ("arena", "viewer", "deadmansdraw")  # as `rotate-secret` calls its parameters
 
 
@@ -191,12 +246,10 @@ def delete_secrets(stack: Stack, *, include_match_log: bool) -> list[str]:
         )
     if include_match_log and table is not None:
         dynamodb = stack.client("dynamodb")
-        response = call("match log", dynamodb.describe_table, TableName=table)["Table"]
-        if response.get("DeletionProtectionEnabled"):
+        if is_table_protected(stack):
             raise ConfigError(
-                f"{table} is protected against deletion. Remove the protection: aws "
-                "dynamodb update-table "
-                f"--table-name {table} --no-deletion-protection-enabled"
+                f"{table} is protected against deletion. Remove the protection: cardsharp cloud "
+                f"protect --off --stack {stack.name}"
             )
         call("match log", dynamodb.delete_table, TableName=table)
     names = [f"/{stack.name}/{parameter}" for parameter in PASSWORD_PARAMETERS]

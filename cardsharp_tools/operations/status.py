@@ -13,7 +13,12 @@ from cardsharp.store.match_log import MatchStatus
 from cardsharp_tools.operations.dead_letters import DeadLetterQueue
 from cardsharp_tools.operations.preflight import account_quota
 from cardsharp_tools.operations.stack import CamelCaseModel, Clients, Stack, Timestamp
-from cardsharp_tools.operations.stack_control import BotSettings, get_schedule, read_settings
+from cardsharp_tools.operations.stack_control import (
+    BotSettings,
+    get_schedule,
+    is_table_protected,
+    read_settings,
+)
 
 MAX_POLL_AGE = timedelta(minutes=3)  # after a successful poll a stack counts as listening so long
 
@@ -105,7 +110,7 @@ def read_status(stack: Stack) -> StackStatus:
             errors=_counted(stack, "Errors", current_time),
             throttles=_counted(stack, "Throttles", current_time),
         )
-    alarms = _alarms(stack)
+    alarms = active_alarms(stack)
     return StackStatus(
         stack=stack.name,
         build=stack.outputs.get("Build", "unknown"),
@@ -162,11 +167,16 @@ def _problems(
             f"AWS refused the director {{}} times within an hour {want}.": director.throttles,
         }
     yield from (sentence.format(number) for sentence, number in counted.items() if number)
-    if not stack.is_protected and stack.parameters.get("Stage") == "prod":
-        cure = "aws cloudformation update-termination-protection --enable-termination-protection"
+    if stack.parameters.get("Stage") == "prod" and not is_protected(stack):
         yield (
-            f"The stack can be deleted by mistake. Protect it: `{cure} --stack-name {stack.name}`."
+            "The stack or its match log can be deleted by mistake. Protect them: "
+            f"`cardsharp cloud protect --stack {stack.name}`."
         )
+
+
+def is_protected(stack: Stack) -> bool:
+    """Return True if neither the stack nor its match log can be deleted."""
+    return stack.is_protected and (not stack.has_bot or is_table_protected(stack))
 
 
 def _counted(stack: Stack, metric: str, current_time: datetime) -> int:
@@ -205,7 +215,7 @@ def _depth(stack: Stack, url: str, name: str = _MESSAGES) -> int:
     return int(answer["Attributes"][name])
 
 
-def _alarms(stack: Stack) -> tuple[str, ...]:
+def active_alarms(stack: Stack) -> tuple[str, ...]:
     """The logical names of the stack's alarms that are on."""
     answer = call(
         "alarms",

@@ -149,6 +149,9 @@ def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
             check_quota(10, plan)
         assert "(2 teams fit)" in str(caught.value)
         assert "request-service-quota-increase --service-code lambda" in str(caught.value)
+        with pytest.raises(ConfigError, match=r"A flood .* Deploy with Reserve=yes"):
+            check_quota(1000, plan)
+        plan = replace(plan, reserve_concurrency=True)
         assert "at most 62 of them used by 20 teams" in check_quota(1000, plan)
     both = planned_demand(("blef",), matches=6, teams=20)
     assert (both.bot_concurrency, both.services) == (9, ("blef", "deadmansdraw"))

@@ -133,13 +133,13 @@ def test_tick_of_a_crashed_function_is_retried_soon_but_not_earlier() -> None:
     assert (mapping["BatchSize"], mapping["ScalingConfig"]) == (1, {"MaximumConcurrency": 9})
 
 
-def test_the_table_is_paid_by_use_recoverable_encrypted_and_protected_in_production() -> None:
+def test_the_table_is_paid_by_use_recoverable_encrypted_and_protected_by_a_command_only() -> None:
     table = properties("Matches")
     assert table["BillingMode"] == "PAY_PER_REQUEST"
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert table["SSESpecification"] == {"SSEEnabled": True}
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
-    assert table["DeletionProtectionEnabled"] == {"Fn::If": ["IsProd", True, False]}
+    assert "DeletionProtectionEnabled" not in table, "a failed creation could not be removed"
     indexes = [index["Projection"]["ProjectionType"] for index in table["GlobalSecondaryIndexes"]]
     assert indexes == ["KEYS_ONLY"] * 2, "renewing a lease writes to none"
     resource = template()["Resources"]["Matches"]

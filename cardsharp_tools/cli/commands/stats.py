@@ -159,7 +159,7 @@ class JudgedMatchSet:
         )
 
     @cached_property
-    def is_of_others(self) -> bool:
+    def is_two_sided(self) -> bool:
         """True if no match has a side that is ours alone, as in a contest."""
         return all(
             len(sides) == SIDE_COUNT and sides[0].player != sides[0].opponent
@@ -169,7 +169,7 @@ class JudgedMatchSet:
     @property
     def default_grouping(self) -> GroupBy:
         """By opponent where the results are ours; they would be those of nobody in a contest."""
-        return GroupBy.STRATEGY if self.is_of_others else GroupBy.OPPONENT
+        return GroupBy.STRATEGY if self.is_two_sided else GroupBy.OPPONENT
 
     def groups(self, by: GroupBy) -> dict[str, SideGroup]:
         """Return the groups by name: players with the best result first, others by their size."""
@@ -211,7 +211,7 @@ def _print(judged: JudgedMatchSet, by: GroupBy) -> None:
     judge, console = judged.judge, result_console()
     groups = judged.groups(by)
     counts = list(judged.sides[0].counts)[:_ROOM]
-    title = "player" if by is GroupBy.STRATEGY and judged.is_of_others else by.value
+    title = "player" if by is GroupBy.STRATEGY and judged.is_two_sided else by.value
     table, wide = _table(groups, judge, title, counts), console.options.update_width(_WIDE)
     while counts and console.measure(table, options=wide).maximum > console.width:
         table = _table(groups, judge, title, counts := counts[:-1])

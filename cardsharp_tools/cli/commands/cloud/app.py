@@ -27,10 +27,11 @@ from cardsharp_tools.cli.commands.cloud.stack_options import (
     deploy,
 )
 from cardsharp_tools.cli.commands.matches import print_matches
-from cardsharp_tools.cli.console import print_error
+from cardsharp_tools.cli.console import print_error, print_notice
 from cardsharp_tools.cli.exit_codes import ExitCode
-from cardsharp_tools.cli.health_checks import print_checks, run_check
+from cardsharp_tools.cli.health_checks import print_checks
 from cardsharp_tools.cli.options import parse_duration
+from cardsharp_tools.games.deadmansdraw.deployment_check import verify_deployment
 from cardsharp_tools.http_session import proxy_of
 from cardsharp_tools.match_sources.match_logs import find_match
 from cardsharp_tools.operations import function_logs, stack_control
@@ -92,19 +93,50 @@ def doctor(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> int:
 
     Example: cardsharp cloud doctor --stack cardsharp-prod
     """
-    stack = options.find()
+    return print_checks(stack_control.doctor_checks(options.find()), as_json=options.as_json)
 
-    def ask() -> str:
-        stack_control.create_practice_matches(stack, {"matches": 0})
-        return "settings, strategy and password are valid"
 
-    def ask_arena() -> str:
-        stack_control.check_arena_challenge(stack)
-        return "it answers and has the organiser's password"
+@cloud.command
+def verify(
+    *,
+    minutes: Annotated[
+        float,
+        Parameter(
+            validator=validators.Number(gt=0),
+            help="How long to wait for the match, and for alarms that are still on.",
+        ),
+    ] = 10,
+    options: StackOptions = DEFAULT_STACK_OPTIONS,
+) -> int:
+    """Prove that a deployment works: it plays a practice match. The exit code is 1 if not.
 
-    checks = [run_check("functions", ask)] if stack.has_bot else []
-    checks += [run_check("arena", ask_arena)] if stack.has_director else []
+    The checks: what `doctor` checks, a practice match to its end, its log against the
+    arena's history, and that no alarm is on.
+
+    Example: cardsharp cloud verify --stack cardsharp-prod
+    """
+    checks = verify_deployment(options.find(), timedelta(minutes=minutes), SystemClock())
     return print_checks(checks, as_json=options.as_json)
+
+
+@cloud.command
+def protect(
+    *,
+    off: Annotated[bool, Parameter(negative=(), help="Remove the protection.")] = False,
+    options: StackOptions = DEFAULT_STACK_OPTIONS,
+) -> None:
+    """Protect the stack and its match log against deletion.
+
+    Run it when the first deployment has succeeded.
+
+    Example: cardsharp cloud protect --stack cardsharp-prod
+    """
+    stack_control.protect(options.find(), is_on=not off)
+    options.print_done(
+        "The stack and its match log can be deleted now."
+        if off
+        else "The stack and its match log are protected against deletion."
+    )
 
 
 @cloud.command
@@ -166,7 +198,11 @@ def pause(
     ] = False,
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> None:
-    """Start no new matches. Running matches are played to their end."""
+    """Start no new matches. Running matches are played to their end.
+
+    The command waits until every function has read the new setting, about 13 seconds.
+    """
+    print_notice("Waiting until every function has read the new setting ...")
     stack_control.pause(options.find(), stop_schedule=disable_schedule)
     message = "Paused: no new match starts. Running matches are played to their end."
     if disable_schedule:
