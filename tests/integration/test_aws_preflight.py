@@ -91,7 +91,7 @@ def test_a_new_account_takes_the_template_as_it_is() -> None:
         assert "10 concurrent executions" in results["quota"][1]
 
 
-OLDER = ("none", "no", ""), ("blef,euchre", "no", "blef, euchre will"), ("none", "yes", "the pages")
+OLDER = ("none", "no", ""), ("blef,euchre", "no", "blef, euchre get"), ("none", "yes", "the pages")
 """Services and pages of stacks of version 0.2, and what is said of what an upgrade takes away."""
 
 
@@ -151,11 +151,11 @@ def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
         assert "request-service-quota-increase --service-code lambda" in str(caught.value)
         with pytest.raises(ConfigError, match=r"A flood .* Deploy with Reserve=yes"):
             check_quota(1000, plan)
-        plan = replace(plan, reserve_concurrency=True)
-        assert "at most 62 of them used by 20 teams" in check_quota(1000, plan)
+        reserved = replace(plan, reserve_concurrency=True)
+        assert "at most 62 of them used by 20 teams" in check_quota(1000, reserved)
     both = planned_demand(("blef",), matches=6, teams=20)
     assert (both.bot_concurrency, both.services) == (9, ("blef", "deadmansdraw"))
-    with pytest.raises(ConfigError, match="6 matches at once and 20 teams, which take 71"):
+    with pytest.raises(ConfigError, match="6 matches at once and 20 teams, which need 71"):
         check_quota(70, both)
     assert planned_demand(("blef",), web=True).arena_concurrency == 0
     # Nothing can be reserved of ten, and there is room in a thousand.
