@@ -271,7 +271,7 @@ def check_release(client: Clients, name: str) -> Iterator[CheckResult]:
     if games or pages:
         parts = ", ".join([*games, *pages])
         text = (
-            f"{name} is of version 0.2. Its match log stays, but {parts} get new addresses and "
-            f"empty tables. What you do not deploy again is deleted ({UPGRADE})."
+            f"{name} is of version 0.2. Its match log stays, but an update deletes {parts} with "
+            f"their tables. Deploy them as stacks of their own ({UPGRADE})."
         )
         yield CheckResult("upgrade", CheckStatus.FAILED, text)

@@ -91,7 +91,11 @@ def test_a_new_account_takes_the_template_as_it_is() -> None:
         assert "10 concurrent executions" in results["quota"][1]
 
 
-OLDER = ("none", "no", ""), ("blef,euchre", "no", "blef, euchre get"), ("none", "yes", "the pages")
+OLDER = (
+    ("none", "no", ""),
+    ("blef,euchre", "no", "deletes blef, euchre with"),
+    ("none", "yes", "the pages"),
+)
 """Services and pages of stacks of version 0.2, and what is said of what an upgrade takes away."""
 
 

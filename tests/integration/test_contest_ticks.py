@@ -155,7 +155,7 @@ def test_a_contest_that_stands_still_is_logged_as_an_error_and_ticks_go_on(
 
     monkeypatch.setattr(ContestRunner, "step", fail)
     cloud.run(11)
-    assert error_messages(caplog) == {f"The contest {SETTINGS.name} could not take a step"}
+    assert error_messages(caplog) == {f"A step of the contest {SETTINGS.name} failed"}
     assert len(cloud.queue) == 1
 
 
