@@ -5,7 +5,7 @@ and the number of the side that decides. At the end it prints a `MatchEnd`.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from cardsharp.analysis.match_analysis import SIDE_COUNT
+from cardsharp.analysis.judged_match import SIDE_COUNT
 from cardsharp.errors import CardsharpError, ConfigError, StrategyError
 from cardsharp.play.catalog import get_game
 from cardsharp.store.match_log import Body
@@ -171,7 +171,7 @@ def _keep(task: MatchTask, sides: Any, notes: list[PlayedAction], end: object) -
             import_match(replace(record, header=header), moves, log)
 
 
-def _both_sides(header: Body, team_count: int) -> Body:
+def _both_sides(header: Mapping[str, Any], team_count: int) -> Body:
     """Return a header by which no team is the opponent of the log's owner.
 
     It names the player of every seat; a deal's seats are in another order than its players.
