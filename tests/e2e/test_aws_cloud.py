@@ -243,7 +243,7 @@ def test_a_deployment_that_does_not_play_fails_the_proof(
     )
     assert run_cli(cloud, "verify", "--json") == 1
     checks = {check["check"]: check for check in json.loads(capsys.readouterr().out)}
-    assert "lacks" in checks["match"]["text"] or "miss" in checks["match"]["text"]
+    assert "moves is without moves 0" in checks["match"]["text"]
 
 
 # The emulator's alarms do not look at dimensions: an error of any function turns on all alarms on

@@ -63,7 +63,7 @@ def play_practice_match(stack: Stack, timeout: timedelta, clock: Clock) -> str:
     with ArenaClient(address, _credentials(stack), use_digest_auth=auth == "digest") as client:
         report = match_report(stack.log, client.get_match(match_id))
     if not report.log_comparison.is_complete:
-        raise CardsharpError(f"The match {match_id} was played, but {report.log_comparison}.")
+        raise CardsharpError(f"The match {match_id} was played, but its {report.log_comparison}.")
     if report.forced_turns:
         raise CardsharpError(
             f"In the match {match_id} the arena ended {report.forced_turns} of our turns, because "
