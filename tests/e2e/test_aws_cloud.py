@@ -18,6 +18,7 @@ import requests
 from support.aws_build import native_build
 from support.blef_v2_api import receive_body
 from support.deployed_stack import STACK_VARIABLE
+from support.store_fixtures import FakeClock
 from support.waiting import HANG_SECONDS, until
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
@@ -305,7 +306,8 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(
         assert assembly.dispatcher.dispatch_unattended([fresh]) == 0, "somebody may hold it"
         assert assembly.dispatcher.dispatch_unattended([fresh]) == 1, "the orphan only"
         with pytest.raises(ConfigError, match=r"orphan are still running"):
-            pause(cloud.stack, stop_schedule=True)
+            # Without the wait, in which a worker of the stack would take up the orphan.
+            pause(cloud.stack, stop_schedule=True, clock=FakeClock())
         assembly.match_log.finish(lease, {"result": "ended"})
         resume(cloud.stack)
         # Or by the poller of the stack, which may just have looked when the pause began.
