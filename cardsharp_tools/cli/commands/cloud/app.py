@@ -314,8 +314,8 @@ def export_(
     """Copy the stack's finished matches into a match log on this machine.
 
     Use it before KeepDays is over. `show`, `why` and `backtest` read the log with
-    --store. Items of version 0.3 and earlier are rewritten in the table, so that people
-    can read them.
+    --store. Items of version 0.3 and earlier are rewritten in the table, so
+    that people can read them.
     """
     stack = options.find()
     copied = export_matches(stack.log, file)
