@@ -58,7 +58,8 @@ class ServeOptions(ListenOptions):
     poll_timeout: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 30.0
     """Maximum duration of a long poll in seconds."""
     rate_limit: bool = False
-    """Slow down clients that send too many requests, as the competition's server does."""
+    """Slow down clients that send too many requests, as the competition's server does: a player
+    beyond 100 a minute, and an address beyond 1,000, of which no header tells."""
     watchdog: Annotated[float | Literal["never"], Parameter(validator=_check_watchdog)] = 5.0
     """Seconds after its time limit until the arena ends a turn; or never."""
     emulator: bool = False

@@ -8,11 +8,16 @@ strategies, which guess it, use the same functions.
 
 from dataclasses import replace
 
+from cardsharp.errors import IllegalAction
 from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.games.deadmansdraw.cards import Bank, Card
 from cardsharp.games.deadmansdraw.events import Comment, Event, MatchEnded
 from cardsharp.games.deadmansdraw.state import CardPicker, State, TurnStartPiles
-from cardsharp.games.deadmansdraw.transitions import StateBuilder, effect_targets
+from cardsharp.games.deadmansdraw.transitions import (
+    MATCH_IS_OVER,
+    StateBuilder,
+    effect_targets,
+)
 
 MAX_TIMEOUTS = 5  # the fifth timeout ends the match (docs/spec/arena.md section 5)
 
@@ -45,13 +50,22 @@ def apply(state: State, action: Action, pick_cards: CardPicker) -> tuple[State, 
 
 
 def force_turn_end(
-    state: State, turn_comment: str, match_comment: str, pick_cards: CardPicker
+    state: State,
+    turn_comment: str,
+    match_comment: str,
+    pick_cards: CardPicker,
+    *,
+    can_get_stuck: bool = False,
 ) -> tuple[State, tuple[Event, ...]]:
     """Return the state after the active player's time ran out.
 
     See docs/spec/arena.md section 5, "Timeout". Pending effects are answered by autopick, the
     play area is banked, and the fifth timeout of a match ends it by points. If an autopick
     busts, a second, successful `TurnEnded` follows, as on the server.
+
+    With `can_get_stuck` a fault of the original is repeated. If the autopick of the fifth timeout
+    leaves no card to draw, the match is over before the timeout ends it, and a match that is over
+    cannot be ended: `IllegalAction` is raised at every attempt, and the match stays as it is.
     """
     draft = StateBuilder(state, pick_cards)
     draft.open_turn()
@@ -60,6 +74,8 @@ def force_turn_end(
     draft.autopick_pending()
     draft.bank_turn()
     if draft.timeouts >= MAX_TIMEOUTS:
+        if can_get_stuck and not draft.draw_pile:
+            raise IllegalAction(MATCH_IS_OVER)
         draft.events.append(Comment(match_comment))
         draft.end_match(terminated=True)
     return draft.finish()

@@ -30,6 +30,7 @@ from cardsharp.games.deadmansdraw.events import (
 )
 from cardsharp.games.deadmansdraw.state import CardPicker, State, TurnStartPiles
 
+MATCH_IS_OVER = "No action possible on finished matches."  # in the arena's own words
 MAP_OFFER_SIZE = 3
 KRAKEN_DRAWS = 2
 
@@ -73,7 +74,7 @@ class StateBuilder:
 
     def __init__(self, state: State, pick_cards: CardPicker) -> None:
         if state.outcome is not None:
-            raise IllegalAction("No action possible on finished matches.")
+            raise IllegalAction(MATCH_IS_OVER)
         self.chance = pick_cards
         self.events: list[Event] = []
         self.banks = list(state.banks)

@@ -142,7 +142,10 @@ def apply_player_action(
 
 
 def force_end_turn(match: ArenaMatch, origin: RequestOrigin) -> tuple[ArenaMatch, ArenaMove]:
-    """The match after the player to move ran out of time (docs/spec/arena.md section 5)."""
+    """The match after the player to move ran out of time (docs/spec/arena.md section 5).
+
+    Raises `RulesError` if the match can be ended no more, a fault that only the original has.
+    """
     late, other = match.active_player, match.pairing.players[1 - (match.state.active_player or 0)]
     # Seconds as JavaScript prints milliseconds divided by 1000, e.g. `1.326`, `2`.
     elapsed = f"{(origin.received_at - match.last_move_at).total_seconds():.3f}".rstrip("0").rstrip(
@@ -154,6 +157,7 @@ def force_end_turn(match: ArenaMatch, origin: RequestOrigin) -> tuple[ArenaMatch
         f"Forceful turn ending due to player {late} inactivity after {elapsed} seconds.",
         f"Forceful match ending due to player {other} inactivity after {elapsed} seconds.",
         draws,
+        can_get_stuck=match.randomness is Randomness.ORIGINAL,
     )
     return _moved(match, state, events, draws.used, origin)
 

@@ -10,7 +10,13 @@ from secrets import randbelow, token_hex
 from typing import Any, ParamSpec, TypeVar
 
 from cardsharp.core.clock import TimeSource
-from cardsharp.errors import CardsharpError, InvalidInput, StoreError, WriteConflict
+from cardsharp.errors import (
+    CardsharpError,
+    InvalidInput,
+    RulesError,
+    StoreError,
+    WriteConflict,
+)
 from cardsharp.games.deadmansdraw.actions import Action
 from cardsharp.games.deadmansdraw.arena.access.users import DUMMY_ID, User, UserDirectory
 from cardsharp.games.deadmansdraw.arena.dto import Json
@@ -256,9 +262,11 @@ class Referee:
         origin, overdue_matches = RequestOrigin(self.current_time(), ip), []
         for match in list(self.lobby.running_matches()):
             if matches_tags(match, tags) and self.is_overdue(match, origin.received_at, grace):
-                next_match, move = force_end_turn(match, origin)
                 try:
+                    next_match, move = force_end_turn(match, origin)
                     self.lobby.save_move(next_match, move)
+                except RulesError:
+                    _log.debug("The overdue turn of match %s cannot be ended", match.id)
                 except WriteConflict:
                     _log.info("The overdue turn of match %s has ended by itself", match.id)
                 except StoreError:
