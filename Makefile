@@ -179,8 +179,9 @@ evidence-mutation-test: setup ### Change the code at random and count the change
 evidence-fault-matrix: setup ### Play every kind of fault at every I/O step, and pairs of faults: PAIRS=1000 SEED=1
 	@$(FAULT_SIMULATION).fault_matrix $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
 
-evidence-rate-limits: setup ### Play at the arena's request limit on virtual time: LIMITS="--matches 20 --concurrency 4"
+evidence-rate-limits: setup ### Play at the arena's request limits on virtual time, also with several teams behind one address: LIMITS="--matches 20 --concurrency 4" TEAMS=7
 	@$(FAULT_SIMULATION).chaos --without-faults --store SQLite $(LIMITS)
+	@$(FAULT_SIMULATION).shared_address $(if $(TEAMS),--teams $(TEAMS)) $(if $(SEED),--seed $(SEED))
 
 evidence-chaos: setup ### Play matches while everything around them fails: MATCHES=200 TURN_SECONDS= CONCURRENCY= SEED=
 	@$(FAULT_SIMULATION).chaos $(CHAOS_OPTIONS)

@@ -177,20 +177,29 @@ class ArenaNetwork(RecordingProxy):
         return of_list if match_id == "matches" else of_match
 
     def _slow_down(self, user: str, kind: str, limit: float) -> dict[str, str]:
-        """Have the limiter hold a request back; the headers of its answer."""
-        world, outcome = self._world, self._world.outcome
-        if world.limiter is None:
-            return {}
-        pace = world.limiter.count(user)
-        delay = pace.delay.total_seconds()
+        """Have the limiters hold a request back; the headers of its answer.
+
+        Everybody has one address. Its limit is in no header, as at the original.
+        """
+        world, outcome, headers = self._world, self._world.outcome, dict[str, str]()
+        delay = 0.0
+        if world.address_limiter is not None:
+            delay += world.address_limiter.count("address").delay.total_seconds()
+            outcome.max_address_seconds = max(outcome.max_address_seconds, delay)
+        if world.limiter is not None:
+            pace = world.limiter.count(user)
+            delay += pace.delay.total_seconds()
+            headers = dict(pace.headers) if world.config.reports_rate_limit else {}
         if delay:
             outcome.throttled_counts[kind] += 1
+            world.record("held", user, kind, f"{delay:.1f}")
             outcome.max_throttle_seconds = max(outcome.max_throttle_seconds, delay)
         if delay > limit:  # nobody waits for the answer any more: it is dropped, as by the real one
+            outcome.abandoned_counts[kind] += user in world.bot_users
             world.sleep(limit)
             raise requests.ReadTimeout("slowed down for too long")
         world.sleep(delay)
-        return dict(pace.headers) if world.config.reports_rate_limit else {}
+        return headers
 
     def forward_immediately(
         self, request: requests.PreparedRequest, intent: Intent | None, *, is_late: bool = False

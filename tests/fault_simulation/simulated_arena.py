@@ -26,6 +26,7 @@ from cardsharp.games.deadmansdraw.arena.app import ExtraPages
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena.local_arena import LocalArena
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
+from cardsharp.games.deadmansdraw.arena.randomness import Randomness
 from cardsharp.games.deadmansdraw.arena.views import ViewOptions, full_view
 from cardsharp.games.deadmansdraw.arena_bot.arena_match import NO_SUCH_MATCH, match_opener
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
@@ -75,6 +76,7 @@ class SimulatedArena:
     date_offset: timedelta = timedelta(0)  # of answers, before the clock of the matches
     counts: bool = True  # whether it counts our requests, as the competition's does
     data: Path | None = None  # keeps its matches, where it is to go back or to be killed
+    randomness: Randomness = Randomness.FAIR
     pages: ExtraPages | None = None  # beside its own; with them it is public and ends late turns
 
     game = GAME.name
@@ -90,6 +92,7 @@ class SimulatedArena:
             data_file=self.data,
             long_poll_timeout=LIMITS.long_poll_timeout * 0,
             admin_password=ADMIN_PASSWORD,
+            randomness=self.randomness,
             clock=self.clock.now,
             throttle=self.counts,
             max_per_user=MAX_PER_USER,

@@ -46,6 +46,7 @@ class FaultSimulationConfig:
     reports_rate_limit: Annotated[bool, Parameter("--tells")] = (
         True  # whether the arena's answers tell the limit
     )
+    address_limit: int | None = None  # on the requests of all together, which no answer tells
     network_delay: Annotated[float, Parameter("--way")] = 0.02
     max_decision_seconds: Annotated[float, Parameter("--deciding")] = (
         0.3  # the longest that a decision of ours takes
@@ -72,8 +73,10 @@ class FaultSimulationResult:
     stalled_matches: list[int] = field(default_factory=list)
     request_counts: Counter[str] = field(default_factory=Counter)
     throttled_counts: Counter[str] = field(default_factory=Counter)
+    abandoned_counts: Counter[str] = field(default_factory=Counter)  # ours, held for too long
     fault_counts: Counter[str] = field(default_factory=Counter)
     max_throttle_seconds: float = 0  # for so long the arena held a request back
+    max_address_seconds: float = 0  # of that, because of the limit by address
     cpu_seconds: float = 0  # of a processor
     minutes: float = 0
     match_minutes: float = 0
@@ -128,10 +131,9 @@ class FaultSimulation:
         self.arena = SimulatedArena(
             folder, self.scheduler, table=None, counts=False, **arena_settings
         )
-        self.limiter = (
-            None
-            if config.rate_limit is None
-            else RequestThrottle(config.rate_limit, self.scheduler.now)
+        self.limiter, self.address_limiter = (
+            None if limit is None else RequestThrottle(limit, self.scheduler.now)
+            for limit in (config.rate_limit, config.address_limit)
         )
         self.bot_users: set[str] = set()  # whose actions our match logs tell of
         self.match_numbers: dict[str, int] = {}

@@ -536,7 +536,7 @@ def test_throttling_by_the_arena_is_logged_once_and_is_no_failure(
         client.whoami()
         client.whoami()
         arena.wait_until_hung_up()
-        assert client.action_timeout == SOON + limits.max_throttle_delay
+        assert client.action_timeout() == SOON + limits.max_throttle_delay
         assert len(client.act(bodies.MATCH, DRAW)) == 2
     assert caplog.text.count("The arena slows us down until ") == 1
 

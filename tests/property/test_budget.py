@@ -1,7 +1,9 @@
 """Limits on the requests to an arena: the request budget, and its clock against ours (R31)."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from heapq import heappop, heappush
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,7 +83,7 @@ def test_a_part_of_a_window_goes_at_once_and_the_rest_is_spread(limit: int, seco
 
 
 @given(st.permutations(list(RequestPriority)))
-def test_actions_have_priority_over_reads_reads_over_waits_and_lists_come_last(
+def test_reads_come_first_then_actions_then_waits_and_the_list_comes_last(
     order: list[RequestPriority],
 ) -> None:
     budget = budget_of(100, 20, 60)
@@ -148,23 +150,78 @@ def test_a_limit_feeds_so_many_matches_that_each_may_act_within_its_turn() -> No
     assert budget.max_matches(turn) == 38
 
 
-def test_without_a_limit_growing_latency_delays_requests() -> None:
-    """Normal latency lets requests speed up again; noise has no effect."""
+@given(LIMITS, SECONDS, st.integers(1, 500), st.lists(st.floats(0, 20), max_size=9))
+def test_a_read_that_a_turn_needs_goes_at_once_while_any_request_remains(
+    limit: int, seconds: float, remaining: int, delays: list[float]
+) -> None:
+    """Whatever else waits, and however late the arena answers."""
+    budget = budget_of(limit, min(remaining, limit), seconds)
+    for delay in delays:
+        budget.record_latency(delay, 0)
+    for purpose in RequestPriority:
+        budget.enqueue(purpose, 1000)
+    assert budget.delay_for(budget._queue[0], 0) == 0
+    assert budget._queue[0].priority is RequestPriority.READ
+
+
+def test_growing_response_times_delay_requests_and_noise_does_not() -> None:
+    """Usual times let requests speed up again, but not at once."""
     budget, current_time = RequestBudget(), 0.0
     for seconds in (0.02, 0.9, 0.03, 0.5, 0.4, 0.02) * 20:
-        budget.record_latency(seconds)
+        budget.record_latency(seconds, current_time)
         current_time = current_time + wait_of(budget, RequestPriority.ACT, 1e9, current_time)
         budget.record_sent(current_time)
     assert current_time == 0
     for step in range(20):
-        budget.record_latency(0.1 * step)
+        current_time += 1
+        budget.record_latency(0.1 * step, current_time)
         budget.record_sent(current_time)
-    slowed = wait_of(budget, RequestPriority.ACT, 1e9, current_time)
-    assert slowed > 0.5
-    for _ in range(200):
-        budget.record_latency(0.02)
-    budget.record_sent(current_time)
-    assert wait_of(budget, RequestPriority.ACT, 1e9, current_time + 60) == 0
+    assert wait_of(budget, RequestPriority.ACT, 1e9, current_time) > 2
+    for count in range(2000):
+        budget.record_latency(0.02, current_time)
+        if count == 3:
+            assert 0.5 < wait_of(budget, RequestPriority.ACT, 1e9, current_time) <= 1.5
+    assert wait_of(budget, RequestPriority.ACT, 1e9, current_time) == 0
+
+
+@given(st.integers(4, 30), st.floats(0.1, 5))
+def test_delays_by_a_stated_limit_that_is_used_up_do_not_slow_the_next_window(
+    late_count: int, delay: float
+) -> None:
+    budget = budget_of(100, 0, 30)
+    for number in range(late_count):
+        budget.record_latency(delay * (number + 1), float(number) / late_count)
+    assert wait_of(budget, RequestPriority.ACT, 1e9, 31) == 0
+
+
+@given(st.integers(5, 15), st.integers(600, 1200))
+def test_clients_behind_one_address_learn_its_limit_although_no_response_states_it(
+    clients: int, limit: int
+) -> None:
+    """Each sends one request after the other; the arena delays all beyond `limit` a minute."""
+    budgets = [RequestBudget() for _ in range(clients)]
+    steps = [(0.0, number, False) for number in range(clients)]
+    counts, longest = Counter[int](), Counter[int]()
+    while steps[0][0] < WINDOW_COUNT * 60:
+        current_time, number, is_due = heappop(steps)
+        budget = budgets[number]
+        wait = wait_of(budget, RequestPriority.ACT, current_time + 10, current_time)
+        if wait > 1e-6 and not is_due:
+            heappush(steps, (current_time + wait, number, True))
+            continue
+        budget.record_sent(current_time)
+        window = int(current_time // 60)
+        counts[window] += 1
+        delay = min(max(0, counts[window] - limit) * 0.1, 10)
+        longest[window] = max(longest[window], delay)
+        answered_at = current_time + 0.3 + delay
+        budget.record_latency(0.3 + delay, answered_at)
+        heappush(steps, (answered_at, number, False))
+    assert longest[0] > 2 or counts[0] <= limit + 20
+    assert max(longest[window] for window in range(2, WINDOW_COUNT)) < 6
+
+
+WINDOW_COUNT = 8
 
 
 EPOCH = datetime(2026, 11, 20, tzinfo=UTC)

@@ -4,22 +4,27 @@ A service that slows down frequent callers counts the requests of a user in all 
 together, and each response says how many remain until when. So all matches of a process share
 one budget, and each request has a priority and a deadline. While the budget is ample, requests
 are sent at once. Otherwise the remaining requests are spread over the remaining time: actions
-first, then the reads that they need, then long polls, then the list; of two actions the more
-urgent one. A request at its deadline is sent in any case.
+first, then long polls, then the list; of two actions the more urgent one. A read that a turn needs
+goes before all of them, and at once while any request remains. A request at its deadline is sent
+in any case.
 
 No limit is hard-coded. If other processes use the same user, the responses show that, and only
-our share is spent. If no response has a limit but responses come later and later, requests are
-spaced further apart until that stops.
+our share is spent. A service may have a further limit that no response states, such as one for all
+users behind an address. It shows in the response times alone (`ResponseTimes`): then requests are
+spaced further apart until that stops, whatever remains of the stated limit.
 
 Pure: every moment is an argument, in monotonic seconds.
 """
 
 import threading
+from collections import deque
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import IntEnum
 from math import inf
 from typing import NamedTuple
+
+from cardsharp.client.response_times import ResponseTimes
 
 BURST_ALLOWANCE = 0.2
 """Share by which a budget may be spent faster than evenly: a turn needs several requests."""
@@ -32,17 +37,24 @@ CAPACITY_WAIT_SHARE = 0.55
 
 MAX_WINDOW_SECONDS = 900  # of a window; a service that states more is not believed
 DEFAULT_WINDOW_SECONDS = 60  # assumed least length of a window that began before our requests
-_LATENCY_STEP, _LATENCY_STEPS = 0.05, 4
-"""Seconds, and responses in a row that are each slower by so much: then we are throttled."""
+_DELAY_SPACING = 2.0  # while responses are late: times their delay, between two requests
+_MIN_SPACING, _MAX_SPACING = 0.1, 1.5  # seconds between two requests after responses were late
+_SPACING_GROWTH, _SPACING_DECAY = 1.5, 0.998
+"""Factors at each raise of the spacing, and at each response in time.
 
-_SPACING_DECAY, _MAX_SPACING, _MIN_SPACING = 0.97, 1.0, 0.1
+A raise begins with the pace that was kept, because a shorter spacing would change nothing. The
+decay is slow because a service counts in windows: in each new one all is well at first.
+"""
+
+_PACE_COUNT = 30  # requests whose mean spacing is the pace that was kept
+_RAISE_SECONDS = 1.0  # between two raises of the spacing
 
 
 class RequestPriority(IntEnum):
     """Priority of a request by its purpose; the lowest value goes first."""
 
-    ACT = 0
-    READ = 1
+    READ = 0
+    ACT = 1
     WAIT = 2
     LIST = 3
 
@@ -104,10 +116,10 @@ class RequestBudget:
 
     _window: _Window | None = None
     _sent_count: int = 0
-    _spacing: float = 0  # seconds between two requests if we are throttled without a stated limit
-    _next_at: float = 0  # the moment at which the next request may be sent in that case
-    _last_latency: float = inf
-    _slower_count: int = 0
+    _times: ResponseTimes = field(default_factory=ResponseTimes)
+    _spacing: float = 0  # seconds between two requests if no stated limit explains that we wait
+    _sent_at: deque[float] = field(default_factory=lambda: deque(maxlen=_PACE_COUNT))
+    _raise_at: float = -inf  # the moment from which the spacing may be raised again
     _queue: list[QueuedRequest] = field(default_factory=list)
     _enqueued_count: int = 0
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -153,17 +165,26 @@ class RequestBudget:
         """Return the seconds until a request may be sent, as things stand; 0 for at once."""
         with self._lock:
             window, queue_position = self._current(current_time), self._queue.index(ticket)
-            if window is None:
-                send_at = self._next_at + queue_position * self._spacing
-            else:
+            is_read = ticket.priority is RequestPriority.READ
+            spacing = self._current_spacing(current_time)
+            last_at = self._sent_at[-1] if self._sent_at else -inf
+            send_at = -inf if is_read else last_at + (queue_position + 1) * spacing
+            if window is not None and not (
+                is_read and window.remaining(self._sent_count) > queue_position
+            ):
                 burst = 0 if ticket.priority is RequestPriority.LIST else BURST_ALLOWANCE
-                send_at = window.send_at(self._sent_count, queue_position, burst)
+                send_at = max(send_at, window.send_at(self._sent_count, queue_position, burst))
             return max(0.0, min(send_at, ticket.deadline) - current_time)
+
+    def expected_delay(self, current_time: float) -> float:
+        """Return by how many seconds more than usual the next answer may come late."""
+        with self._lock:
+            return self._times.expected_delay(current_time)
 
     def record_sent(self, current_time: float) -> int:
         """Record that a request is sent; return its number."""
         with self._lock:
-            self._next_at = max(self._next_at, current_time) + self._spacing
+            self._sent_at.append(current_time)
             self._sent_count += 1
             return self._sent_count
 
@@ -211,23 +232,38 @@ class RequestBudget:
             window.last, window.length = status, max(window.length, remaining_seconds)
             return is_first_exhausted
 
-    def record_latency(self, seconds: float) -> None:
-        """Record how long a short request took, to detect throttling without a limit."""
+    def record_latency(self, seconds: float, current_time: float) -> None:
+        """Record how long a short request took, whether it was answered or given up.
+
+        The lasting spacing grows while responses come later and later.
+        """
         with self._lock:
-            if self._window is not None:
-                self._spacing = 0
+            is_explained = self._is_delay_stated(current_time)
+            self._times.record(seconds, current_time, is_explained=is_explained)
+            if is_explained:
                 return
-            self._slower_count = (
-                self._slower_count + 1 if seconds >= self._last_latency + _LATENCY_STEP else 0
-            )
-            self._last_latency = seconds
-            if self._slower_count >= _LATENCY_STEPS:
-                self._slower_count = 0
-                self._spacing = min(max(2 * self._spacing, _MIN_SPACING), _MAX_SPACING)
-            elif not self._slower_count:
+            if not self._times.is_growing(current_time):
                 self._spacing = (
                     self._spacing * _SPACING_DECAY if self._spacing > _MIN_SPACING / 2 else 0
                 )
+            elif current_time >= self._raise_at:
+                self._raise_at = current_time + _RAISE_SECONDS
+                pace = (
+                    (current_time - self._sent_at[0]) / len(self._sent_at) if self._sent_at else 0
+                )
+                raised = _SPACING_GROWTH * max(self._spacing, pace)
+                self._spacing = min(max(raised, _MIN_SPACING), _MAX_SPACING)
+
+    def _current_spacing(self, current_time: float) -> float:
+        """Return the seconds between two requests that the response times ask for."""
+        if self._is_delay_stated(current_time):
+            return 0
+        return max(self._spacing, _DELAY_SPACING * self._times.certain_delay(current_time))
+
+    def _is_delay_stated(self, current_time: float) -> bool:
+        """Return True if the stated limit is used up, which delays responses by itself."""
+        window = self._current(current_time)
+        return window is not None and window.remaining(self._sent_count) <= 0
 
 
 def _window_length(

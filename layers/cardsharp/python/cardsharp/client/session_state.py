@@ -36,6 +36,16 @@ class ClientSessionState:
         remaining = self.request_budget.remaining(self.clock.monotonic())
         return remaining is not None and remaining <= 0
 
+    @property
+    def expected_delay(self) -> timedelta:
+        """By how much later than usual the next answer may come, judged by the last ones."""
+        return timedelta(seconds=self.request_budget.expected_delay(self.clock.monotonic()))
+
+    @property
+    def is_slow(self) -> bool:
+        """True if the service answers late, for whatever reason, or throttles us."""
+        return self.is_throttled or self.expected_delay > timedelta(0)
+
     def wait_for_budget(self, priority: RequestPriority, deadline: float) -> None:
         """Wait until the budget permits a request, at most until the local second `deadline`."""
         ticket = self.request_budget.enqueue(priority, deadline)

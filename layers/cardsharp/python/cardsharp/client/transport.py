@@ -105,7 +105,9 @@ class ArenaTransport:
     because it must not wait once it is decided: its caller has waited for the budget before.
     When the budget is used up, the server delays each further request by at most 10 s. That is
     no failure, so timeouts are then extended by `RequestLimits.max_throttle_delay`; it is
-    logged once per window and counted as "slowed".
+    logged once per window and counted as "slowed". The same holds while the answers come late
+    without a stated limit: a slow server is not a dead one, and a request that is given up and
+    sent again only waits longer.
     """
 
     def __init__(
@@ -167,7 +169,7 @@ class ArenaTransport:
         Raises `ArenaError`; its `outcome_unknown` is True if a write may have been carried out.
         """
         limit = request.timeout
-        if self.session_state.is_throttled:
+        if self.session_state.is_slow:
             self.counts["slowed"] += 1
             limit += self._limits.max_throttle_delay
         limit = min(limit, request.max_timeout)
@@ -208,6 +210,8 @@ class ArenaTransport:
                 self._learn(request, response.headers, number, sent_at)
                 body = self._read(request, response, deadline)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            if self._watchdog.has_expired or (_is_timeout(error) and not _never_sent(error)):
+                self._record_response_time(request, sent_at)
             if self._watchdog.has_expired:
                 raise _too_slow_error(request) from error
             raise self._unreachable(request, error, limit) from error
@@ -227,13 +231,19 @@ class ArenaTransport:
         with suppress(ValueError, OverflowError):
             date = parsedate_to_datetime(headers.get("Date", "")).replace(tzinfo=UTC)
         answered = session_state.clock.monotonic()
-        if not request.is_long_poll:
-            session_state.request_budget.record_latency(answered - sent_at)
-            if date is not None:
-                session_state.remote_clock.update_from_date_header(date, sent_at, answered)
+        if not request.is_long_poll and date is not None:
+            session_state.remote_clock.update_from_date_header(date, sent_at, answered)
         slowed = session_state.update_from_headers(headers, number, date)
         if slowed is not None:
             _log.warning("The arena slows us down until %s.", slowed.isoformat())
+        # After the headers, which tell whether the stated limit explains the delay.
+        self._record_response_time(request, sent_at)
+
+    def _record_response_time(self, request: ArenaRequest, sent_at: float) -> None:
+        """Record how long a short request took; a long poll takes as long as its event."""
+        if not request.is_long_poll:
+            current_time = self.session_state.clock.monotonic()
+            self.session_state.request_budget.record_latency(current_time - sent_at, current_time)
 
     def _unreachable(self, request: ArenaRequest, error: Exception, limit: timedelta) -> ArenaError:
         """Return the error of a failed request, whether it failed at the proxy or behind it."""
@@ -339,7 +349,7 @@ def _unreachable(request: ArenaRequest, error: Exception, limit: timedelta) -> A
     outcome_unknown = request.is_write and not _never_sent(error)
     if _never_sent(error):
         problem = "no connection; is the server running, and is the address right?"
-    elif isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):
+    elif _is_timeout(error):
         problem = f"no answer within {limit.total_seconds():g} s."
     elif isinstance(error, requests.exceptions.SSLError):
         reason = getattr(error.args[0] if error.args else None, "reason", None)
@@ -355,6 +365,10 @@ def _unreachable(request: ArenaRequest, error: Exception, limit: timedelta) -> A
     else:
         problem = "the connection broke before the response was complete."
     return Unreachable(f"{request}: {problem}", outcome_unknown=outcome_unknown)
+
+
+def _is_timeout(error: Exception) -> bool:
+    return isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError)
 
 
 def _never_sent(error: Exception) -> bool:

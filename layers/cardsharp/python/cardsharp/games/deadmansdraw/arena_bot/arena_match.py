@@ -57,6 +57,7 @@ from cardsharp.store.match_log import Body, Summaries
 _log = logging.getLogger("cardsharp.bot")
 
 MAX_BUDGET_WAIT = timedelta(seconds=5)  # so long at most the budget holds back a turn or a wait
+DELAY_RESERVE = 1.5  # times the arena's delay: it grows while an action waits to be sent
 REREAD_DELAY = timedelta(seconds=2)  # a turn that may be over is looked at again by then
 NO_SUCH_MATCH = "Match does not exist."  # the arena's own words (docs/spec/arena.md section 4)
 
@@ -86,7 +87,7 @@ class ArenaBotMatch:
         self.acted: dict[int, tuple[float, float]] = {}
         self.answers: dict[int, tuple[Event, ...]] = {}
         self.goes_on = (-1, 0.0)
-        self.patience = MAX_BUDGET_WAIT
+        self.turn_timeout: timedelta | None = None
 
     @property
     def header(self) -> None:
@@ -98,7 +99,12 @@ class ArenaBotMatch:
 
     def wait_for_change(self, recorded: MoveFacts) -> Observation[Action] | None:
         """Return the match when we are to act or it has ended, None if that took too long."""
-        view = self.players.own_seat.client.wait_for_turn(self.match_id, self.patience)
+        client, patience = self.players.own_seat.client, MAX_BUDGET_WAIT
+        if self.turn_timeout is not None:
+            # The arena holds the wait back as it does everything, and it must lie there when the
+            # opponent's turn ends.
+            patience = min(patience, self.turn_timeout / 4 - client.session_state.expected_delay)
+        view = client.wait_for_turn(self.match_id, max(patience, timedelta(0)))
         return None if view is None else self._sight(view, recorded)
 
     def outcome_if_missing(self, error: RequestRejected) -> Body | None:
@@ -108,14 +114,13 @@ class ArenaBotMatch:
 
     def reserve_action_time(self, seat: ArenaSeat) -> Body:
         """Fix how long the next action may be in flight, and return that for its intent."""
-        self.action_timeout = seat.client.action_timeout
+        self.action_timeout = seat.client.action_timeout(self.turn_timeout)
         return {IN_FLIGHT_SECONDS: self.action_timeout.total_seconds()}
 
     def _sight(self, view: MatchView, recorded: MoveFacts) -> Observation[Action]:
         self._note_times(view)
         params = view.creation_params
-        if params.timeout is not None:
-            self.patience = min(MAX_BUDGET_WAIT, params.timeout / 4)
+        self.turn_timeout = params.timeout
         seats = self.players.seats(view)
         if not seats:
             raise NotFound(404, "the match has no seat of ours; check the user's id")
@@ -253,9 +258,9 @@ class ArenaTurn(NamedTuple):
         if remaining <= timedelta(0):
             self.match.clock.sleep(min(over, REREAD_DELAY))
             return None
-        return decide(
-            self.seat.strategy, self.position, min(timeout, remaining), monotonic, rejected_actions
-        )
+        delay = self.seat.client.session_state.expected_delay
+        timeout = min(timeout, max(remaining - delay, remaining / 4))  # the action takes the rest
+        return decide(self.seat.strategy, self.position, timeout, monotonic, rejected_actions)
 
     def intent_body(
         self, result: DecisionResult[Decision[Action]], decided_at: datetime, worker_id: str
@@ -311,6 +316,7 @@ class ArenaTurn(NamedTuple):
         latest = started_at + MAX_BUDGET_WAIT.total_seconds()
         if self.turn_timeout is not None:
             rest = (1 - MAX_ACTION_WAIT_SHARE) * self.turn_timeout.total_seconds()
+            rest += DELAY_RESERVE * contact.expected_delay.total_seconds()
             latest = min(latest, self.ends_at.earliest - rest)
         contact.wait_for_budget(RequestPriority.ACT, latest)
 

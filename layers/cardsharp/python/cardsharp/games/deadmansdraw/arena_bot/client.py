@@ -29,6 +29,10 @@ _NEWEST = "20"
 the size of an answer (docs/spec/arena.md section 4). Asked for only where the whole list is too
 long, as an arena may count before it leaves out the matches that wait for nobody."""
 
+LIST_BUDGET_WAIT, LIST_DELAY_FACTOR = timedelta(seconds=1.5), 4
+"""How long the list may wait for the budget, and times the arena's delay, for turns come first."""
+
+ACTION_SHARE = 1 / 3  # of a turn, in which an arena that is not slow answers an action
 DUMMY_ID = "000000000000000000000000"  # accepts any match (docs/spec/arena.md section 4)
 
 
@@ -132,7 +136,8 @@ class ArenaClient(ServiceClient):
             timeout=self._limits.long_poll_timeout if wait else self._limits.read_timeout,
             is_long_poll=wait,
             priority=RequestPriority.LIST,
-            max_budget_wait=timedelta(seconds=1.5),
+            max_budget_wait=LIST_BUDGET_WAIT
+            + LIST_DELAY_FACTOR * self.session_state.expected_delay,
         )
         if not self._lists_newest:
             try:
@@ -192,15 +197,19 @@ class ArenaClient(ServiceClient):
         parse = wire.parse_view if answer.status == _HTTP_GONE else wire.parse_complete_view
         return parse(answer.body)
 
-    @property
-    def action_timeout(self) -> timedelta:
-        """Time that an action sent now may be in flight; longer while the arena throttles us."""
+    def action_timeout(self, turn_timeout: timedelta | None = None) -> timedelta:
+        """Return the time that an action sent now may be in flight in such a turn.
+
+        An arena that answers in time has a share of the turn, which leaves time to look and to
+        act again if an answer was lost. While it answers late or throttles us, an action that is
+        given up would only be held again: then it may take as long as the arena holds one back.
+        """
         limits = self._limits
-        return (
-            limits.action_timeout + limits.max_throttle_delay
-            if self.session_state.is_throttled
-            else limits.action_timeout
-        )
+        longest = limits.action_timeout + limits.max_throttle_delay
+        if self.session_state.is_slow:
+            return longest
+        share = timedelta(0) if turn_timeout is None else turn_timeout * ACTION_SHARE
+        return min(max(limits.action_timeout, share), longest)
 
     def act(
         self, match_id: str, action: Action, timeout: timedelta | None = None
@@ -213,11 +222,7 @@ class ArenaClient(ServiceClient):
         carried out; or any other `ArenaError`, with `outcome_unknown` if it may have been
         carried out: read the match again.
         """
-        limit = (
-            self._limits.action_timeout
-            if timeout is None
-            else min(timeout, self._limits.action_timeout)
-        )
+        limit = self._limits.action_timeout if timeout is None else timeout
         call = ArenaRequest(
             metric_name="act",
             method="POST",
