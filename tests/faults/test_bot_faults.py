@@ -26,12 +26,16 @@ from fault_simulation.transport import ANSWERS, RETRY_AFTER, body_of
 from requests import PreparedRequest
 from support.arena_server import ALICE
 from support.case_counts import case_count
+from support.store_fixtures import RecordingMeter
 
 from cardsharp.bot.session_result import SessionResult
 from cardsharp.bot.timing import SessionTiming
 from cardsharp.client.remote_clock import NEVER
+from cardsharp.core.metrics import Metric
+from cardsharp.games.deadmansdraw.arena.randomness import NO_RANDOM_SEED, Randomness
 from cardsharp.games.deadmansdraw.arena_bot.arena_match import ArenaBotMatch
 from cardsharp.games.deadmansdraw.history.replay import group_into_turns
+from cardsharp.games.deadmansdraw.rules import MAX_TIMEOUTS
 from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse
 
 LONG = 10  # looks at a breath's distance, after which a denial is believed
@@ -141,6 +145,56 @@ class WatchedArena(SimulatedArena):
         self.clock.advance(OVERDUE)
         self.arena.referee.end_overdue_turns()
         self.play_rival()
+
+
+@dataclass
+class StuckArena(SimulatedArena):
+    """An arena in whose match the next timeout is the fifth, and its autopick empties the pile."""
+
+    randomness: Randomness = Randomness.ORIGINAL
+    table: Mapping[str, Any] | None = field(
+        default_factory=lambda: {
+            "timeout": LIMIT.total_seconds(),
+            "randomSeed": NO_RANDOM_SEED,  # Alice begins
+            "drawPile": [["Kraken", 7], ["Hook", 5], ["Oracle", 5]],
+        }
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for _ in range(MAX_TIMEOUTS - 1):
+            self.run_out_of_time()
+        self.act_outside_worker({"etype": "Draw"})
+        self.run_out_of_time()
+
+    def run_out_of_time(self) -> None:
+        self.clock.advance(LIMIT + OVERDUE)
+        self.arena.referee.end_overdue_turns()
+
+
+def test_a_match_that_nobody_can_end_costs_few_requests_and_is_told_once(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The original refuses every action there, because it wants to end an ended match again."""
+    meter = RecordingMeter()
+    with closing(MatchHarness(StuckArena, folder, timing=SessionTiming(), meter=meter)) as bench:
+        place = bench.place
+        assert not place.match.is_finished
+        end = bench.clock.now() + timedelta(minutes=10)
+        bot = bench.make_worker()
+        result = bot.run_session(place.match_id, lambda: end - bench.clock.now())
+        steps = Counter(bench.plan.steps)
+    assert result is SessionResult.HANDED_OVER
+    assert steps["act"] <= 20
+    assert steps["view"] <= 25
+    assert caplog.text.count("the match stands still") == 1
+    assert "No action possible on finished matches." in caplog.text
+    assert meter.counts[Metric.FALLBACK_ACTIONS] <= 1, "that the time was over at first"
+
+
+def test_our_own_arena_ends_such_a_match(folder: Path) -> None:
+    with closing(MatchHarness(partial(StuckArena, randomness=Randomness.FAIR), folder)) as bench:
+        assert bench.place.match.is_finished
 
 
 @pytest.mark.parametrize("remaining", [OVERDUE / 7, OVERDUE / 2, OVERDUE, timedelta(seconds=1.2)])

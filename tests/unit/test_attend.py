@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from cardsharp.bot.control.runtime_settings import (
     RuntimeSettingsStore,
     parse_leniently,
 )
+from cardsharp.bot.error_policy import MAX_EQUAL_REFUSALS
 from cardsharp.bot.fair_semaphore import FairSemaphore
 from cardsharp.bot.match_dispatcher import EXPIRED_RESULT, MatchDispatcher
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
@@ -339,20 +341,65 @@ def test_wrong_credentials_raise_unauthorized(desk: Desk, step: str, alone: time
 
 
 @pytest.mark.parametrize(
-    ("times", "end"), [(50, SessionResult.FINISHED), (100, SessionResult.UNKNOWN_MATCH)]
+    ("times", "end", "took"),
+    [(8, SessionResult.FINISHED, 2 + 63), (100, SessionResult.UNKNOWN_MATCH, 2 + 63)],
 )
 def test_a_match_that_denies_an_action_for_a_minute_is_abandoned(
-    desk: Desk, times: int, end: SessionResult
+    desk: Desk, times: int, end: SessionResult, took: int
 ) -> None:
     """It is not abandoned sooner: a server that is half restarted soon finds the match again."""
     began = desk.clock.now()
     assert desk.attend(Count({"act": [GONE] * times})) is end
-    took = desk.clock.now() - began
-    assert took == (
-        TIMING.contradiction_timeout
-        if end is SessionResult.UNKNOWN_MATCH
-        else times * TIMING.backoff
-    )
+    assert desk.clock.now() - began == timedelta(seconds=took)
+    assert timedelta(seconds=took) >= TIMING.contradiction_timeout
+
+
+IS_OVER = RequestRejected(400, "No action possible on finished matches.")
+
+
+@dataclass
+class Refused(Count):
+    """The same, whose attempts to act are timed; every second decision is late."""
+
+    clock: VirtualClock = field(default_factory=VirtualClock)
+    attempts: list[float] = field(default_factory=list)
+
+    def decide(
+        self, timeout: timedelta, monotonic: Callable[[], float], rejected_actions: frozenset[int]
+    ) -> DecisionResult[Decision[int]]:
+        result = super().decide(timeout, monotonic, rejected_actions)
+        is_first = 1 not in rejected_actions and not self.attempts
+        return result if is_first else result._replace(error="the strategy is late")
+
+    def send(self, action: int) -> NextRead:
+        self.attempts.append(self.clock.monotonic())
+        return super().send(action)
+
+
+@pytest.mark.parametrize("error", [IS_OVER, NotYourTurn(409, "not yours"), MatchOver()], ids=str)
+def test_a_match_that_refuses_everything_is_asked_less_and_less_often(
+    desk: Desk, caplog: pytest.LogCaptureFixture, error: ArenaError
+) -> None:
+    """The arena's words are logged once; the strategy is not blamed; then the match goes on."""
+    match, meter = Refused({"act": [error] * 11}, clock=desk.clock), RecordingMeter()
+    assert desk.attend(match, meter=meter) is SessionResult.FINISHED
+    pauses = [later - earlier for earlier, later in pairwise(match.attempts)]
+    assert pauses[2:11] == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+    assert caplog.text.count("the match stands still") == 1
+    assert caplog.text.count(str(error)) <= MAX_EQUAL_REFUSALS
+    assert meter.counts[Metric.FALLBACK_ACTIONS] <= 1 + 2, "of its own: the second, the last two"
+    assert len(desk.log.notes("m")) < 2 * MAX_EQUAL_REFUSALS
+
+
+def test_refusals_in_other_words_or_other_states_stop_nothing(desk: Desk) -> None:
+    """The arena may refuse one action after the other until a legal one is found."""
+    refusals = [RequestRejected(400, f"not {number}") for number in range(4)]
+    match = Refused({"act": [IS_OVER, IS_OVER, *refusals, None, IS_OVER]}, clock=desk.clock)
+    assert desk.attend(match) is SessionResult.FINISHED
+    assert {later - earlier for earlier, later in pairwise(match.attempts)} <= {
+        0,
+        TIMING.backoff.total_seconds(),
+    }
 
 
 @pytest.mark.parametrize(
@@ -459,9 +506,9 @@ def test_r32_each_action_is_decided_with_a_place_in_the_line_of_its_process(desk
 
     class Watched(FairSemaphore):
         @contextmanager
-        def acquire(self) -> Iterator[None]:
+        def acquire(self, *, is_urgent: bool = False) -> Iterator[None]:
             begun.append(len(match.rejected_action_sets))
-            with super().acquire():
+            with super().acquire(is_urgent=is_urgent):
                 yield
 
     line = Watched(desk.clock)

@@ -17,6 +17,8 @@ from cardsharp.errors import (
 )
 
 _CLIENT_ERRORS = range(400, 500)
+MAX_EQUAL_REFUSALS = 3  # after so many in the same state it is not the action that is refused
+MAX_REFUSAL_BACKOFF = timedelta(minutes=1)
 
 
 def record_error(metrics: Metrics, error: ArenaError) -> None:
@@ -73,3 +75,39 @@ class DenialTracker:
         if words != self.message:
             self.message, self.first_seen_at = words, current_time
         return timedelta(seconds=current_time - self.first_seen_at if words else 0)
+
+
+@dataclass(slots=True)
+class RefusalTracker:
+    """Tracker of actions that the arena refuses in one state of a match, always in the same words.
+
+    A match may be in a state in which no action is possible and which nobody ends
+    (docs/spec/arena.md section 5). Then another action is no better, and haste only uses up the
+    requests of other matches.
+    """
+
+    sequence: int = -1  # of the move that was refused
+    message: str = ""
+    count: int = 0
+
+    def record(self, error: ArenaError, sequence: int) -> None:
+        """Count a refusal of a move; an error that does not refuse it changes nothing."""
+        if not is_definitive(error):
+            return
+        if (sequence, str(error)) != (self.sequence, self.message):
+            self.sequence, self.message, self.count = sequence, str(error), 0
+        self.count += 1
+
+    def is_repeated(self, sequence: int) -> bool:
+        """Return True if two actions or more were refused there in the same words."""
+        return sequence == self.sequence and self.count > 1
+
+    def is_stuck(self, sequence: int) -> bool:
+        """Return True if so many actions were refused there that none is possible."""
+        return sequence == self.sequence and self.count >= MAX_EQUAL_REFUSALS
+
+    @property
+    def backoff(self) -> timedelta:
+        """Pause before the next attempt: 1, 2, 4 … 60 s."""
+        doublings = min(max(self.count - MAX_EQUAL_REFUSALS, 0), 6)
+        return min(timedelta(seconds=2**doublings), MAX_REFUSAL_BACKOFF)

@@ -1,4 +1,4 @@
-"""A first-come, first-served limit on how many matches of this process act at once.
+"""A limit on how many matches of this process act at once: looks first, then first come.
 
 One interpreter serves all matches of a process. If all act at once, all of them are late, and
 their leases too. So a few act at a time while the others queue. The pace of the queue tells how
@@ -19,10 +19,11 @@ _WEIGHT = 0.005  # of the last action beside all earlier ones: a moment's haste 
 
 
 class FairSemaphore:
-    """Semaphore with `permits` places, first come, first served.
+    """Semaphore with `permits` places, first come, first served; urgent ones before all others.
 
-    Actions also wait for the arena, so there are more permits than processors. Nobody should
-    wait for more than `max_wait`: a turn has about five actions, and 30 s.
+    A look is urgent: until it is made, its match does not even know that it is our turn. Actions
+    also wait for the arena, so there are more permits than processors. Nobody should wait for
+    more than `max_wait`: a turn has about five actions, and 30 s.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class FairSemaphore:
         self._free_permits = permits
         self._lock = threading.Lock()
         self._waiting: deque[threading.Event] = deque()
+        self._urgent_count = 0  # those at the front of the queue
         self._seconds_per_turn = _GUESS.total_seconds()
         self._last_release_at: float | None = None
 
@@ -48,13 +50,16 @@ class FairSemaphore:
             return timedelta(seconds=matches * self._seconds_per_turn) <= self._max_wait
 
     @contextmanager
-    def acquire(self) -> Iterator[None]:
+    def acquire(self, *, is_urgent: bool = False) -> Iterator[None]:
         """Wait for a permit and use it as long as the block runs."""
         turn = threading.Event()
         with self._lock:
             if self._free_permits:
                 self._free_permits -= 1
                 turn.set()
+            elif is_urgent:
+                self._waiting.insert(self._urgent_count, turn)
+                self._urgent_count += 1
             else:
                 self._waiting.append(turn)
         turn.wait()
@@ -72,6 +77,7 @@ class FairSemaphore:
                         )
                     self._last_release_at = current_time
                     self._waiting.popleft().set()
+                    self._urgent_count = max(0, self._urgent_count - 1)
                 else:
                     self._free_permits, self._last_release_at = self._free_permits + 1, None
 

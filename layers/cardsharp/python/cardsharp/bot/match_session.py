@@ -10,7 +10,14 @@ from typing import Generic, TypeVar
 
 from cardsharp.bot.bot_match import BotMatch, BotTurn, NextRead, Observation
 from cardsharp.bot.duplicate_bot import DuplicateBotDetector
-from cardsharp.bot.error_policy import DenialTracker, is_action_rejected, is_definitive
+from cardsharp.bot.error_policy import (
+    MAX_EQUAL_REFUSALS,
+    DenialTracker,
+    RefusalTracker,
+    is_action_rejected,
+    is_definitive,
+    record_error,
+)
 from cardsharp.bot.fair_semaphore import FairSemaphore
 from cardsharp.bot.lease_keeper import LeaseKeeper
 from cardsharp.bot.session_result import SessionResult
@@ -69,6 +76,7 @@ class MatchSession(Generic[A]):
         self.recorded_facts: dict[int, Body] = {}
         self.rejected_actions: dict[int, frozenset[A]] = {}
         self.denial_tracker, self.denied_sequence = DenialTracker(), -1
+        self.refusal_tracker = RefusalTracker()
         self.moves_missing_since: float | None = None
         self.max_retry_after = MAX_RETRY_AFTER
 
@@ -123,7 +131,7 @@ class MatchSession(Generic[A]):
         return self.lease_keeper.retry_read(self._observe, self.max_retry_after)
 
     def _observe(self) -> Observation[A]:
-        with self.cpu_semaphore.acquire():
+        with self.cpu_semaphore.acquire(is_urgent=True):
             observation = self.match.observe(self.recorded_facts)
         if observation.turn_timeout is not None:
             self.max_retry_after = min(MAX_RETRY_AFTER, observation.turn_timeout / 4)
@@ -234,20 +242,12 @@ class MatchSession(Generic[A]):
 
     def _act(self, turn: BotTurn[A], sequence: int) -> BotTurn[A] | NextRead:
         """Decide, log the intent and send the action once; return the next turn or read."""
-        lease_keeper, rejected_actions = (
-            self.lease_keeper,
-            self.rejected_actions.get(sequence, frozenset()),
-        )
+        lease_keeper = self.lease_keeper
         try:
             with self.cpu_semaphore.acquire():
-                result = turn.decide(
-                    lease_keeper.timing.decision_timeout,
-                    lease_keeper.clock.monotonic,
-                    rejected_actions,
-                )
+                result = self._decide(turn, sequence)
                 if result is None:
                     return NextRead.READ_IMMEDIATELY
-                lease_keeper.record_decision(result.duration, result.error)
                 action = result.decision.action
                 intent = turn.intent_body(result, lease_keeper.clock.now(), lease_keeper.worker_id)
                 if result.error is not None:
@@ -260,23 +260,67 @@ class MatchSession(Generic[A]):
                 self.duplicate_detector.intended_moves.add(sequence)
                 sent_at = lease_keeper.clock.monotonic()
                 next_step = turn.send(action)
-        except MatchOver:
-            return NextRead.READ_IMMEDIATELY
         except ArenaError as error:
             # The action is never sent again here, whatever the error: it may have been carried out,
             # and a second Draw is legal but another action. The next read of the match tells.
-            lease_keeper.record_error(error, action)
-            if is_definitive(error):
-                self.duplicate_detector.intended_moves.discard(sequence)
-            self._raise_if_denied(error, sequence)
-            if is_action_rejected(error) and not self._is_match_missing(error):
-                self.rejected_actions[sequence] = rejected_actions | {action}
-                lease_keeper.add_debug_note("refused", {**intent, "answer": str(error)})
-            lease_keeper.wait_until_settled(error, sent_at, self.max_retry_after)
+            self.refusal_tracker.record(error, sequence)
+            if self.refusal_tracker.is_stuck(sequence):
+                self._back_off(error, sequence)
+            elif not isinstance(error, MatchOver):
+                self._note_failure(error, sequence, action, intent)
+                lease_keeper.wait_until_settled(error, sent_at, self.max_retry_after)
             return NextRead.READ_IMMEDIATELY
         lease_keeper.metrics.count(Metric.ACTIONS)
-        self.denial_tracker = DenialTracker()
+        self.denial_tracker, self.refusal_tracker = DenialTracker(), RefusalTracker()
         return next_step
+
+    def _decide(self, turn: BotTurn[A], sequence: int) -> DecisionResult[Decision[A]] | None:
+        """Return the decision, and record what it took and what went wrong with it.
+
+        Where the arena repeats its refusal whatever is sent, that is no error of the strategy.
+        """
+        is_stuck = self.refusal_tracker.is_stuck(sequence)
+        rejected_actions = self.rejected_actions.get(sequence, frozenset())
+        result = turn.decide(
+            self.lease_keeper.timing.decision_timeout,
+            self.lease_keeper.clock.monotonic,
+            frozenset() if is_stuck else rejected_actions,
+        )
+        if result is not None:
+            if self.refusal_tracker.is_repeated(sequence):
+                result = result._replace(error=None)
+            self.lease_keeper.record_decision(result.duration, result.error)
+        return result
+
+    def _note_failure(self, error: ArenaError, sequence: int, action: A, intent: Body) -> None:
+        """Log an action that failed, and exclude it if the arena rejected this very action."""
+        lease_keeper = self.lease_keeper
+        lease_keeper.record_error(error, action)
+        if is_definitive(error):
+            self.duplicate_detector.intended_moves.discard(sequence)
+        self._raise_if_denied(error, sequence)
+        if is_action_rejected(error) and not self._is_match_missing(error):
+            rejected_actions = self.rejected_actions.get(sequence, frozenset())
+            self.rejected_actions[sequence] = rejected_actions | {action}
+            lease_keeper.add_debug_note("refused", {**intent, "answer": str(error)})
+
+    def _back_off(self, error: ArenaError, sequence: int) -> None:
+        """Pause, longer each time, in a match in which the arena refuses whatever we send.
+
+        It is logged once. Every further attempt is one read and one action.
+        """
+        lease_keeper, tracker = self.lease_keeper, self.refusal_tracker
+        record_error(lease_keeper.metrics, error)
+        self.duplicate_detector.intended_moves.discard(sequence)
+        if tracker.count == MAX_EQUAL_REFUSALS:
+            text = (
+                "the match stands still: the arena refuses every action of ours with these words: "
+                "%s It is tried again after 1, 2, 4 … 60 s until something changes"
+            )
+            _log.warning(text, error, extra={"match_id": lease_keeper.match_id})
+        self._raise_if_denied(error, sequence)
+        lease_keeper.sleep(tracker.backoff)
+        lease_keeper.ensure_valid(timedelta(0))
 
     def _is_match_missing(self, error: ArenaError) -> bool:
         """Return True if the error denies us the match, which the next read must confirm."""
