@@ -8,7 +8,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
@@ -22,10 +22,8 @@ from cardsharp.aws import ssm_credentials
 from cardsharp.aws.telemetry import metrics_recorder
 from cardsharp.bot.bootstrap import build_poller_generations
 from cardsharp.bot.control import runtime_settings
-from cardsharp.bot.queueing.messages import PollMessage
 from cardsharp.core.clock import SystemClock
 from cardsharp.core.metrics import ALARM_METRICS
-from cardsharp.core.queue import Message
 from cardsharp.errors import CardsharpError
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
@@ -45,8 +43,7 @@ from cardsharp.store.dynamodb_match_log import DynamoMatchLog
 from cardsharp.store.match_log import MoveRecord
 from cardsharp_tools.costs.aws_meter import AwsCounts, AwsMeter
 from cardsharp_tools.costs.game_costs import measure_arena
-from cardsharp_tools.costs.usage import PLATFORM_LOG_BYTES, CloudUsage, MeasuredUsage, ViewerUsage
-from cardsharp_tools.costs.workload import POLLER_TIMING
+from cardsharp_tools.costs.usage import PLATFORM_LOG_BYTES, MeasuredUsage, ViewerUsage
 from cardsharp_tools.lab.match_runner import store_matches
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, to_event
@@ -67,10 +64,6 @@ _POLL = timedelta(seconds=3)  # of the arena here; two of them stand for a tick'
 
 _TIME = timedelta(minutes=5)
 
-_LOOKS = 21
-_SHARE = max(
-    1, runtime_settings.CACHE_TTL // POLLER_TIMING.poll_interval
-)  # of looks one finds settings to be read
 _ITEM_BYTES = 100  # what DynamoDB bills of each item besides, for its index
 
 
@@ -92,18 +85,6 @@ class MeasurementSetup:
         counts = self.counters.since(start_counts)
         counts["milliseconds"] = round((time.monotonic() - began) * 1000)
         return counts
-
-    def measure_warm(self, action: Callable[["MeasurementSetup"], None]) -> CloudUsage:
-        """Return the mean usage of a repeated action in a warm process."""
-        action(self)
-        began = time.thread_time()
-        counts = AwsCounts()
-        for number in range(_LOOKS):
-            with _expired_settings_cache() if number % _SHARE == 0 else nullcontext():
-                counts.update(self.measure(lambda: action(self)))
-        counts["microseconds"] = round((time.thread_time() - began) * 1e6)
-        counts["log bytes"] += _LOOKS * PLATFORM_LOG_BYTES
-        return counts.average(_LOOKS)
 
     def stored_bytes(self) -> int:
         """The bytes of all items in the table, as DynamoDB reckons them: names and values."""
@@ -129,11 +110,7 @@ def measure(matches: int = 10) -> MeasuredUsage:
         for _ in range(matches):
             with _expired_settings_cache():
                 played.update(at.measure(lambda: _play(at)))
-        stored, look, tick = (
-            at.stored_bytes(),
-            at.measure_warm(_look_by_message),
-            at.measure_warm(_rest),
-        )
+        stored = at.stored_bytes()
         busy = at.measure(lambda: _look_while_running(at))
         metrics = {sample.metric for sample in read_emf(at.counters.logged.getvalue().splitlines())}
         renewals = 1 / at.assembly.settings.renew_interval.total_seconds()
@@ -155,8 +132,6 @@ def measure(matches: int = 10) -> MeasuredUsage:
         busy_minute_read_units=busy["read units"] * looks * 60,
         metrics=len(metrics),
         alarmed_metrics=len({metric.name for metric in metrics} & ALARM_METRICS),
-        look=look,
-        tick=tick,
         contest=measure_arena(),
         pages=measure_viewer_pages(),
     )
@@ -206,23 +181,6 @@ def _listen(at: MeasurementSetup) -> None:
     tick_times = iter([_TIME, _TIME])
     with at.assembly.build_poller() as poller:
         poller.run(lambda: next(tick_times, timedelta(0)))
-
-
-def _look_by_message(_at: MeasurementSetup) -> None:
-    """Have the worker look at the arena once, as a message says that it is due."""
-    current_time = datetime.now(UTC)
-    body = PollMessage(look=0).to_json
-    context = LambdaFunction("worker", worker.app.handler, _TIME).context(SystemClock())
-    worker.app.handler(
-        sqs_event([Message(body, "look", "look", 1, current_time)], current_time), context
-    )
-
-
-def _rest(at: MeasurementSetup) -> None:
-    """Start the poller of a stack with Listening=looks, while nothing happens."""
-    with at.assembly.build_poller() as poller:
-        poller.shift.is_quiet = poller.shift.has_scheduled_polls = True
-        poller.run(lambda: _TIME)
 
 
 def _look_while_running(at: MeasurementSetup) -> None:

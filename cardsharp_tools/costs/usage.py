@@ -1,7 +1,6 @@
 """Usage of a workload: measured usage multiplied by planned numbers."""
 
 from datetime import date
-from math import exp
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
@@ -28,8 +27,6 @@ TRACED_SHARE = 0.05  # part of the requests to an HTTP API that X-Ray takes, bey
 QUEUE_READERS = 5  # of the queue mapping with a limit to its concurrency; else as few as two
 QUEUE_READ_SECONDS = 20  # how long each of them waits for a message at most
 TICK_SECONDS = 61  # billed of a tick: two long polls of 30 s, work, and the handing over
-ARENA_RESPONSE_SECONDS = 0.1  # a question to the arena over a new connection, assumed: three ways
-TLS_SECONDS = 0.005  # of a whole processor, assumed, for that connection's keys
 COLD_START_RATE = 0.1  # part of the worker's invocations that begin with an init
 PLATFORM_LOG_BYTES = 400  # what Lambda itself logs of an invocation: START, END and REPORT
 ACCESS_LOG_BYTES = 200  # what the access log has of a request
@@ -59,15 +56,6 @@ class CloudUsage(BaseModel, frozen=True, extra="forbid"):
     def times(self, factor: float) -> "CloudUsage":
         """Return the usage of `factor` such activities."""
         return total_usage((factor, self))
-
-    def billed(self, memory: float) -> float:
-        """The seconds for which Lambda bills a look at the arena at so many megabytes."""
-        worked = (self.seconds + TLS_SECONDS) * max(1, FULL_CPU_MEGABYTES / memory)
-        return (
-            worked
-            + (self.table_requests + self.queue_requests) * TABLE_SECONDS
-            + ARENA_RESPONSE_SECONDS
-        )
 
 
 def total_usage(*parts: tuple[float, CloudUsage]) -> CloudUsage:
@@ -111,10 +99,6 @@ class MeasuredUsage(BaseModel, frozen=True, extra="forbid"):
     busy_minute_read_units: Amount
     metrics: Amount
     alarmed_metrics: Amount
-    look: CloudUsage
-    """A look at the arena."""
-    tick: CloudUsage
-    """A tick of a poller that rests."""
     contest: CloudUsage
     """A match at the cloud's arena."""
     pages: ViewerUsage
@@ -134,7 +118,7 @@ def load_measured(path: Path = MEASURED) -> MeasuredUsage:
 def bot_usage(workload: BotWorkload, measured: MeasuredUsage) -> dict[str, float]:
     """Units by the names of the price list."""
     used = {
-        **_compute(workload, measured),
+        **_compute(workload),
         **_data(workload, measured),
         **_watching(workload, measured),
     }
@@ -160,28 +144,18 @@ def viewer_usage(load: BotWorkload, measured: MeasuredUsage) -> dict[str, float]
     }
 
 
-def _compute(load: BotWorkload, measured: MeasuredUsage) -> dict[str, float]:
+def _compute(load: BotWorkload) -> dict[str, float]:
     invocations = load.matches * max(1, load.match_seconds / 245)  # handed on after that long
-    resting = load.poller_starts - load.listening_starts
-    seconds = load.listening_starts * TICK_SECONDS + resting * measured.tick.billed(
-        load.poller_memory
-    )
-    poller = seconds * load.pollers * load.poller_memory / _MB
-    # A process goes on from tick to tick, or look to look, and asks when what it keeps is too old.
+    poller = load.poller_starts * TICK_SECONDS * load.pollers * load.poller_memory / _MB
+    # A process goes on from tick to tick, and asks when what it keeps is too old.
     secret = load.poller_starts * _MINUTES / CACHE_TTL_SECONDS + invocations
-    if load.worker_checks:
-        secret += resting * _MINUTES / CACHE_TTL_SECONDS
-    looking = (
-        load.worker_checks * measured.look.billed(load.worker_memory) * load.worker_memory / _MB
-    )
     init = invocations * COLD_START_RATE * 2  # seconds, at a worker's share of a processor
     worker = (load.matches * load.match_seconds + init) * load.worker_memory / _MB
     return {
-        f"Lambda GB-seconds {load.architecture}": poller + worker + looking,
-        "Lambda requests": load.poller_starts + invocations + load.worker_checks,
+        f"Lambda GB-seconds {load.architecture}": poller + worker,
+        "Lambda requests": load.poller_starts + invocations,
         "Schedule invocations": load.poller_starts,
-        "X-Ray traces": (load.poller_starts + invocations + load.worker_checks)
-        * (load.monitoring == "all"),
+        "X-Ray traces": (load.poller_starts + invocations) * (load.monitoring == "all"),
         "KMS requests": load.poller_starts / 5
         + secret,  # the table's key, asked for every five minutes
     }
@@ -189,18 +163,14 @@ def _compute(load: BotWorkload, measured: MeasuredUsage) -> dict[str, float]:
 
 def _data(load: BotWorkload, measured: MeasuredUsage) -> dict[str, float]:
     renewals = load.match_seconds * measured.renewals_per_second
-    resting, looked = load.poller_starts - load.listening_starts, load.worker_checks > 0
-    queued = resting * measured.tick.queue_requests * looked + load.worker_checks
-    reads = load.listening_starts * measured.idle_minute_read_units
+    reads = load.poller_starts * measured.idle_minute_read_units
     reads += load.lease_watch_minutes * measured.busy_minute_read_units
     reads *= load.pollers
-    reads += resting * measured.tick.read_units + load.worker_checks * measured.look.read_units
     stored = load.stored_matches * measured.match_stored_bytes / _GB * load.month_fraction
     # Each poller that listens begins a generation.
-    writes = load.matches * (measured.match_write_units + renewals) + load.listening_starts
-    writes += resting * measured.tick.write_units * looked
+    writes = load.matches * (measured.match_write_units + renewals) + load.poller_starts
     reads += load.matches * measured.match_read_units
-    queued += queue_reader_requests(load) + load.matches * measured.match_queue_requests
+    queued = queue_reader_requests(load) + load.matches * measured.match_queue_requests
     return {
         "SQS requests": queued,
         "DynamoDB write units": writes,
@@ -212,12 +182,7 @@ def _data(load: BotWorkload, measured: MeasuredUsage) -> dict[str, float]:
 
 def queue_reader_requests(load: BotWorkload) -> float:
     """Return the requests of the queue mapping's pollers, each until a message or its timeout."""
-    minutes = 24 * _MINUTES * load.days
-    rate = (
-        load.worker_checks / minutes / _MINUTES / QUEUE_READERS
-    )  # messages a second for each reader
-    waits = (1 - exp(-rate * QUEUE_READ_SECONDS)) / rate if rate else QUEUE_READ_SECONDS
-    return QUEUE_READERS * minutes * _MINUTES / waits
+    return QUEUE_READERS * 24 * _HOUR * load.days / QUEUE_READ_SECONDS
 
 
 def alarm_metrics(watch_all: bool) -> int:
@@ -237,7 +202,6 @@ def _watching(load: BotWorkload, measured: MeasuredUsage) -> dict[str, float]:
         load.matches * measured.match_log_bytes
         + load.poller_starts * measured.idle_minute_log_bytes
     )
-    written += load.worker_checks * measured.look.log_bytes
     return {
         "CloudWatch metrics": metrics * load.month_fraction * load.listening_hours / 24,
         "CloudWatch alarm metrics": alarm_metrics(everything) * load.month_fraction,

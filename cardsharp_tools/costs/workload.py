@@ -5,13 +5,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter, validators
 
-from cardsharp.bot.control.poller_shift import PollerTiming
 from cardsharp_tools.cli.options import CommandOptions
-
-POLLER_TIMING = PollerTiming()
-
-POLL_TAIL_SECONDS = 30
-"""Seconds for which a poller may go on listening in a long poll when a match has ended."""
 
 DIRECTOR_EXECUTIONS = 2
 """Executions of the director; turns of teams that the stack plays take more, for a moment."""
@@ -35,7 +29,7 @@ class BotWorkload(CommandOptions):
     matches_per_day: Annotated[float, Parameter(validator=NotNegative)] = 100
     """Matches a day."""
     listening_hours: Annotated[float, Parameter(validator=validators.Number(gte=0, lte=24))] = 24
-    """Hours a day in which the poller runs."""
+    """Hours a day in which the poller listens."""
     days: Annotated[float, Parameter(validator=Positive)] = 31
     """Number of days that the bill covers."""
     history_days: Annotated[float, Parameter(validator=NotNegative)] = 2 * 365 - 31
@@ -54,12 +48,6 @@ class BotWorkload(CommandOptions):
     """Processor architecture of the functions."""
     monitoring: Annotated[Literal["all", "alarms"], Parameter(name="--watch")] = "alarms"
     """The template's Watch: which metrics are recorded."""
-    listening: Literal["looks", "always", "quiet"] = "looks"
-    """The template's Listening: how the poller asks the arena while nothing runs."""
-    forced_listening_hours: Annotated[
-        float, Parameter(validator=validators.Number(gte=0, lte=24))
-    ] = 0
-    """Hours a day of `cloud keep-listening`, for a stack that does not always listen."""
     page_views: Annotated[float, Parameter(validator=NotNegative)] = 0
     """With the stack of the pages: number of match pages that visitors open."""
     watched_hours: Annotated[float, Parameter(validator=NotNegative)] = 0
@@ -78,27 +66,9 @@ class BotWorkload(CommandOptions):
         return self.listening_hours * _MINUTES * self.days
 
     @property
-    def listening_starts(self) -> float:
-        """The starts of the poller after which it listens: while matches run, one by one."""
-        minutes = self.lease_watch_minutes + self.matches * POLL_TAIL_SECONDS / _MINUTES
-        minutes += self.forced_listening_hours * _MINUTES * self.days
-        return (
-            self.poller_starts if self.listening == "always" else min(minutes, self.poller_starts)
-        )
-
-    @property
     def lease_watch_minutes(self) -> float:
-        """The minutes that a match runs and the poller listens; after a look half a minute late."""
-        late = POLLER_TIMING.shift_duration.total_seconds() / 2 if self.listening == "looks" else 0
-        return min(self.matches * max(0, self.match_seconds - late) / _MINUTES, self.poller_starts)
-
-    @property
-    def worker_checks(self) -> float:
-        """The looks that workers take between the starts of a poller that rests."""
-        each = POLLER_TIMING.shift_duration / POLLER_TIMING.poll_interval
-        return (
-            (self.poller_starts - self.listening_starts) * each if self.listening == "looks" else 0
-        )
+        """The minutes in which a match runs and the poller listens."""
+        return min(self.matches * self.match_seconds / _MINUTES, self.poller_starts)
 
     @property
     def stored_matches(self) -> float:

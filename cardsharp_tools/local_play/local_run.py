@@ -133,7 +133,7 @@ def bot_settings(
     cloud: Mapping[str, str],
     decision: timedelta = DEFAULT_TIMING.decision_timeout,
 ) -> dict[str, str]:
-    """Our settings; the arena is ours alone, so the poller may ask it often."""
+    """Our settings; the arena is ours alone, so the poller may ask for its list often."""
     return {
         "CARDSHARP_ARENA_URL": url,
         "CARDSHARP_USER": BOT_CREDENTIALS[0],

@@ -267,7 +267,6 @@ class BotSettings(CamelCaseModel):
     tags: tuple[str, ...]
     at_once: int
     paused: bool = Field(exclude=True)
-    listening: str
     windows: str
     awake_until: Timestamp | None
     by_hand: tuple[str, ...] = Field(serialization_alias="setByHand")
@@ -286,11 +285,12 @@ class BotSettings(CamelCaseModel):
     @property
     def when(self) -> str:
         """Text that says when the bot listens."""
-        if self.listening == "always":
+        if not self.windows:
             return "always"
-        until, parts = self.awake_until, [self.listening, *filter(None, [self.windows])]
-        awake = until is not None and until > datetime.now(UTC)
-        return ", ".join([*parts, f"always until {until:%Y-%m-%d %H:%M} UTC"] if awake else parts)
+        until = self.awake_until
+        if until is None or until <= datetime.now(UTC):
+            return self.windows
+        return f"{self.windows}, until {until:%Y-%m-%d %H:%M} UTC by hand"
 
 
 def read_settings(stack: Stack) -> BotSettings:
@@ -302,7 +302,6 @@ def read_settings(stack: Stack) -> BotSettings:
         tags=tags if switches.tags is None else switches.tags,
         at_once=switches.at_once or _max_concurrency(stack),
         paused=switches.paused,
-        listening=get_parameter("Listening", "always"),
         windows=get_parameter("ListeningWindows", ""),
         awake_until=switches.awake_until,
         by_hand=tuple(

@@ -1,7 +1,4 @@
-"""The worker: plays the matches that the queue names, each until it ends or time is up.
-
-A message may also request one poll of the arena, which takes a moment.
-"""
+"""The worker: plays the matches that the queue names, each until it ends or time is up."""
 
 import os
 from contextlib import suppress
@@ -20,21 +17,17 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from cardsharp.aws.telemetry import count_retries, logger, metrics_recorder, start_invocation
 from cardsharp.bot.bootstrap import build_queue, warm_up_aws
 from cardsharp.bot.queueing.messages import (
-    PollMessage,
+    is_retired_poll,
     parse_match_message,
-    parse_poll_message,
     queue_records,
 )
 from cardsharp.bot.settings import WorkerSettings
 from cardsharp.core.clock import SystemClock
-from cardsharp.core.metrics import Metrics
 from cardsharp.errors import CardsharpError, ConfigError, InvalidInput
-from cardsharp.play.catalog import all_games, get_game, invocation_context
+from cardsharp.play.catalog import get_game, invocation_context
 from cardsharp.play.game import RunSession
 
 RETRY_DELAY = timedelta(seconds=45)  # until a failed message is received again
-
-_UNHEARD = Metrics()
 
 count_retries()
 
@@ -65,16 +58,16 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
 
 
 def process_record(record: SQSRecord, context: LambdaContext) -> str:
-    """Play the match that a record names, or poll the arena if it asks for that.
+    """Play the match that a record names and return how that ended.
 
-    Return how that ended. A failure is logged, because the batch response itself has only an
+    A failure is logged, because the batch response itself has only an
     id. Raises `InvalidInput` if the record names no match or `load_session_runner` raises it,
     else `CardsharpError` if the match could not be played.
     """
     about = {"message_id": record.message_id}
     try:
-        if (due := parse_poll_message(record.body)) is not None:
-            return poll_arena_once(due, context)
+        if is_retired_poll(record.body):
+            return "dropped"
         message = parse_match_message(record.body)
         about["match_id"] = message.match_id
         job = invocation_context(context, os.environ, metrics_recorder)
@@ -96,23 +89,6 @@ def return_to_queue(record: SQSRecord, context: LambdaContext) -> None:
             .queue
         )
         build_queue(queue, SystemClock()).change_visibility(record.receipt_handle, RETRY_DELAY)
-
-
-def poll_arena_once(message: PollMessage, context: LambdaContext) -> str:
-    """Poll the arena once and return the result.
-
-    A failed poll is not repeated, because another one follows. Its metrics are dropped: the
-    poller reports those of each minute, and every metric line costs money.
-    """
-    job = invocation_context(context, os.environ, metrics_recorder)._replace(metrics=_UNHEARD)
-    looking = next(game.poll_once for game in all_games() if game.poll_once is not None).load()
-    try:
-        return f"offered {looking(message, job)}"
-    except ConfigError:
-        raise
-    except CardsharpError as error:
-        logger.warning("a poll of the arena failed: %s", error)
-        return "failed"
 
 
 def load_session_runner(name: str | None) -> RunSession:

@@ -1,6 +1,7 @@
 """Tests of the checks of an account before a deployment, and of `cloud set` and `export`."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -174,7 +175,7 @@ def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
 
 
 CURRENT_TIME = datetime.now(UTC)
-DEPLOYED = {"Strategy": "", "MatchTags": "day one, b", "MatchLimit": "6", "Listening": "quiet"}
+DEPLOYED = {"Strategy": "", "MatchTags": "day one, b", "MatchLimit": "6"}
 
 
 @pytest.fixture
@@ -208,12 +209,16 @@ def test_an_invalid_setting_is_rejected_and_changes_nothing(stack: Stack) -> Non
     assert stack.switchboard.read() == RuntimeSettings(strategy="draw-3")
 
 
-def test_a_quiet_stack_says_when_it_listens_all_the_same(stack: Stack) -> None:
-    assert read_settings(stack).when == "quiet"
+def test_a_stack_says_when_it_listens(stack: Stack) -> None:
+    assert read_settings(stack).when == "always"
+    stack.parameters["ListeningWindows"] = "Sat 09:00-18:00"
+    assert read_settings(stack).when == "Sat 09:00-18:00"
     update_settings(stack, awake_until=CURRENT_TIME + timedelta(hours=4))
-    assert read_settings(stack).when.startswith("quiet, always until 20")
+    assert re.fullmatch(
+        r"Sat 09:00-18:00, until 20[-0-9]+ [:0-9]+ UTC by hand", read_settings(stack).when
+    )
     update_settings(stack, awake_until=CURRENT_TIME - timedelta(hours=4))
-    assert read_settings(stack).when == "quiet"
+    assert read_settings(stack).when == "Sat 09:00-18:00"
 
 
 # --- a copy of what was played --------------------------------------------------------------------

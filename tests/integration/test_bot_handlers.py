@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 from fault_simulation.checker import intent_differences, log_differences
@@ -28,11 +27,9 @@ import worker.app
 from cardsharp.aws.telemetry import redirect_output
 from cardsharp.bot.control.runtime_settings import RuntimeSettings, RuntimeSettingsStore
 from cardsharp.bot.queueing.memory_queue import MAX_RECEIVES, MemoryQueue, register_queue
-from cardsharp.bot.queueing.messages import PollMessage, parse_match_message
 from cardsharp.core.clock import SystemClock
-from cardsharp.errors import ConfigError, InvalidInput, StoreError
+from cardsharp.errors import ConfigError, InvalidInput
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
-from cardsharp.games.deadmansdraw.arena_bot.match_poller import MatchPoller
 from cardsharp.store.match_log import MatchStatus
 from cardsharp_tools.local_cloud.lambda_events import Invocation, sqs_event
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
@@ -150,18 +147,12 @@ def test_a_strategy_that_was_set_and_does_not_exist_is_an_error_and_another_play
     assert error_message.startswith("No strategy is called 'captian'")
 
 
-def test_a_look_that_is_due_puts_the_match_that_waits_on_the_queue(place: Place) -> None:
-    match_id = place.arena.create_match([ALICE, ALICE])
-    log_position = place.log_output.tell()
-    assert worker.app.handler(match_event(PollMessage(look=0).to_json), context()) == NONE_FAILED
-    assert parse_match_message(receive_message(place.assembly.queue).body).match_id == match_id
-    assert "_aws" not in place.log_output.getvalue()[log_position:], "its figures would be paid for"
-    with mock.patch.object(
-        MatchPoller, "poll_once", side_effect=StoreError("The table is throttled.")
-    ):
-        answer = worker.app.handler(match_event(PollMessage(look=0).to_json), context())
-    assert answer == NONE_FAILED, "it is not repeated"
-    assert "a poll of the arena failed: The table is throttled." in place.log_output.getvalue()
+@pytest.mark.parametrize("body", ['{"look":7}', '{"look":7,"left":24}'])
+def test_an_order_of_a_single_poll_from_version_0_3_is_dropped(place: Place, body: str) -> None:
+    """A few are on the queue during an upgrade; as dead letters they would raise an alarm."""
+    place.arena.create_match([ALICE, ALICE])
+    assert worker.app.handler(match_event(body), context()) == NONE_FAILED
+    assert place.assembly.queue.receive(timedelta(0)) is None
 
 
 # --- practice orders ------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from support.store_fixtures import run_concurrently
 from cardsharp.aws import telemetry
 from cardsharp.aws.ssm_credentials import redacted_credentials
 from cardsharp.aws.telemetry import CloudWatchMetrics, count_retries, logger
+from cardsharp.bot.settings import WorkerSettings, _warn_of_retired
 from cardsharp.client.config import RequestLimits, ServiceAddress
 from cardsharp.core.credentials import Credentials
 from cardsharp.core.metrics import ALARM_METRICS, Metric
@@ -328,3 +329,14 @@ def test_the_newest_bot_holds_its_slot_and_other_slots_are_independent(tmp_path:
         for theirs in place(store, "them"), place(f"{store}2"), place("dynamodb:table"):
             with theirs as their:
                 assert their()
+
+
+def test_a_setting_that_was_retired_is_ignored_with_one_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The environment of version 0.3 may still have it."""
+    _warn_of_retired.cache_clear()
+    for _ in range(2):
+        assert WorkerSettings.load({"CARDSHARP_LISTENING": "looks"}) == WorkerSettings()
+    (message,) = caplog.messages
+    assert message.startswith("CARDSHARP_LISTENING is ignored: the bot always listens")

@@ -159,6 +159,7 @@ class AnnouncedMatch:
 
 def match_poller(ports: ProcessPorts) -> object:
     timing = PollerTiming(
+        list_interval=POLL_INTERVAL,
         min_request_interval=POLL_INTERVAL,
         lease_check_interval=POLL_INTERVAL,
         shift_duration=timedelta(0),

@@ -261,7 +261,7 @@ def keep_listening(
     ],
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> None:
-    """Let the stack listen without a break for some time, such as a tournament."""
+    """Open a listening window by hand, for a stack that listens only in `ListeningWindows`."""
     until = datetime.now(UTC) + duration
     stack_control.update_settings(options.find(), awake_until=until)
     options.print_done(f"The stack listens until {until:%Y-%m-%d %H:%M} UTC.")

@@ -1,7 +1,6 @@
 """The queue on SQS; visibility timeout and dead letters are properties of the queue there."""
 
 import math
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -9,13 +8,11 @@ from typing import TYPE_CHECKING
 
 from cardsharp.aws.client import RESPONSE_TIMEOUT_SECONDS, ConditionFailed, call, client
 from cardsharp.core.queue import NO_DELAY, Message
-from cardsharp.errors import StoreError
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
 
 _MAX_WAIT_SECONDS = 20  # limit of SQS
-_MAX_BATCH_SIZE = 10  # messages in one request; limit of SQS
 
 
 class SqsQueue:
@@ -46,27 +43,6 @@ class SqsQueue:
             MessageBody=body,
             DelaySeconds=math.ceil(delay.total_seconds()),
         )
-
-    def send_batch(self, messages: Sequence[tuple[str, timedelta]]) -> None:
-        """Put bodies with their delays on the queue, ten with one request; raises `StoreError`."""
-        for start in range(0, len(messages), _MAX_BATCH_SIZE):
-            response = call(
-                self._resource,
-                self._client.send_message_batch,
-                QueueUrl=self._url,
-                Entries=[
-                    {
-                        "Id": str(index),
-                        "MessageBody": body,
-                        "DelaySeconds": math.ceil(delay.total_seconds()),
-                    }
-                    for index, (body, delay) in enumerate(messages[start : start + _MAX_BATCH_SIZE])
-                ],
-            )
-            if failures := response.get("Failed"):
-                raise StoreError(
-                    f"The {self._resource} rejected a message: {failures[0].get('Code')}."
-                )
 
     def receive(self, wait_time: timedelta) -> Message | None:
         """Receive a visible message, waiting at most `wait_time`, in whole seconds up to 20."""

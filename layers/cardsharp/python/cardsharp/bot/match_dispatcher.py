@@ -18,6 +18,7 @@ from cardsharp.store.match_log import ExpiredLease, MatchLog, MatchRecord, Match
 MISSING_GAME = "unknown"  # the result of a match that the arena said it does not have
 EXPIRED_RESULT = "given up"  # the result of a match that was closed at its `max_age`
 REOPEN_GRACE = timedelta(seconds=10)
+MAX_READ_DELAY = timedelta(seconds=2)  # from a list to the record of a match that it names
 """Time after its end from which an arena that still lists a match must have lost that end."""
 
 _log = logging.getLogger("cardsharp.scout")
@@ -29,8 +30,9 @@ class MatchDispatcher:
 
     A match stays on the queue for `queue_ttl`. If no worker takes it, it is queued again with a
     doubled time, up to `max_queue_ttl`. A match that began longer than `max_age` ago and that no
-    arena lists is closed. `leased_ids` are the ids of the matches whose leases workers of this
-    process have acquired, in that order; the log also has matches of other processes.
+    arena lists is closed. `running_ids` are the ids of the matches that ran when the log was last
+    read. `leased_ids` are the ids of the matches whose leases workers of this process have
+    acquired, in that order; the log also has matches of other processes.
     """
 
     match_log: MatchLog
@@ -43,18 +45,26 @@ class MatchDispatcher:
     max_age: timedelta = timedelta(days=7)
     lease_observer: LeaseObserver = field(default_factory=LeaseObserver)
     skipped_ids: set[str] = field(default_factory=set)
+    running_ids: set[str] = field(default_factory=set)
     leased_ids: dict[str, None] = field(default_factory=dict)
 
     def dispatch_unattended(
-        self, listed_ids: Iterable[str] = (), max_new: int | None = None
+        self,
+        listed_ids: Iterable[str] = (),
+        max_new: int | None = None,
+        listed_at: float | None = None,
     ) -> int:
         """Queue each unattended match of `listed_ids` and of the log; return how many.
 
         A listed match that was closed is reopened if it goes on. Matches that do not run in the
         log yet are limited by the operator's concurrency setting and by `max_new`, the number
-        of matches that the rate limit can sustain.
+        of matches that the rate limit can sustain. `listed_at` is the monotonic second at which
+        the arena named `listed_ids`; None is now.
         """
+        listed_at = self.clock.monotonic() if listed_at is None else listed_at
         running = {record.match_id: record for record in self.match_log.running_matches()}
+        self.running_ids.intersection_update(running)
+        self.running_ids.update(running)
         self.metrics.count(Metric.RUNNING, len(running))
         for game, number in Counter(filter(None, map(game_of, running.values()))).items():
             self.metrics.count(Metric.RUNNING, number, game=game)
@@ -72,9 +82,10 @@ class MatchDispatcher:
             free_slots = self._free_slots(len(active_ids), free_slots, max_new)
         for match_id, record in unattended.items():
             is_new = match_id not in running
+            named_at = listed_at if match_id in listed_ids else None
             if is_new and not free_slots:
                 self._log_skipped(match_id, max_new)
-            elif self._queue_unattended(match_id, record, is_listed=match_id in listed_ids):
+            elif self._queue_unattended(match_id, record, named_at):
                 queued_count += 1
                 free_slots -= is_new
         return queued_count
@@ -131,13 +142,18 @@ class MatchDispatcher:
         return record is not None and self.clock.now() - record.started_at > self.max_age
 
     def _queue_unattended(
-        self, match_id: str, record: MatchRecord | None, *, is_listed: bool
+        self, match_id: str, record: MatchRecord | None, listed_at: float | None
     ) -> bool:
-        """Queue a match that nobody attends according to its record; return True if queued."""
+        """Queue a match that nobody attends according to its record; return True if queued.
+
+        `listed_at` is the second at which the arena listed it, None if it did not.
+        """
         if record is None:
             return self.dispatch(match_id)
+        is_listed = listed_at is not None
         if record.status is MatchStatus.FINISHED:
-            return self._reopen_if_running(record) and self.dispatch(match_id, game_of(record))
+            is_running = listed_at is not None and self._reopen_if_running(record, listed_at)
+            return is_running and self.dispatch(match_id, game_of(record))
         if not is_listed and self._is_old(record):
             return self._close_expired(record)
         # The time doubles because a missing worker is usually a busy one: more messages would only
@@ -189,11 +205,14 @@ class MatchDispatcher:
             return ExpiredLease(match.lease_version, timedelta(0))
         return self.lease_observer.expired_lease(match, self.clock.monotonic())
 
-    def _reopen_if_running(self, match: MatchRecord) -> bool:
+    def _reopen_if_running(self, match: MatchRecord, listed_at: float) -> bool:
         """Reopen a listed match that was closed although it still runs; return True if reopened."""
-        # It was closed because the arena did not have it, or the arena has lost its end.
-        is_running = (match.outcome or {}).get("result") == MISSING_GAME or (
-            self.lease_observer.idle_for(match, self.clock.monotonic()) >= REOPEN_GRACE
+        # It was closed because the arena did not have it, or the arena has lost its end. A list
+        # from before the closing says nothing about it. A record that is read for the first time
+        # right after the list was closed before it, as a denial is not believed so soon.
+        is_missing = (match.outcome or {}).get("result") == MISSING_GAME
+        is_running = self.lease_observer.idle_for(match, listed_at) >= (
+            -MAX_READ_DELAY if is_missing else REOPEN_GRACE
         )
         if not is_running or not self.match_log.reopen(match):
             return False

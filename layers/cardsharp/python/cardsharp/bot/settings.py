@@ -4,8 +4,10 @@ All faults are reported at once, in one sentence each; no sentence contains the 
 """
 
 import difflib
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import timedelta
+from functools import cache
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -24,6 +26,12 @@ from cardsharp.client.config import Proxy, RequestLimits
 from cardsharp.errors import ConfigError
 
 PREFIX = "CARDSHARP_"
+_RETIRED = {
+    "listening": "the bot always listens, or in the times of CARDSHARP_WINDOWS if that is set"
+}
+"""Settings of version 0.3 that are ignored with a warning until 0.5, and what holds instead."""
+
+_log = logging.getLogger("cardsharp.settings")
 
 
 def _duration(value: object) -> timedelta | float:
@@ -188,6 +196,9 @@ class WorkerSettings(BaseModel):
             for key, value in env.items()
             if key.startswith(PREFIX) and value.strip()
         }
+        for name in _RETIRED.keys() & variables.keys():
+            del variables[name]
+            _warn_of_retired(name)
         values = {name: value for name, value in variables.items() if name in cls.descriptions()}
         faults = [
             *_unknown_faults(
@@ -214,6 +225,12 @@ class WorkerSettings(BaseModel):
         return {
             field.alias or name: field.description or "" for name, field in cls.model_fields.items()
         }
+
+
+@cache
+def _warn_of_retired(name: str) -> None:
+    """Log once per process that a setting does nothing any more."""
+    _log.warning("%s%s is ignored: %s. Remove it.", PREFIX, name.upper(), _RETIRED[name])
 
 
 def _unknown_faults(

@@ -145,6 +145,16 @@ class RequestBudget:
                 1, int(requests_per_second * CAPACITY_WAIT_SHARE * turn_timeout.total_seconds())
             )
 
+    def spacing(self, share: float) -> timedelta | None:
+        """Return the time between two requests that spend this share of the limit.
+
+        None if the service has sent no limit.
+        """
+        with self._lock:
+            if self._window is None:
+                return None
+            return timedelta(seconds=self._window.length / (self._window.last.limit * share))
+
     # --- sending -------------------------------------------------------------------------------
 
     def enqueue(self, priority: RequestPriority, deadline: float) -> QueuedRequest:

@@ -15,7 +15,8 @@ class Metric(StrEnum):
     PICKUP_DELAY = "TurnPickUpLatency"
     FIRST_PICK_UP = "FirstPickUpLatency"
     DECISION = "DecisionTime"
-    POLLS = "SuccessfulPolls"
+    POLLS = "SuccessfulPolls"  # also a start of the poller outside its listening windows
+    LIST_REQUESTS = "ListRequests"  # each request for the list, whatever came of it
     DISPATCHES = "MatchesOffered"
     UNANSWERED_DISPATCHES = "OffersUnanswered"
     ARENA_ERRORS = "ArenaErrors"

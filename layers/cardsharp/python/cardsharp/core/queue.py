@@ -1,6 +1,5 @@
 """Message queue: its messages, and the port that SQS and the queue in memory implement."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -28,9 +27,6 @@ class Queue(Protocol):
 
     def send(self, body: str, delay: timedelta = NO_DELAY) -> None:
         """Put a message at the end of the queue, to be received after `delay`: whole seconds."""
-
-    def send_batch(self, messages: Sequence[tuple[str, timedelta]]) -> None:
-        """Put bodies with their delays on the queue, in as few requests as possible."""
 
     def receive(self, wait_time: timedelta) -> Message | None:
         """Receive a visible message, waiting at most `wait_time` for one."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # so that listing the games imports none of their parts
 
     from cardsharp.analysis.judge import Judge
     from cardsharp.analysis.replay import DecisionPoint, ReplayStep, RestoredState
-    from cardsharp.bot.queueing.messages import PollMessage
     from cardsharp.bot.session_result import SessionResult
     from cardsharp.bot.settings import WorkerSettings
     from cardsharp.core.clock import RemainingTime
@@ -84,9 +83,6 @@ the id of the invocation. It returns True if more ticks must follow.
 
 RunPoller = Callable[[InvocationContext], int]
 """Function that polls until the time is nearly up and returns how many matches it queued."""
-
-PollOnce = Callable[["PollMessage", InvocationContext], int]
-"""Function that polls once, as the message orders, and returns how many matches it queued."""
 
 PlayTypicalMatch = Callable[[str, "Random"], None]
 """Function that plays a typical match, by which the cost of a match is measured."""
@@ -164,7 +160,6 @@ class Game(NamedTuple):
     """Factory of a web page on which a person plays matches at this service in a browser."""
     order_keys: frozenset[str] = frozenset()  # an order that has one of these keys is for this game
     run_poller: LazyImport[RunPoller] | None = None
-    poll_once: LazyImport[PollOnce] | None = None
     run_director: LazyImport[RunDirector] | None = None
     http_service: LazyImport["HttpService[Any] | AsgiService"] | None = None
     simulation: LazyImport["SimulationFactory"] | None = None

@@ -1,4 +1,4 @@
-"""Windows in which an idle poller listens, as a setting has them."""
+"""Windows in which the poller listens, as a setting has them."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ _DAY = timedelta(days=1)
 
 
 class ListeningWindow(NamedTuple):
-    """Window in which an idle poller listens, on a day of the week, on a date or daily.
+    """Window in which the poller listens, on a day of the week, on a date or daily.
 
     `Sat 09:00-18:00, daily 06:30-07:00, 2026-12-05 08:00-24:00 Europe/Berlin` are three
     windows, the last in its local time zone, the others in UTC. A window is open whenever a

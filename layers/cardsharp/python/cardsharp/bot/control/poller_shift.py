@@ -14,27 +14,20 @@ _log = logging.getLogger("cardsharp.scout")
 class PollerTiming:
     """Intervals of the poller.
 
-    `min_request_interval`: minimum between two requests to the arena. `lease_check_interval`:
-    between two checks of the leases. `long_poll_timeout`: limit of one request. `max_backoff`:
-    the longest pause while the arena keeps refusing.
-
-    `busy_max_retry_after`: the longest pause while a match of ours runs; if the arena limits
-    our requests, also the minimum between two requests for the full list. `backoff`: the same
-    between two requests for new matches.
-
-    `shift_duration`: time until the successor is due. `poll_interval`: between two scheduled
-    polls. `successor_timeout`: how long scheduled polls continue if no successor comes.
+    `list_interval`: minimum between two requests for the list of which the arena answers the
+    first with matches, which it does at once; as long as its long poll. `min_request_interval`:
+    the same after an empty answer, and where the arena permits more requests.
+    `lease_check_interval`: between two checks of the leases. `long_poll_timeout`: limit of one
+    request. `max_backoff`: the longest pause while the arena keeps failing. `shift_duration`:
+    time until the successor is due.
     """
 
+    list_interval: timedelta = timedelta(seconds=30)
     min_request_interval: timedelta = timedelta(seconds=3)
     lease_check_interval: timedelta = timedelta(milliseconds=500)
     long_poll_timeout: timedelta = timedelta(seconds=40)
     max_backoff: timedelta = timedelta(seconds=30)
-    busy_max_retry_after: timedelta = timedelta(seconds=5)
-    backoff: timedelta = timedelta(seconds=1)
     shift_duration: timedelta = timedelta(minutes=1)
-    poll_interval: timedelta = timedelta(seconds=5)
-    successor_timeout: timedelta = timedelta(minutes=2)
 
 
 class PollerGenerations:
@@ -60,33 +53,29 @@ class PollerShift:
 
     At least `min_pollers` pollers listen at any time.
 
-    If `is_quiet`, they listen only in the `windows` and while an operator wants it. With
-    `has_scheduled_polls`, scheduled polls look for matches at the other times.
+    They listen in the `windows` only; without any they always listen.
     """
 
     generations: PollerGenerations = field(default_factory=PollerGenerations)
     min_pollers: int = 1
     generation: int = 0
-    is_quiet: bool = False
-    has_scheduled_polls: bool = False
     windows: tuple[ListeningWindow, ...] = ()
 
     def start(self) -> None:
         """Begin a new generation; raises `StoreError`."""
         self.generation = self.generations.start_generation()
 
-    def may_be_quiet(self, current_time: datetime) -> bool:
-        """Return True if the shift is quiet and no listening window is open."""
-        return self.is_quiet and not any(window.is_open(current_time) for window in self.windows)
+    def is_window_open(self, current_time: datetime) -> bool:
+        """Return True if a listening window is open, or if there are none."""
+        return not self.windows or any(window.is_open(current_time) for window in self.windows)
 
-    def is_relieved(self, generation: int | None = None) -> bool:
+    def is_relieved(self) -> bool:
         """Return True if `min_pollers` later pollers listen; False if that cannot be read."""
         # A poller stops only when it has seen its successors, never by a timer: schedules start
         # pollers late or not at all. If the store cannot be read it listens on, because two
         # pollers only cost requests, while a gap can cost a turn.
-        base_generation = self.generation if generation is None else generation
         try:
-            return self.generations.latest_generation() - base_generation >= self.min_pollers
+            return self.generations.latest_generation() - self.generation >= self.min_pollers
         except StoreError as error:
             _log.warning("%s", error)
             return False

@@ -7,7 +7,7 @@ finished.
 
 import logging
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
@@ -26,7 +26,7 @@ class RuntimeSettings(BaseModel):
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     paused: bool = False  # True if no new match may be started
-    awake_until: AwareDatetime | None = None  # until then a quiet poller listens at all times
+    awake_until: AwareDatetime | None = None  # the end of a listening window opened by hand
     strategy: str | None = None  # plays our seat at the arena
     tags: NameList | None = None  # of the matches to attend; empty means all
     at_once: Annotated[int, Field(ge=1)] | None = None  # running matches; no more are started
@@ -35,12 +35,12 @@ class RuntimeSettings(BaseModel):
 class RuntimeSettingsStore:
     """The runtime settings as the functions read them; raises `StoreError`.
 
-    This base class serves a local process: nothing is set, and an idle poller always listens.
+    This base class serves a local process, for which nothing is set.
     """
 
     def read(self) -> RuntimeSettings:
         """Return the current settings."""
-        return RuntimeSettings(awake_until=datetime.max.replace(tzinfo=UTC))
+        return RuntimeSettings()
 
 
 class CachedRuntimeSettings(RuntimeSettingsStore):

@@ -1,7 +1,7 @@
 """Messages of the match queue, orders of an operator, and a queue in memory.
 
-Look first at `MatchMessage`, which names a match that may need a worker, and at `PollMessage`,
-which orders one poll of the arena. `Order` is the base of what an operator can ask a game for.
+Look first at `MatchMessage`, which names a match that may need a worker. `Order` is the base of
+what an operator can ask a game for.
 """
 
 from typing import TYPE_CHECKING
@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from cardsharp.bot.queueing.memory_queue import MemoryQueue, get_queue, register_queue
     from cardsharp.bot.queueing.messages import (
         MatchMessage,
-        PollMessage,
         parse_match_message,
-        parse_poll_message,
         queue_records,
     )
     from cardsharp.bot.queueing.orders import Order
@@ -23,10 +21,8 @@ __all__ = (
     "MatchMessage",
     "MemoryQueue",
     "Order",
-    "PollMessage",
     "get_queue",
     "parse_match_message",
-    "parse_poll_message",
     "queue_records",
     "register_queue",
 )
@@ -37,10 +33,8 @@ __getattr__ = lazy_exports(
         "MatchMessage": "messages",
         "MemoryQueue": "memory_queue",
         "Order": "orders",
-        "PollMessage": "messages",
         "get_queue": "memory_queue",
         "parse_match_message": "messages",
-        "parse_poll_message": "messages",
         "queue_records": "messages",
         "register_queue": "memory_queue",
     },

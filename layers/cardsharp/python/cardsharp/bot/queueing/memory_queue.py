@@ -5,7 +5,6 @@ Losing it loses nothing: the poller finds every match that nobody attends again.
 
 import threading
 import uuid
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -55,11 +54,6 @@ class MemoryQueue:
         with self._condition:
             self._entries[message.message_id] = message, visible_at
             self._condition.notify()
-
-    def send_batch(self, messages: Sequence[tuple[str, timedelta]]) -> None:
-        """Put bodies with their delays on the queue."""
-        for body, delay in messages:
-            self.send(body, delay)
 
     def receive(self, wait_time: timedelta) -> Message | None:
         """Receive a visible message, waiting at most `wait_time` for one to arrive or return."""

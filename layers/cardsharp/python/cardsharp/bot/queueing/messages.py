@@ -1,8 +1,9 @@
-"""Messages that functions receive from the queue: a match that may need a worker, or a due poll."""
+"""Messages that workers receive from the queue, each naming a match that may need a worker."""
 
+import re
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
 from cardsharp.errors import InvalidInput
@@ -27,28 +28,16 @@ class MatchMessage(StrictMessage):
         return self.model_dump_json(exclude_none=True)
 
 
-class PollMessage(StrictMessage):
-    """A request for one poll of the arena, between two starts of the poller.
+_RETIRED_POLL = re.compile(r'\{"look":\d+(,"left":\d+)?\}')
 
-    `look` is the generation of the poller that sent it. Unless a later generation has begun,
-    `left` further polls follow it, each sent by the one before.
+
+def is_retired_poll(body: str) -> bool:
+    """Return True for the order of a single poll, as version 0.3 queued it up to 0.4.
+
+    After an upgrade a few are still on the queue. They are dropped, because the poller itself
+    asks the arena.
     """
-
-    look: Annotated[int, Field(ge=0)]
-    left: Annotated[int, Field(ge=0, le=100)] = 0
-
-    @property
-    def to_json(self) -> str:
-        """The message as JSON for the queue."""
-        return self.model_dump_json(exclude_defaults=True)
-
-
-def parse_poll_message(body: str) -> PollMessage | None:
-    """Return the poll message in a queue record's body; None if it is another message."""
-    try:
-        return PollMessage.model_validate_json(body)
-    except ValidationError:
-        return None
+    return _RETIRED_POLL.fullmatch(body) is not None
 
 
 def parse_match_message(body: str) -> MatchMessage:

@@ -26,7 +26,6 @@ GAME = Game(
     run_session=LazyImport("cardsharp.games.deadmansdraw.arena_bot.bot:run_session"),
     place_order=LazyImport("cardsharp.games.deadmansdraw.arena_bot.practice_orders:place_order"),
     run_poller=LazyImport("cardsharp.games.deadmansdraw.arena_bot.bootstrap:run_poller"),
-    poll_once=LazyImport("cardsharp.games.deadmansdraw.arena_bot.bootstrap:poll_once"),
     run_director=LazyImport("cardsharp.games.deadmansdraw.contest.bootstrap:run_director"),
     http_service=LazyImport("cardsharp.games.deadmansdraw.contest.application:SERVICE"),
     replay=LazyImport("cardsharp.games.deadmansdraw.history.replay:replay"),

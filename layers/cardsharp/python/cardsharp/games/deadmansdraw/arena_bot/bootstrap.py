@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from cardsharp.bot.bootstrap import build_dispatcher, build_poller_generations
 from cardsharp.bot.control.poller_shift import PollerShift, PollerTiming
 from cardsharp.bot.match_dispatcher import MatchDispatcher
-from cardsharp.bot.queueing.messages import PollMessage
+from cardsharp.client.config import RequestLimits
 from cardsharp.client.session_state import ClientSessionState
 from cardsharp.core.clock import Clock
 from cardsharp.core.credentials import Credentials
@@ -57,31 +57,29 @@ class ArenaBotDependencies:
         """
         settings = self.settings
         timing = PollerTiming(
-            min_request_interval=settings.pace,
+            list_interval=settings.pace,
+            min_request_interval=min(settings.pace, PollerTiming().min_request_interval),
             lease_check_interval=settings.lease_check_interval,
             long_poll_timeout=settings.long_poll_timeout,
         )
-        post = PollerShift(
-            build_poller_generations(settings.store),
-            settings.pollers,
-            is_quiet=settings.listening != "always",
-            has_scheduled_polls=settings.listening == "looks",
-            windows=settings.windows,
+        shift = PollerShift(
+            build_poller_generations(settings.store), settings.pollers, windows=settings.windows
         )
-        with self.build_client() as client:
+        # The poller itself repeats what failed, so that every request for the list is paced.
+        with self.build_client(replace(settings.limits, max_attempts=1)) as client:
 
             def sign_in() -> None:
                 with suppress(StoreError, ConfigError):
                     client.set_credentials(settings.credentials(force_fetch=True))
 
-            yield MatchPoller(client, self.dispatcher, settings.tags, timing, post, sign_in)
+            yield MatchPoller(client, self.dispatcher, settings.tags, timing, shift, sign_in)
 
     @contextmanager
-    def build_client(self) -> Iterator[ArenaClient]:
-        """A session at the arena as ourselves."""
+    def build_client(self, limits: RequestLimits | None = None) -> Iterator[ArenaClient]:
+        """A session at the arena as ourselves; `limits` replaces those of the settings."""
         with (
             self.refresh_credentials_on_401(),
-            self.build_client_for(self.settings.credentials()) as client,
+            self.build_client_for(self.settings.credentials(), limits) as client,
         ):
             yield client
 
@@ -128,12 +126,16 @@ class ArenaBotDependencies:
         """Return the client state of that user, shared by all sessions of this process."""
         return self.session_states.setdefault(user, ClientSessionState(self.clock))
 
-    def build_client_for(self, credentials: Credentials) -> ArenaClient:
+    def build_client_for(
+        self, credentials: Credentials, limits: RequestLimits | None = None
+    ) -> ArenaClient:
         """Return an arena client with other credentials than those of the settings."""
         settings = self.settings
         digest = settings.arena_auth == "digest"
         contact = self.session_state_of(credentials.user)
-        return ArenaClient(settings.address, credentials, settings.limits, digest, contact)
+        return ArenaClient(
+            settings.address, credentials, limits or settings.limits, digest, contact
+        )
 
 
 @lru_cache(maxsize=8)
@@ -151,12 +153,6 @@ def build_dependencies(settings: ArenaBotSettings, metrics: Metrics) -> ArenaBot
 def dependencies_for(context: InvocationContext) -> ArenaBotDependencies:
     """The assembly for the settings that an invocation was given; raises `ConfigError`."""
     return build_dependencies(context.load_settings(ArenaBotSettings), context.metrics)
-
-
-def poll_once(message: PollMessage, context: InvocationContext) -> int:
-    """Look once at the arena, as the poller ordered; how many matches were offered."""
-    with dependencies_for(context).build_poller() as poller:
-        return poller.poll_once(message)
 
 
 def run_poller(context: InvocationContext) -> int:

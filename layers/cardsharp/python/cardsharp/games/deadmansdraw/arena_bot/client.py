@@ -115,7 +115,6 @@ class ArenaClient(ServiceClient):
         *,
         active: bool = False,
         wait: bool = False,
-        **filters: str,
     ) -> list[wire_views.MatchView]:
         """Return our matches (for the admin all), the newest first, without their moves.
 
@@ -123,12 +122,12 @@ class ArenaClient(ServiceClient):
         which we are to move. `wait` is a long poll until there is one, which returns [] at its
         end. Without `active` any old match ends the poll, and a match against oneself always
         does. It returns at once while there is such a match, so a caller that attends them all
-        must pause between requests. `filters` are further parameters of the request.
+        must pause between requests.
         """
         flags = {"active": active, "wait": wait}
         lists = {"tags": ",".join(tags), "id": ",".join(ids)}
         params = {name: "true" for name, on in flags.items() if on}
-        params |= filters | {name: value for name, value in lists.items() if value}
+        params |= {name: value for name, value in lists.items() if value}
         call = ArenaRequest(
             metric_name="list_wait" if wait else "list",
             path="/api/matches",
@@ -146,16 +145,6 @@ class ArenaClient(ServiceClient):
                 self._lists_newest = True
         newest = replace(call, params={**params, "limit": _NEWEST})
         return self._ask(newest, wire.parse_views)
-
-    def latest_matches(self, tags: Iterable[str] = ()) -> list[wire_views.MatchView]:
-        """Our latest matches, a hundred or fewer, also those that have ended."""
-        return self.matches(tags, limit="10")  # eleven times as many, by the arena's own fault
-
-    def wait_for_newer_matches(
-        self, match_id: str, tags: Iterable[str] = ()
-    ) -> list[wire_views.MatchView]:
-        """Our matches that were created after that one, once there are any; [] at a poll's end."""
-        return self.matches(tags, wait=True, offset=match_id, limit="10", sortasc="true")
 
     def get_match(
         self, match_id: str, events: bool = True, debug: bool = False

@@ -1,43 +1,39 @@
 """Poller that finds matches waiting for us without a worker, and queues them.
 
-The arena responds at once as long as it is our turn in any match. So while every listed match
-is attended, the poller pauses between requests and checks the leases meanwhile (architecture,
-"The life of a match"). A match whose worker died is found in two ways: the arena lists it when
-it is our turn, and the match log has it as running with an expired lease.
+It asks the arena for the matches in which it is our turn, by one long poll after the other. The
+arena holds such a request back for up to 30 s, but answers at once while it is our turn in any
+match. So after an answer with matches the poller lets the time of a long poll pass before it
+asks again, counted from its last request. It asks earlier only if the arena says by its headers
+that it permits more requests: then the list gets a fifth of them.
 
-A poller is relieved by a later one, and listens until it sees that one in the relay. A quiet
-poller asks only once, without waiting, while no match runs and neither the calendar nor an
-operator wants it awake. With scheduled polls it then queues the polls of the next minute, each
-of which a worker takes by its `look` message: listening is billed by the second, a scheduled
-poll by itself.
+Between two requests, and during one while a match runs, the poller checks the leases (docs/
+architecture.md, "The life of a match"). A match whose worker died is found in two ways: the
+arena lists it when it is our turn, and the match log has it as running with an expired lease.
+The ids of matches are opaque: nothing here compares or sorts them.
 
-If the arena limits our requests, few of them are spent on the list while matches run. The
-poller reads the full list once and then long-polls for newer matches, checking the leases
-meanwhile. It does not do so while a match may be left to the poller.
+A poller is relieved by a later one, and listens until it sees that one in the relay. Outside the
+listening windows it returns at once, unless a match of ours still runs.
 """
 
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
+from math import inf
 
 from cardsharp.bot.control.poller_shift import PollerShift, PollerTiming
-from cardsharp.bot.error_policy import DenialTracker, record_error, retry_delay_for
+from cardsharp.bot.error_policy import is_definitive, record_error, retry_delay_for
 from cardsharp.bot.match_dispatcher import MatchDispatcher
-from cardsharp.bot.queueing.messages import PollMessage
 from cardsharp.core.clock import RemainingTime, run_periodically
 from cardsharp.core.metrics import Metric
 from cardsharp.errors import ArenaError, StoreError, Unauthorized
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
-from cardsharp.games.deadmansdraw.arena_bot.settings import MIN_UNWATCHED_TURN
-from cardsharp.store.match_log import MatchRecord
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 
 _log = logging.getLogger("cardsharp.scout")
 
-
-POLLS_PER_FULL_LIST = (
-    4  # polls for newer matches, of 30 s, after which the latest are asked for as a whole
-)
+LIST_SHARE = 0.2  # the part of the permitted requests that may be spent on the list
 
 
 @dataclass(slots=True)
@@ -50,15 +46,15 @@ class MatchPoller:
     timing: PollerTiming = field(default_factory=PollerTiming)
     shift: PollerShift = field(default_factory=PollerShift)
     refresh_credentials: Callable[[], None] = lambda: None
-    _denied: DenialTracker = field(default_factory=DenialTracker)
-    _refusal: ArenaError | None = None
-    _listed_ids: frozenset[str] = frozenset()
-    _has_new: bool = False  # whether the last answer named a match that the one before did not
-    _newest: str | None = None  # the newest match that we know, where all are known
-    _polls: int = 0
-    _since: float = 0  # since when it listens
-    _offered: int = 0  # how many matches it has put on the queue
-    _turn: timedelta | None = None  # the shortest turn of late, from one move to the next
+    _failing_since: float | None = None  # when the first of the latest errors arrived
+    _refusal: ArenaError | None = None  # the latest refusal, if the arena has repeated it
+    _listed_ids: tuple[str, ...] = ()  # the matches that the arena named last
+    _requested_at: float = 0  # when the list was requested last
+    _answered_at: float = 0  # when the answer or the error to that arrived
+    _pause: timedelta = timedelta(0)  # the pause after an error
+    _successor_due: float = inf  # when the schedule should have started the next poller
+    _dispatched: int = 0  # how many matches it has put on the queue
+    _turn_timeout: timedelta | None = None  # the shortest one of the matches listed last
 
     def run(self, remaining_time: RemainingTime) -> int:
         """Queue matches until relieved or the time is nearly up; return how many were queued.
@@ -67,215 +63,152 @@ class MatchPoller:
         Raises `StoreError` if the match log or the queue failed at the first look; later such
         errors are tolerated.
         """
-        self._offered, clock = self.dispatcher.dispatch_unattended(), self.dispatcher.clock
-        began = self._since = clock.monotonic()
-        if self._rests() and not self._ask(wait=False)[0]:
-            self._leave_to_looks(began)
-            return self._offered
-        # Starting the shift relieves an earlier poller, so it comes only when this one listens from
-        # here on. Each runs until it sees a later one: there is no moment without a poller.
+        self._dispatched, clock = self.dispatcher.dispatch_unattended(), self.dispatcher.clock
+        if not self._should_listen():
+            self.dispatcher.metrics.count(Metric.POLLS)
+            return self._dispatched
         self.shift.start()
-        due = clock.monotonic() + self.timing.shift_duration.total_seconds()
-        while remaining_time() > self.timing.long_poll_timeout and not self.shift.is_relieved():
-            match_ids, until = self._ask()
-            self._look(match_ids)
-            current = clock.monotonic()
-            if current >= due:
-                until = max(until, current + self.timing.min_request_interval.total_seconds())
-            while (remaining := timedelta(seconds=until - clock.monotonic())) > timedelta(0):
-                if (
-                    remaining_time() <= 2 * self.timing.lease_check_interval
-                    or self.shift.is_relieved()
-                ):
-                    break
-                clock.sleep(min(self.timing.lease_check_interval, remaining))
-                self._look(match_ids)
-            if not match_ids and self._rests():
-                self._leave_to_looks(began)
-                break
+        self._successor_due = clock.monotonic() + self.timing.shift_duration.total_seconds()
+        while (
+            remaining_time() > self.timing.long_poll_timeout
+            and not self.shift.is_relieved()
+            and self._should_listen()
+        ):
+            self._request_list()
+            self._watch(remaining_time)
         if self._refusal is not None:
             raise self._refusal
-        return self._offered
+        return self._dispatched
 
-    def poll_once(self, message: PollMessage) -> int:
-        """Look once, as a message says that it is due; how many matches were put on the queue.
-
-        Raises `StoreError` if the match log or the queue failed; the next look may find it well
-        again.
-        """
-        if message.left:
-            # The last message continues the chain by itself while no later poller has started, so
-            # that a schedule that fails leaves no gap. It ends after `successor_timeout`.
-            if self.shift.is_relieved(message.look):
-                return 0
-            following = PollMessage(look=message.look, left=message.left - 1)
-            self.dispatcher.queue.send(following.to_json, self.timing.poll_interval)
-        match_ids, _ = self._ask(wait=False)
-        return self.dispatcher.dispatch_unattended(match_ids, self._fed)
-
-    def _leave_to_looks(self, began: float) -> None:
-        """Schedule a poll every few seconds until the successor is due, and beyond if it is late.
-
-        The last of them polls only if there is no successor yet, and then schedules another
-        one.
-        """
-        if not self.shift.has_scheduled_polls:
-            return
-        if not self.shift.generation:
-            self.shift.start()
-        timing, current = self.timing, self.dispatcher.clock.monotonic()
-        remaining = timing.shift_duration - timedelta(seconds=current - began)
-        delays = [
-            timing.poll_interval * n
-            for n in range(1, max(1, -(-remaining // timing.poll_interval)))
-        ]
-        look = PollMessage(look=self.shift.generation)
-        last = look.model_copy(update={"left": timing.successor_timeout // timing.poll_interval})
-        looks = [(look.to_json, delay) for delay in delays]
-        self.dispatcher.queue.send_batch(
-            [*looks, (last.to_json, max(timing.poll_interval, remaining))]
-        )
-
-    def _rests(self) -> bool:
-        """Return True if the shift is quiet, no operator wants it awake and no match runs.
-
-        Returns False if the store cannot be read.
-        """
+    def _should_listen(self) -> bool:
+        """Return True in a listening window, while a match runs, or if the store cannot tell."""
         current_time = self.dispatcher.clock.now()
-        if not self.shift.may_be_quiet(current_time):
-            return False
+        if self.shift.is_window_open(current_time):
+            return True
         try:
             until = self.dispatcher.runtime_settings.read().awake_until
-            return (
-                until is None or until <= current_time
-            ) and not self.dispatcher.match_log.running_matches()
+            is_opened_by_hand = until is not None and until > current_time
+            return is_opened_by_hand or bool(self.dispatcher.match_log.running_matches())
         except StoreError as error:
             _log.warning("%s", error)
-            return False
+            return True
 
-    def _look(self, match_ids: Iterable[str] = ()) -> None:
+    def _request_list(self) -> None:
+        """Request the list once, and remember what the arena answered and when."""
+        clock, metrics = self.dispatcher.clock, self.dispatcher.metrics
+        self._requested_at, self._listed_ids = clock.monotonic(), ()
+        try:
+            with self._lease_watch():
+                matches = [match for match in self._list() if not match.finished]
+        except ArenaError as error:
+            self._answered_at = clock.monotonic()
+            self._pause = self._pause_after(error)
+            return
+        self._answered_at = clock.monotonic()
+        self._failing_since, self._refusal, self._pause = None, None, timedelta(0)
+        metrics.count(Metric.POLLS)
+        limits = [match.creation_params.timeout for match in matches]
+        self._turn_timeout = min(
+            (limit for limit in limits if limit is not None), default=self._turn_timeout
+        )
+        self._listed_ids = tuple(match.id for match in matches)
+
+    def _list(self) -> list[MatchView]:
+        """Return the matches in which it is our turn; count every request that this takes."""
+        counts = self.arena_client.session_state.request_counts
+        previous_count = counts["list_wait"]
+        try:
+            return self.arena_client.matches(self._tags(), active=True, wait=True)
+        finally:
+            request_count = counts["list_wait"] - previous_count
+            self.dispatcher.metrics.count(Metric.LIST_REQUESTS, request_count)
+
+    def _lease_watch(self) -> AbstractContextManager[None]:
+        """Return a context in which leases are checked while a match runs.
+
+        The arena may hold the request back for 30 s, in which a worker may die.
+        """
+        if not self.dispatcher.running_ids:
+            return nullcontext()
+        interval = self.timing.lease_check_interval
+        return run_periodically(self._dispatch, interval, self.dispatcher.clock)
+
+    def _watch(self, remaining_time: RemainingTime) -> None:
+        """Dispatch matches until the list may be requested again."""
+        clock, interval = self.dispatcher.clock, self.timing.lease_check_interval
+        self._dispatch(self._listed_ids)
+        while (remaining := self._until_next_request()) > timedelta(0):
+            if remaining_time() <= 2 * interval or self.shift.is_relieved():
+                return
+            clock.sleep(min(interval, remaining))
+            self._dispatch(self._listed_ids)
+
+    def _until_next_request(self) -> timedelta:
+        """Return the time until the list may be requested again.
+
+        It counts from the last request, or after an error from the arrival of the error. When a
+        successor is due, it leaves the next request to that one for a moment.
+        """
+        min_interval = self.timing.min_request_interval
+        interval = self._list_interval() if self._listed_ids else min_interval
+        due = max(
+            self._requested_at + interval.total_seconds(),
+            self._answered_at + self._pause.total_seconds(),
+        )
+        if due >= self._successor_due:
+            due += min_interval.total_seconds()
+        return timedelta(seconds=due - self.dispatcher.clock.monotonic())
+
+    def _list_interval(self) -> timedelta:
+        """Return the time between two requests of which the arena answers the first at once.
+
+        It is short only if the arena permits it and another match could be taken.
+        """
+        timing = self.timing
+        spacing = self.arena_client.session_state.request_budget.spacing(LIST_SHARE)
+        max_matches = self._max_matches
+        is_full = max_matches is not None and len(self.dispatcher.running_ids) >= max_matches
+        if spacing is None or is_full:
+            return timing.list_interval
+        return min(max(spacing, timing.min_request_interval), timing.list_interval)
+
+    def _pause_after(self, error: ArenaError) -> timedelta:
+        """Return the pause after an error; while errors continue, it doubles."""
+        current = self.dispatcher.clock.monotonic()
+        record_error(self.dispatcher.metrics, error)
+        _log.warning("%s", error)
+        if self._failing_since is None:
+            self._failing_since = current
+        failing = timedelta(seconds=current - self._failing_since)
+        self._refusal = error if failing and is_definitive(error) else None
+        if isinstance(error, Unauthorized):
+            self.refresh_credentials()
+        max_pause = self.timing.max_backoff
+        min_pause = min(self.timing.min_request_interval + failing, max_pause)
+        return retry_delay_for(error, min_pause, max_pause)
+
+    def _dispatch(self, match_ids: Iterable[str] = ()) -> None:
         """Queue these matches and the unattended ones of the log.
 
         A store error is only logged: the next call may succeed.
         """
         try:
-            self._offered += self.dispatcher.dispatch_unattended(match_ids, self._fed)
+            self._dispatched += self.dispatcher.dispatch_unattended(
+                match_ids, self._max_matches, self._answered_at
+            )
         except StoreError as error:
             _log.warning("%s", error)
 
     @property
-    def _fed(self) -> int | None:
+    def _max_matches(self) -> int | None:
         """Number of matches that the request limit allows at once, None for any number."""
-        return self.arena_client.session_state.request_budget.max_matches(self._turn)
-
-    def _runs(self) -> bool:
-        """Return True if a match of ours runs, or if that cannot be read."""
-        try:
-            return bool(self.dispatcher.match_log.running_matches())
-        except StoreError:
-            return True
+        return self.arena_client.session_state.request_budget.max_matches(self._turn_timeout)
 
     def _tags(self) -> tuple[str, ...]:
+        """Return the tags of the matches to ask for: the operator's, else those of the settings."""
         try:
             override = self.dispatcher.runtime_settings.read().tags
         except StoreError as error:
             _log.warning("%s", error)
             override = None
         return self.tags if override is None else override
-
-    def _knows_all(self) -> bool:
-        """Return True if every match that runs is attended, so that only new matches matter.
-
-        That needs an arena with a request limit. It is False while a match has long turns or is
-        parked, because the poller must resume it. It is also False until each lease has been
-        observed for its TTL: a worker may have died before this poller started.
-        """
-        if self.arena_client.session_state.request_budget.limit is None:
-            return False
-        try:
-            running = {
-                record.match_id: record for record in self.dispatcher.match_log.running_matches()
-            }
-        except StoreError:
-            return False
-        listened = timedelta(seconds=self.dispatcher.clock.monotonic() - self._since)
-        is_covered = bool(running) and self._listed_ids <= running.keys()
-        return is_covered and all(_stays(record, listened) for record in running.values())
-
-    def _find(self, *, wait: bool) -> list[str]:
-        """Return the ids of the matches that wait for us; only new ones while all are attended."""
-        tags = self._tags()
-        if not (wait and self._knows_all()):
-            self._newest = None
-            matches = self.arena_client.matches(tags, active=True, wait=wait)
-        elif self._newest is None:
-            matches = self.arena_client.latest_matches(tags)
-            self._newest = max((match.id for match in matches), default=None)
-        else:
-            # The arena holds it back for 30 s, in which a worker may die.
-            with run_periodically(
-                self._look, self.timing.lease_check_interval, self.dispatcher.clock
-            ):
-                matches = self.arena_client.wait_for_newer_matches(self._newest, tags)
-            self._polls += 1
-            # Now and then, and where it does not keep to the newer ones, it is asked for all again.
-            keeps = (
-                all(match.id > self._newest for match in matches)
-                and self._polls % POLLS_PER_FULL_LIST
-            )
-            self._newest = max([self._newest, *(m.id for m in matches)]) if keeps else None
-        going_on = [match for match in matches if not match.finished]
-        limits = [match.creation_params.timeout for match in going_on]
-        self._turn = min((limit for limit in limits if limit is not None), default=self._turn)
-        match_ids = [match.id for match in going_on]
-        self._has_new = not self._listed_ids.issuperset(match_ids)
-        self._listed_ids = frozenset(match_ids)
-        return match_ids
-
-    def _until_next(self) -> timedelta:
-        """The least time until the next question, after one that was answered."""
-        if self._newest is not None:
-            return self.timing.backoff
-        pace, counts = (
-            self.timing.min_request_interval,
-            self.arena_client.session_state.request_budget.limit is not None,
-        )
-        if not (counts and self._runs()):
-            return pace
-        # A new match is taken meanwhile, and then the next new one can be waited for.
-        return self.timing.backoff if self._has_new else max(pace, self.timing.busy_max_retry_after)
-
-    def _ask(self, *, wait: bool = True) -> tuple[list[str], float]:
-        """Return the matches to attend, and the second before which the arena must not be polled.
-
-        After a response the pause counts from the request, after an error from its arrival.
-        """
-        meter, clock = self.dispatcher.metrics, self.dispatcher.clock
-        sent_at = clock.monotonic()
-        try:
-            match_ids = self._find(wait=wait)
-        except ArenaError as error:
-            record_error(meter, error)
-            _log.warning("%s", error)
-            lasts = self._denied.denied_for(error, clock.monotonic())
-            self._refusal = error if lasts else None
-            if isinstance(error, Unauthorized):
-                self.refresh_credentials()
-            min_delay = min(self.timing.min_request_interval + lasts, self.timing.max_backoff)
-            max_delay = (
-                self.timing.busy_max_retry_after if self._runs() else self.timing.max_backoff
-            )
-            return [], clock.monotonic() + retry_delay_for(
-                error, min_delay, max_delay
-            ).total_seconds()
-        self._denied, self._refusal = DenialTracker(), None
-        meter.count(Metric.POLLS)
-        return match_ids, sent_at + self._until_next().total_seconds()
-
-
-def _stays(match: MatchRecord, listened: timedelta) -> bool:
-    """Return True if a running match has a worker that attends it to its end."""
-    limit = match.header.get("timeoutSeconds")
-    short = isinstance(limit, int | float) and limit < MIN_UNWATCHED_TURN.total_seconds()
-    is_watched = match.ttl is None or listened >= match.ttl
-    return short and is_watched and not match.is_parked

@@ -14,7 +14,8 @@ from cardsharp.client.config import ServiceAddress, normalize_base_url
 from cardsharp.core.credentials import Credentials
 from cardsharp.errors import ConfigError
 
-MIN_UNWATCHED_TURN = timedelta(seconds=10)  # a turn of so long waits for the poller, unharmed
+MIN_UNWATCHED_TURN = timedelta(seconds=60)
+"""A turn of so long may wait for the poller, which asks for the list every 30 s at the latest."""
 
 
 class ArenaBotSettings(WorkerSettings):
@@ -54,20 +55,18 @@ class ArenaBotSettings(WorkerSettings):
         default=SecretStr("dummypass"), description="the dummy player's password"
     )
     pace: Duration = seconds_field(
-        timedelta(seconds=3), "pace", ": the poller's pause while all is attended"
+        timedelta(seconds=30),
+        "pace",
+        ": the poller's time between two lists of matches, unless the arena permits more requests",
     )
     pollers: int = Field(
         default=1, ge=1, le=2, description="1 or 2: how many pollers listen at any time"
-    )
-    listening: Literal["looks", "always", "quiet"] = Field(
-        default="always",
-        description="always; or looks, one each 5 s, or quiet, one a minute, while no match runs",
     )
     windows: ListeningWindows = Field(
         default=(),
         description="a comma list of times in UTC or in the zone behind them, such as "
         "Sat 09:00-18:00, daily 06:30-07:00 Europe/Berlin, 2026-12-05 08:00-24:00: when to listen "
-        "at all times where CARDSHARP_LISTENING is looks or quiet",
+        "for matches; empty means always",
     )
 
     @property
