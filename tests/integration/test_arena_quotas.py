@@ -262,7 +262,7 @@ def test_half_a_body_is_answered_and_the_connection_closed(
         for url in (arena.url, front.url):
             answer = everything(url, f"POST /api/matches\r\n{half}")
             assert answer.startswith(b"HTTP/1.1 408 ")
-            assert b"did not come" in answer
+            assert b"did not arrive" in answer
             assert b"connection: close" in answer.lower()
             poll_response = everything(url, "GET /api/matches?wait=1\r\nConnection: close\r\n\r\n")
             assert poll_response.startswith(b"HTTP/1.1 200 ")

@@ -259,7 +259,7 @@ def test_seats_are_taken_one_at_a_time_in_the_chosen_rooms(
         elsewhere = another(public_service, "ann")
         next(looks)
         next(looks)
-        assert [line.split()[1].rstrip(",") for line in notices] == [public_service.table]
+        assert [line.split()[1].rstrip(",.") for line in notices] == [public_service.table]
         until(lambda: public_service.play_rival() == "Finished")
         until(lambda: next(looks) or "We have" in capsys.readouterr().out)
         unrestricted_looks = join_public_games(GAME, anywhere, places, public_games)

@@ -101,7 +101,10 @@ def test_last_is_of_the_game_that_the_command_is_about(
     [tried] = cli("backtest", "draw-3", "--json").json()
     assert tried["match"] == "the-deadmansdraw"
     type_lines(monkeypatch, "quit")
-    assert "of the-deadmansdraw, then" in cli("versus", "--from-position", "last@3", "--json").err
+    assert (
+        "continue match the-deadmansdraw at step 3"
+        in cli("versus", "--from-position", "last@3", "--json").err
+    )
 
 
 def test_a_game_without_a_match_is_named(cli: Cli, log: SqliteMatchLog) -> None:

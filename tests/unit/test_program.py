@@ -151,7 +151,7 @@ def test_an_unplayable_program_is_refused_at_load(make_program: ProgramFactory) 
     with pytest.raises(ConfigError, match="there is no program no-such-thing on this machine"):
         load_strategy("no-such-thing bot.js")
     for command in ("node never-here.js", "mine.py"):
-        with pytest.raises(ConfigError, match="plays at home, not in what is deployed"):
+        with pytest.raises(ConfigError, match="plays only on your own computer"):
             build(command, Random(0))
 
 

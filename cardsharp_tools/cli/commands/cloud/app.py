@@ -110,8 +110,8 @@ def verify(
 ) -> int:
     """Prove that a deployment works: it plays a practice match. The exit code is 1 if not.
 
-    The checks: what `doctor` checks, a practice match to its end, its log against the
-    arena's history, and that no alarm is on.
+    It runs the checks of `doctor`, plays a practice match to its end, compares the
+    match's log with the arena's history, and checks that no alarm is on.
 
     Example: cardsharp cloud verify --stack cardsharp-prod
     """
@@ -171,6 +171,8 @@ def rollback(
 
     Code, layers and settings of the functions go back together. It holds until the next
     deployment that changes them.
+
+    Example: cardsharp cloud rollback --stack cardsharp-dev
     """
     stack = options.find()
     changes = undo_rollback(stack) if undo else roll_back(stack)

@@ -24,7 +24,7 @@ _SLOW_SECONDS = 0.2  # so much more than usual is slow
 
 
 class _Answer(NamedTuple):
-    """When an answer came, how late, and whether something else explains that."""
+    """Arrival and duration of an answer; `is_explained` if something else made it late."""
 
     received_at: float
     seconds: float

@@ -154,9 +154,9 @@ class SqliteFile:
             yield
         except (sqlite3.Error, OSError) as error:
             raise StoreError(
-                f"The {self._schema.description} {self._path} cannot be used: {error}. "
-                "Check the file "
-                f"and its folder, or set {self._schema.setting_name} to another file."
+                f"The {self._schema.description} {self._path} cannot be used: "
+                f"{str(error).rstrip('.')}. Check the file and its folder, "
+                f"or set {self._schema.setting_name} to another file."
             ) from error
 
     def _prepare(self) -> None:

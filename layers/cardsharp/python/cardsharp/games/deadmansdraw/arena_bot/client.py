@@ -30,7 +30,10 @@ the size of an answer (docs/spec/arena.md section 4). Asked for only where the w
 long, as an arena may count before it leaves out the matches that wait for nobody."""
 
 LIST_BUDGET_WAIT, LIST_DELAY_FACTOR = timedelta(seconds=1.5), 4
-"""How long the list may wait for the budget, and times the arena's delay, for turns come first."""
+"""Limits of the list's wait for the budget, in seconds and in delays of the arena.
+
+Requests that a turn needs go first.
+"""
 
 ACTION_SHARE = 1 / 3  # of a turn, in which an arena that is not slow answers an action
 DUMMY_ID = "000000000000000000000000"  # accepts any match (docs/spec/arena.md section 4)
