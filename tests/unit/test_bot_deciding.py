@@ -270,11 +270,11 @@ def looked_at(match_view: MatchView, player: str, *requested_tags: str) -> Obser
     ("tags", "requested_tags", "limit", "may_park"),
     [
         ((), (), None, True),
-        (("cup",), (), 10, True),
-        (("cup", "final"), ("final", "demo"), 10, True),
+        (("cup",), (), 60, True),
+        (("cup", "final"), ("final", "demo"), 60, True),
         (("cup",), ("demo",), None, False),
         ((), ("demo",), None, False),
-        ((), (), 9, False),
+        ((), (), 59, False),
         ((), (), 0, True),
     ],
 )
