@@ -108,7 +108,7 @@ def test_a_shell_completes_commands_and_options(cli: Cli) -> None:
 
 
 def test_the_help_of_a_subcommand_has_examples_of_that_subcommand(cli: Cli) -> None:
-    for command, example_count in (("lab probe", 1), ("cloud logs", 2), ("lab compare", 0)):
+    for command, example_count in (("lab probe", 1), ("cloud logs", 2), ("lab compare", 1)):
         examples = cli(*command.split(), "--help").out.partition("Examples:")[2]
         assert (
             examples.count("cardsharp ") == examples.count(f"cardsharp {command}") == example_count

@@ -110,7 +110,8 @@ def test_every_command_reports_the_line_of_an_illegal_action_and_the_legal_ones(
     played = cli("play", "--strategy", file, "--seed", "1")
     assert played.code == ExitCode.REPLACED
     assert f"decisions, the first because {BROKEN}.\n" in played.err
-    assert re.search(r"\d+ of \d+ decisions of stops.py failed; the result is in part", played.err)
+    failures = r"\d+ of \d+ decisions of stops.py failed. Safe actions replaced them"
+    assert re.search(failures, played.err)
     assert played.err.count("cardsharp: A safe action replaced ") == 1
     assert "the rules refuse" not in played.out, "it is said once, not under each turn"
     assert "  a safe action: the strategy failed" in played.out
@@ -276,7 +277,7 @@ def test_a_file_that_is_no_trained_player_is_rejected(cli: Cli, tmp_path: Path) 
         (
             "{}",
             "deadmansdraw",
-            "is not a file that training wrote, or it is damaged (ValueError: This is no weight",
+            "is not a file that training wrote, or it is damaged (ValueError: This is not a weight",
         ),
         ("mine", "deadmansdraw", "line 1, column 1, is no JSON (Expecting value)"),
         ("{}", "blef", "no strategy of that game is trained into a file"),

@@ -81,14 +81,14 @@ def test_a_strategy_can_use_a_process_pool_and_files_in_its_folder(
     assert "no decision" not in output
     assert "Error" not in output
     if command.startswith("backtest"):
-        assert "mine.py decides otherwise" in output
+        assert "mine.py decides differently" in output
 
 
 WRONG = {
     "from .helper import square": "write `from helper import ...`",
     "from . import helper": "write `from helper import ...`",
     "from ..helper import square": "write `from helper import ...`",
-    "open('number.txt')": "write Path(__file__).parent / 'number.txt'",
+    "open('number.txt')": "Write Path(__file__).parent / 'number.txt'",
 }
 """What does not work, and what is said to do instead."""
 

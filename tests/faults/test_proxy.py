@@ -219,7 +219,7 @@ def test_doctor_names_the_proxy(
     monkeypatch.delenv("CARDSHARP_PROXY")
     monkeypatch.setenv("https_proxy", proxy.url)
     bare = cli("doctor", *arena)
-    assert "https_proxy is not read for an arena" in " ".join(bare.out.split())
+    assert "https_proxy is ignored" in " ".join(bare.out.split())
     for cli_result in (result, refused, bare):
         assert "7f3a" not in cli_result.out + cli_result.err
 
