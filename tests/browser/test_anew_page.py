@@ -137,7 +137,7 @@ def test_a_question_is_answered_and_explained(
         offered = page.locator("#board .offered")
         with page.expect_navigation():
             (offered if offered.count() else page.locator("#moves .choice:visible")).first.click()
-        expect(page.get_by_role("status")).to_contain_text("keeps")
+        expect(page.get_by_role("status")).to_contain_text("Value of ")
         expect(page.locator("#ask")).to_contain_text("In the match you chose")
         check_page(page, f"lesson-{name}-{width}-told")
         with page.expect_navigation():
@@ -146,7 +146,7 @@ def test_a_question_is_answered_and_explained(
         expect(page.locator(".choice:focus")).to_have_count(1)
         with page.expect_navigation():
             page.keyboard.press("1" if page.locator(".few").count() else "Enter")
-        expect(page.get_by_role("status")).to_contain_text("keeps")
+        expect(page.get_by_role("status")).to_contain_text("Value of ")
         page.get_by_role("link", name="View it in the match").click()
         expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
 
@@ -163,7 +163,7 @@ def test_a_lesson_goes_without_script_and_is_remembered(
         for _ in range(3):
             with page.expect_navigation():
                 page.locator("#moves .choice").first.click()
-            expect(page.get_by_role("status")).to_contain_text("keeps")
+            expect(page.get_by_role("status")).to_contain_text("Value of ")
             if page.get_by_role("link", name="Next question").count():
                 with page.expect_navigation():
                     page.get_by_role("link", name="Next question").click()
