@@ -141,7 +141,7 @@ def test_the_bot_waits_for_an_arena_and_survives_its_restart(tmp_path: Path) -> 
     with start_program("bot", "--url", url, "--user", TEAM_1_ID, "--once") as process:
         wait_for_line(process.stderr, "Trying again in 1 s")
         with ArenaServer(config) as arena:
-            wait_for_line(process.stderr, "attending")
+            wait_for_line(process.stderr, "playing at")
             match_id = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom", timeout=None)
             wait_for_line(process.stdout, f"match {match_id}: captain (us) v Team Two")
         wait_for_line(process.stderr, "no connection")
@@ -161,7 +161,7 @@ def test_the_first_ctrl_c_finishes_the_match_and_the_second_stops_at_once(
     arena: ArenaServer,
 ) -> None:
     with start_program("bot", *connection_options(arena)) as process:
-        wait_for_line(process.stderr, "attending")
+        wait_for_line(process.stderr, "playing at")
         match_id = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom")
         wait_for_line(process.stdout, f"match {match_id}")
         process.send_signal(signal.SIGINT)
@@ -177,7 +177,7 @@ def test_the_bot_ignores_matches_of_other_processes(
 ) -> None:
     """In one home a lab keeps matches of each game, and somebody else's worker is at one."""
     with start_program("bot", *connection_options(arena), "--once", "--json") as process:
-        wait_for_line(process.stderr, "attending")
+        wait_for_line(process.stderr, "playing at")
         for name, players in LAB.items():
             duel = ("lab", "duel", *players, "--game", name, "-n", "1", "--save-matches", "1")
             with start_program(*duel, "--workers", "1") as lab:
@@ -199,7 +199,7 @@ def test_the_bot_ignores_matches_of_other_processes(
 def test_a_display_failure_is_reported_once_and_the_bot_plays_on(arena: ArenaServer) -> None:
     """A damaged move and, of the next match, an output that nobody reads any more."""
     with start_program("bot", *connection_options(arena), "--json") as process:
-        wait_for_line(process.stderr, "attending")
+        wait_for_line(process.stderr, "playing at")
         damaged = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom", timeout=None)
         wait_for_line(process.stdout, damaged)
         with closing(sqlite3.connect(default_store().removeprefix("sqlite:"))) as db:
@@ -230,7 +230,7 @@ def end(arena: ArenaServer, match_id: str) -> None:
 @pytest.mark.slow
 def test_a_standby_bot_takes_over_if_the_first_is_killed(arena: ArenaServer) -> None:
     with start_program("bot", *connection_options(arena), "--standby") as first:
-        wait_for_line(first.stderr, "attending")
+        wait_for_line(first.stderr, "playing at")
         with start_program("bot", *connection_options(arena), "--standby", "--once") as second:
             wait_for_line(second.stderr, "standing by: another bot with this match log plays at")
             abandoned_match = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom")

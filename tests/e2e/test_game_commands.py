@@ -150,11 +150,15 @@ def test_a_duel_shows_its_progress_and_colours_on_a_terminal_only(cli: Cli) -> N
 def test_serve_prints_its_address_and_answers_until_ctrl_c(tmp_path: Path, game: str) -> None:
     home = {"XDG_DATA_HOME": str(tmp_path)}
     with start_program(game, "serve", "--port", "0", environment=home) as process:
-        url = wait_for_line(process.stdout, f"{game.capitalize()} at ").split()[2].rstrip(",")
+        url = (
+            wait_for_line(process.stdout, f"{game.capitalize()} is served at ")
+            .split()[4]
+            .rstrip(".")
+        )
         assert requests.get(f"{url}/openapi.json", timeout=HANG_SECONDS).status_code == 200
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=HANG_SECONDS)
-    assert f"{game.capitalize()} is closed" in rest
+    assert f"{game.capitalize()} is stopped" in rest
     assert (errors, process.returncode) == ("", 0)
     file_names = {path.name for path in (tmp_path / "cardsharp").iterdir()}
     assert file_names >= EXPECTED_FILES[game]
