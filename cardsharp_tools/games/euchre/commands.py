@@ -81,7 +81,9 @@ def serve(*, options: EuchreServeOptions = EuchreServeOptions()) -> None:
             }
             print_json(service_info)
             return
-        line = f"Euchre at {url}, its API at {docs}; {options.strategy} decides."
+        line = (
+            f"Euchre is served at {url}. API documentation: {docs}. Strategy: {options.strategy}."
+        )
         result_console().print(line, soft_wrap=True)
         result_console().print(f"Each decision is explained in {log}.", soft_wrap=True)
         result_console().print("Ctrl-C stops it.", style="dim")
@@ -97,7 +99,7 @@ def serve(*, options: EuchreServeOptions = EuchreServeOptions()) -> None:
     with written:
         game_service.serve(GAME, announce, store, (options.host, options.port), settings)
     if not options.as_json:
-        result_console().print("Euchre is closed.")
+        result_console().print("Euchre is stopped.")
 
 
 @app.command
