@@ -165,7 +165,7 @@ def test_the_first_ctrl_c_finishes_the_match_and_the_second_stops_at_once(
         match_id = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom")
         wait_for_line(process.stdout, f"match {match_id}")
         process.send_signal(signal.SIGINT)
-        wait_for_line(process.stderr, "1 running, played to the end")
+        wait_for_line(process.stderr, "1 running matches are played to the end")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=HANG_SECONDS)
         assert process.returncode == 130
