@@ -71,7 +71,7 @@ def test_a_hostile_opponent_name_is_displayed_harmlessly(cli: Cli, tmp_path: Pat
     turns = {t["player"]: str(t["turn"]) for t in cli("show", "last", "--json").json()["turns"]}
     assert unharmed(cli("why", "last", turns[1])).code == 0
     refused = unharmed(cli("why", "last", turns[0]))
-    assert "not decided by us but by ␛]0;title" in refused.err
+    assert f"We made no decision in turn {turns[0]}, which ␛]0;title" in refused.err
     header = unharmed(cli("matches", "--json")).json()[0]["header"]
     assert (header["names"][0], header["tags"]) == (SERVED, [SERVED]), "the log keeps the truth"
 

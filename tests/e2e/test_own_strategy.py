@@ -25,7 +25,7 @@ def test_a_new_file_can_start_from_a_built_in_strategy(cli: Cli, tmp_path: Path)
     """It decides as ours does, until it is changed; what it prints spoils no JSON."""
     file = tmp_path / "thumb.py"
     assert cli("new", str(file), "--template", "rule").code == 0
-    decide = "    def decide(self, position: Position) -> Decision:\n"
+    decide = "    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:\n"
     text = file.read_text()
     assert decide in text
     file.write_text(text.replace(decide, f"{decide}        print('spoilt')\n"))
