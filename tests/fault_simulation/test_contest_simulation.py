@@ -13,7 +13,7 @@ from fault_simulation.checker import Incident
 from fault_simulation.contest_checker import ContestRecord, excuse_for, forced_turns, violations
 from fault_simulation.contest_simulation import ContestConfig, ContestScenario, run_contest
 
-SMALL = ContestConfig(matches=1, teams=4, practice_seconds=6, trouble_interval=4, seed=2)
+SMALL = ContestConfig(matches=1, teams=4, practice_seconds=6, trouble_interval=4, seed=1)
 """Practice and cup of the starter, a team of the house, our bot, and one that never comes."""
 
 

@@ -83,6 +83,13 @@ class _HttpConnection(HTTPConnection):
         if watchdog is not None:
             watchdog.attach(self)
 
+    def _tunnel(self) -> None:
+        super()._tunnel()
+        # The standard library leaks a socket that is wrapped in TLS when it has been shut down.
+        watchdog: DeadlineWatchdog | None = getattr(_thread_state, "watchdog", None)
+        if watchdog is not None and watchdog.has_expired:
+            raise ConnectionAbortedError("the deadline passed while the proxy answered")
+
     def putrequest(self, *args: object, **kwargs: object) -> None:
         self._attach_watchdog()
         super().putrequest(*args, **kwargs)  # type: ignore[arg-type]

@@ -27,13 +27,14 @@ from cardsharp.bot.error_policy import is_definitive, record_error, retry_delay_
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.core.clock import RemainingTime, run_periodically
 from cardsharp.core.metrics import Metric
-from cardsharp.errors import ArenaError, StoreError, Unauthorized
+from cardsharp.errors import ArenaError, RateLimited, StoreError, Unauthorized
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 
 _log = logging.getLogger("cardsharp.scout")
 
 LIST_SHARE = 0.2  # the part of the permitted requests that may be spent on the list
+MAX_DOUBLINGS = 4  # of the pause after an error: from 3 s they lead beyond 30 s
 
 
 @dataclass(slots=True)
@@ -46,7 +47,7 @@ class MatchPoller:
     timing: PollerTiming = field(default_factory=PollerTiming)
     shift: PollerShift = field(default_factory=PollerShift)
     refresh_credentials: Callable[[], None] = lambda: None
-    _failing_since: float | None = None  # when the first of the latest errors arrived
+    _error_count: int = 0  # errors since the last answer
     _refusal: ArenaError | None = None  # the latest refusal, if the arena has repeated it
     _listed_ids: tuple[str, ...] = ()  # the matches that the arena named last
     _requested_at: float = 0  # when the list was requested last
@@ -105,7 +106,7 @@ class MatchPoller:
             self._pause = self._pause_after(error)
             return
         self._answered_at = clock.monotonic()
-        self._failing_since, self._refusal, self._pause = None, None, timedelta(0)
+        self._error_count, self._refusal, self._pause = 0, None, timedelta(0)
         metrics.count(Metric.POLLS)
         limits = [match.creation_params.timeout for match in matches]
         self._turn_timeout = min(
@@ -155,8 +156,8 @@ class MatchPoller:
             self._requested_at + interval.total_seconds(),
             self._answered_at + self._pause.total_seconds(),
         )
-        if due >= self._successor_due:
-            due += min_interval.total_seconds()
+        if self._answered_at >= self._successor_due:
+            due = max(due, self._answered_at + min_interval.total_seconds())
         return timedelta(seconds=due - self.dispatcher.clock.monotonic())
 
     def _list_interval(self) -> timedelta:
@@ -173,19 +174,27 @@ class MatchPoller:
         return min(max(spacing, timing.min_request_interval), timing.list_interval)
 
     def _pause_after(self, error: ArenaError) -> timedelta:
-        """Return the pause after an error; while errors continue, it doubles."""
+        """Return the pause after an error: 3, 6, 12, 24, then 30 s while errors continue.
+
+        A request that the arena held before it failed has paused by itself, so its duration
+        counts. Otherwise two long polls that a restart cuts would leave new matches alone for
+        half a minute. An arena that is only away, and has told how many requests it permits, is
+        asked as often as for its list: matches may begin in the second in which it is back.
+        """
         current = self.dispatcher.clock.monotonic()
         record_error(self.dispatcher.metrics, error)
         _log.warning("%s", error)
-        if self._failing_since is None:
-            self._failing_since = current
-        failing = timedelta(seconds=current - self._failing_since)
-        self._refusal = error if failing and is_definitive(error) else None
+        self._error_count += 1
+        self._refusal = error if self._error_count > 1 and is_definitive(error) else None
         if isinstance(error, Unauthorized):
             self.refresh_credentials()
-        max_pause = self.timing.max_backoff
-        min_pause = min(self.timing.min_request_interval + failing, max_pause)
-        return retry_delay_for(error, min_pause, max_pause)
+        is_refusal = is_definitive(error) or isinstance(error, RateLimited)
+        max_pause = self.timing.max_backoff if is_refusal else self._list_interval()
+        min_interval = self.timing.min_request_interval
+        doublings = min(self._error_count - 1, MAX_DOUBLINGS)
+        request_duration = timedelta(seconds=current - self._requested_at)
+        backoff = min(min_interval * 2**doublings, max_pause) - request_duration
+        return retry_delay_for(error, max(min_interval, backoff), max_pause)
 
     def _dispatch(self, match_ids: Iterable[str] = ()) -> None:
         """Queue these matches and the unattended ones of the log.
