@@ -16,7 +16,7 @@ READY = "ready"
 
 
 class ChildProcess:
-    """The process as its parent sees it: a module of ours, told its orders."""
+    """Parent's handle of a child process that runs a module and gets its parameters on stdin."""
 
     def __init__(self, module: str, orders: str, errors: BinaryIO) -> None:
         self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -34,11 +34,11 @@ class ChildProcess:
             require_pipe(self.process.stdin).flush()
 
     def wait_until_ready(self) -> bool:
-        """Wait until it is ready; False where it ends instead."""
+        """Wait until the process is ready; return False if it ends instead."""
         return require_pipe(self.process.stdout).readline().strip() == READY
 
     def kill(self) -> None:
-        """End it as a power cut does, and wait for its end; quiet if it has ended."""
+        """Kill the process and wait for its end; do nothing if it has ended."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -46,7 +46,7 @@ class ChildProcess:
 
 
 def read_parameters() -> str:
-    """The orders of this process, which from now on ends with its parent."""
+    """Return this process's parameters from stdin; from then on it ends with its parent."""
     stdin = sys.stdin.buffer  # what the parent writes is UTF-8, whatever the terminal has
     orders = stdin.readline().decode()
     threading.Thread(target=_end_with, args=(stdin.fileno(),), daemon=True).start()
@@ -61,5 +61,5 @@ def _end_with(stdin: int) -> None:
 
 
 def signal_ready() -> None:
-    """Tell the parent."""
+    """Tell the parent process that this process is ready."""
     print(READY, flush=True)  # noqa: T201 - what the parent waits for

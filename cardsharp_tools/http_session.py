@@ -6,15 +6,15 @@ from contextlib import contextmanager
 
 import requests
 
-from cardsharp.client.config import Proxy, proxy_to
-from cardsharp.client.proxy_errors import proxy_error
+from cardsharp.client.config import Proxy, proxy_for_url
+from cardsharp.client.proxy_errors import error_from_proxy_failure
 from cardsharp.errors import Unreachable
 
 PROXY = "CARDSHARP_PROXY"
 """The variable with the proxy's address, which the option --proxy overrides."""
 
 
-def proxy_of(option: str | None = None) -> Proxy | None:
+def resolve_proxy(option: str | None = None) -> Proxy | None:
     """Return the proxy of an option, else of the environment; raises `ConfigError` for a bad one.
 
     HTTP_PROXY and HTTPS_PROXY are not read: what leads to an arena is named for it on purpose.
@@ -24,8 +24,8 @@ def proxy_of(option: str | None = None) -> Proxy | None:
 
 
 @contextmanager
-def proxy_option(option: str | None) -> Iterator[None]:
-    """Let `proxy_of` return the proxy of an option while the block runs, if there is one."""
+def proxy_override(option: str | None) -> Iterator[None]:
+    """Let `resolve_proxy` return the proxy of an option while the block runs, if there is one."""
     previous_proxy = os.environ.get(PROXY)
     if option is not None:
         Proxy.parse(option)
@@ -46,12 +46,12 @@ def http_session(url: str, proxy: Proxy | None = None, *, secret: bool = False) 
     """
     session = requests.Session()
     session.trust_env = False
-    through = proxy_to(url, proxy, secret=secret)
+    through = proxy_for_url(url, proxy, secret=secret)
     if through is not None:
         session.proxies = {"http": through.url, "https": through.url}
     return session
 
 
-def failure_at_proxy(target: str, proxy: Proxy | None, error: Exception) -> Unreachable | None:
-    """Return the error of a request that failed at the proxy; None where it failed elsewhere."""
-    return None if proxy is None else proxy_error(target, proxy, error, writes=False)
+def proxy_failure(target: str, proxy: Proxy | None, error: Exception) -> Unreachable | None:
+    """Return the error of a request that failed at the proxy, or None if it did not."""
+    return None if proxy is None else error_from_proxy_failure(target, proxy, error, writes=False)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-def direct_to_loopback(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def loopback_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables by which libraries and child processes reach this machine directly.
 
     They are NO_PROXY in both spellings, with whatever the environment exempts already.

@@ -14,7 +14,7 @@ FUNCTIONS_DIR = PROJECT_ROOT / "functions"
 
 
 def missing_extra_error(feature: str, package: str, extra: str) -> ConfigError:
-    """The error of what cannot be done without a package of one of our extras."""
+    """Return the error for a feature that needs a package of one of our extras."""
     line = f"uv tool install '.[{extra}]' or pip install '.[{extra}]' in a clone"
     if PROJECT_ROOT == _CLONE:
         line = "make setup"

@@ -15,7 +15,7 @@ from support.cli import Cli, isolate_environment
 from support.cloud_arena import Opened, cloud_arena_factory
 
 from cardsharp_tools.local_cloud.emulator import Emulator
-from cardsharp_tools.loopback import direct_to_loopback
+from cardsharp_tools.loopback import loopback_environment
 
 # Speed is measured by benchmarks; a busy machine must not fail a property: neither an example of it
 # nor what makes them up has a limit on the clock.
@@ -28,7 +28,7 @@ settings.load_profile("cardsharp")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Servers of tests are on this machine, whatever proxy the environment names.
-os.environ.update(direct_to_loopback())
+os.environ.update(loopback_environment())
 
 # Many tests begin a session of AWS: what it is told of the services is read once, not by each.
 botocore.session.create_loader = cache(botocore.session.create_loader)

@@ -101,7 +101,7 @@ class PlayerConnection:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def request(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        """Status and JSON of the answer."""
+        """Send a request and return the status and the JSON of the response."""
         if self._streams is None:
             self._streams = await asyncio.open_connection(*self._address)
         reader, writer = self._streams

@@ -28,7 +28,7 @@ from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.store.match_log import MatchLog
 from cardsharp_tools.benchmarks.arena_benchmark import start_arena_process
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
-from cardsharp_tools.local_cloud.metric_samples import read_emf
+from cardsharp_tools.local_cloud.metric_samples import read_emf_samples
 from cardsharp_tools.local_play.bot_runtime import embedded_settings, open_assembly, run_bot_runtime
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_play.local_run import bot_settings
@@ -51,7 +51,7 @@ def play_matches(
         if not running or passed > seconds:
             metrics_recorder.flush()
             sums = Counter[str]()
-            for sample in read_emf(log.read_text("utf-8").splitlines()):
+            for sample in read_emf_samples(log.read_text("utf-8").splitlines()):
                 sums[sample.metric.name] += round(sample.value)
             return passed, sums
 

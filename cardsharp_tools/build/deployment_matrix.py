@@ -20,7 +20,7 @@ from cardsharp_tools.build.emulator_deploy import (
     STACK_SERVICES,
     deploy,
     deployment_environment,
-    upload_transformed,
+    upload_transformed_template,
 )
 from cardsharp_tools.build.sam_build import Build
 from cardsharp_tools.build.target import REPOSITORY_ROOT, run_command
@@ -137,7 +137,7 @@ def _deploy_released(
     # Where the transform looks for code that nobody has uploaded.
     for bucket in ("not-uploaded", "released"):
         s3.create_bucket(Bucket=bucket)
-    code = shutil.make_archive(str(emulator.folder / name), "zip", build.folder_of("Poller"))
+    code = shutil.make_archive(str(emulator.folder / name), "zip", build.built_folder("Poller"))
     watching, main_template = _released("watching.yaml", {}), _released("template.yaml", parameters)
     places: dict[str, str] = {}
     for key, template in (("watching", watching), ("template", main_template)):
@@ -151,7 +151,7 @@ def _deploy_released(
     formation = emulator.client("cloudformation")
     formation.create_stack(
         StackName=name,
-        TemplateURL=upload_transformed(emulator, places["template"], parameters),
+        TemplateURL=upload_transformed_template(emulator, places["template"], parameters),
         Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
         Parameters=[
             {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()

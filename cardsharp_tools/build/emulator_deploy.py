@@ -71,7 +71,7 @@ def _parameters(emulator: Emulator, request: Mapping[str, str]) -> dict[str, str
     return parameters
 
 
-def upload_transformed(emulator: Emulator, url: str, parameters: Mapping[str, str]) -> str:
+def upload_transformed_template(emulator: Emulator, url: str, parameters: Mapping[str, str]) -> str:
     """Upload a transformed copy of a template beside it and return the URL of the copy.
 
     Of it and of what it nests is left what the emulator can take. Raises `ConfigError`.
@@ -86,7 +86,9 @@ def upload_transformed(emulator: Emulator, url: str, parameters: Mapping[str, st
     for resource in supported.values():
         properties = resource.get("Properties", {})
         if resource["Type"] in NESTED_STACK_TYPES:
-            properties["TemplateURL"] = upload_transformed(emulator, properties["TemplateURL"], {})
+            properties["TemplateURL"] = upload_transformed_template(
+                emulator, properties["TemplateURL"], {}
+            )
         if resource["Type"] == "AWS::CloudWatch::Alarm" and "Metrics" in properties:
             resource["Properties"] = _single_metric_alarm(properties)
         if "MaximumConcurrency" in properties.get("ScalingConfig", {}):
@@ -103,7 +105,9 @@ def _answered(emulator: Emulator, form: dict[str, str], headers: Mapping[str, st
     """Return the emulator's response, with templates transformed before they reach it."""
     if form.get("Action") in {"CreateChangeSet", "CreateStack"} and "TemplateURL" in form:
         try:
-            url = upload_transformed(emulator, form["TemplateURL"], _parameters(emulator, form))
+            url = upload_transformed_template(
+                emulator, form["TemplateURL"], _parameters(emulator, form)
+            )
         except ConfigError as error:
             return Response(_ERROR_RESPONSE.format(error), 400, media_type="text/xml")
         form = {**form, "TemplateURL": url}

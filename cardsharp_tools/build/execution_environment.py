@@ -67,7 +67,7 @@ def merge_layers(build_output: Build, python: Path, folder: Path) -> Environment
     """Merge a build's layers below `folder`, the runtime's packages beside; raises `BuildError`."""
     opt = folder / "opt"
     for name in build_output.layers(native_architecture()):
-        shutil.copytree(build_output.folder_of(name), opt, dirs_exist_ok=True)
+        shutil.copytree(build_output.built_folder(name), opt, dirs_exist_ok=True)
     # As bare as Lambda's: what else is installed beside an interpreter may run at its start.
     bare = folder / "python"
     _run([str(python), "-m", "venv", "--without-pip", str(bare)], "No bare Python can be made")
@@ -86,7 +86,7 @@ def _run(command: list[str], otherwise: str) -> None:
         raise BuildError(f"{otherwise}: {done.stderr.strip()}")
 
 
-def default_variables(function: Mapping[str, Any]) -> dict[str, str]:
+def static_environment_variables(function: Mapping[str, Any]) -> dict[str, str]:
     """Return the function's environment variables that do not depend on the deployment."""
     variables = function["Properties"].get("Environment", {}).get("Variables", {})
     return {name: value for name, value in variables.items() if isinstance(value, str)}
@@ -114,9 +114,9 @@ class ExecutionEnvironment:
         log: Path,
     ) -> None:
         self._name, self._mounts, self._log = name, mounts, log
-        self._root = build.folder_of(name)
+        self._root = build.built_folder(name)
         self._handler: str = build.resources[name]["Properties"]["Handler"]
-        self._environment = {**default_variables(build.resources[name]), **environment}
+        self._environment = {**static_environment_variables(build.resources[name]), **environment}
         self._stack = ExitStack()
         self._pending: queue.Queue[Response] = queue.Queue()
         self._outcomes: queue.Queue[tuple[str, bytes]] = queue.Queue()
@@ -148,7 +148,7 @@ class ExecutionEnvironment:
         self._stack.close()
 
     def invoke(self, event: object, timeout: timedelta) -> Any:  # noqa: ANN401 - any JSON
-        """The handler's answer within the function's timeout; raises `CardsharpError` without."""
+        """Return the handler's response; raise `CardsharpError` if it fails or is late."""
         headers = {
             "Lambda-Runtime-Aws-Request-Id": str(uuid.uuid4()),
             "Lambda-Runtime-Deadline-Ms": str(

@@ -46,7 +46,7 @@ _NO_SECRETS = re.compile(
 """Files full of hashes, and the tests with their dummy passwords."""
 
 
-def pins() -> Iterable[str]:
+def check_pins() -> Iterable[str]:
     """Check that the layer's packages are those of uv.lock, each with a hash."""
     if not is_current():
         yield (
@@ -55,7 +55,7 @@ def pins() -> Iterable[str]:
         )
 
 
-def workflows() -> Iterable[str]:
+def check_workflows() -> Iterable[str]:
     """Return actions not pinned to a commit, and workflows that start with all permissions."""
     for file in sorted((REPOSITORY_ROOT / ".github" / "workflows").glob("*.yml")):
         text = file.read_text("utf-8")
@@ -67,13 +67,13 @@ def workflows() -> Iterable[str]:
             yield f"{file.name}: begin with permissions: {{}}"
 
 
-def sam_validate() -> Iterable[str]:
+def check_sam_validate() -> Iterable[str]:
     """Return the findings of SAM and its cfn-lint in the template."""
     for file in template_paths():
         yield from _run([str(find_sam()), "validate", "--lint", "--template", str(file)])
 
 
-def cfn_lint() -> Iterable[str]:
+def check_cfn_lint() -> Iterable[str]:
     """Return the findings of cfn-lint in the template as CloudFormation receives it."""
     # Two are about packaging and order, which SAM sees to. W3011 wants a DeletionPolicy beside the
     # UpdateReplacePolicy that SAM copies from a function to its schedule, mapping and alias.
@@ -83,13 +83,13 @@ def cfn_lint() -> Iterable[str]:
         return _run([str(find_sam().parent / "cfn-lint"), *ignored, *each])
 
 
-def service_rules() -> Iterable[str]:
+def check_service_rules() -> Iterable[str]:
     """Return what AWS services reject or ignore in the templates although all linters accept it."""
     for path in ROOT_TEMPLATES:
         yield from rule_violations(path)
 
 
-def checkov() -> Iterable[str]:
+def check_checkov() -> Iterable[str]:
     """Return the findings of checkov in the same template that are not in the reviewed list."""
     config = str(CONFIG_DIR / "checkov.yaml")
     with _translations() as files:
@@ -111,7 +111,7 @@ def _each(option: str, files: Iterable[Path]) -> list[str]:
     return [part for file in files for part in (option, str(file))]
 
 
-def bandit() -> Iterable[str]:
+def check_bandit() -> Iterable[str]:
     """Return the findings of bandit in everything that is deployed."""
     command = [str(_tool("bandit")), "-q", "-c", str(CONFIG_DIR / "bandit.yaml"), "-r"]
     return _run(
@@ -123,7 +123,7 @@ def bandit() -> Iterable[str]:
     )
 
 
-def secrets() -> Iterable[str]:
+def check_secrets() -> Iterable[str]:
     """Return possible secrets that are not in the reviewed baseline."""
     listed = run_command(["git", "ls-files", "--cached", "--others", "--exclude-standard"])
     files = [name for name in listed.stdout.splitlines() if not _NO_SECRETS.match(name)]
@@ -138,12 +138,12 @@ def secrets() -> Iterable[str]:
         )
 
 
-def build() -> Iterable[str]:
+def check_build() -> Iterable[str]:
     """Check that everything is built for Lambda and is small enough."""
     return _run([sys.executable, "-m", "cardsharp_tools.build.sam_build"])
 
 
-def reproducible() -> Iterable[str]:
+def check_reproducible() -> Iterable[str]:
     """Return the files in which a second build, made offline, differs from the first."""
     with tempfile.TemporaryDirectory(prefix="cardsharp-twice-") as folder:
         first_build, second_build = (
@@ -152,24 +152,33 @@ def reproducible() -> Iterable[str]:
         )
         for name in sorted(first_build.resources.keys() | second_build.resources.keys()):
             differing_files = different_files(
-                first_build.folder_of(name), second_build.folder_of(name)
+                first_build.built_folder(name), second_build.built_folder(name)
             )
             yield from (f"{name}/{file}" for file in differing_files)
 
 
-def deployments() -> Iterable[str]:
+def check_deployments() -> Iterable[str]:
     """Check that each combination can be deployed, also over a stack of version 0.2."""
     return find_deployment_errors(read_build(BUILD_DIR))
 
 
-def run_artifacts() -> Iterable[str]:
+def check_artifacts() -> Iterable[str]:
     """Check that the built functions play a match within the performance targets."""
     return _run([sys.executable, "-m", "cardsharp_tools.operations.artifact_test"])
 
 
 _GATES: tuple[Callable[[], Iterable[str]], ...] = (
-    *(pins, workflows, sam_validate, cfn_lint, service_rules, checkov, bandit, secrets),
-    *(build, reproducible, deployments, run_artifacts),
+    *(
+        check_pins,
+        check_workflows,
+        check_sam_validate,
+        check_cfn_lint,
+        check_service_rules,
+        check_checkov,
+        check_bandit,
+        check_secrets,
+    ),
+    *(check_build, check_reproducible, check_deployments, check_artifacts),
 )
 GATES = {gate.__name__.replace("_", "-"): gate for gate in _GATES}
 """Each check by its name; it tells what is wrong, nothing if it may pass."""

@@ -102,14 +102,14 @@ def read_config(root: Path) -> LintConfig:
 # --- names ----------------------------------------------------------------------------------------
 
 
-def words_of(name: str) -> list[str]:
+def identifier_words(name: str) -> list[str]:
     """Split an identifier into its words, in lower case."""
     return [word.lower() for word in _WORD.findall(name)]
 
 
 def check_name(name: str) -> tuple[str, str] | None:
     """Return the rule that a name breaks, with a suggestion, or None."""
-    words = words_of(name)
+    words = identifier_words(name)
     for rule in ("pronoun", "limit", "metaphor"):
         for word in words:
             if word in WORDS[rule]:
@@ -178,21 +178,21 @@ def check_node(path: str, node: ast.AST) -> Iterator[Breach]:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassPlace:
+class ClassLocation:
     """Place of a class's definition."""
 
     path: str
     line: int
 
 
-def module_classes(path: str, tree: ast.Module) -> Iterator[tuple[str, ClassPlace]]:
+def module_classes(path: str, tree: ast.Module) -> Iterator[tuple[str, ClassLocation]]:
     """Yield the classes at the top of a module, by name."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
-            yield node.name, ClassPlace(path, node.lineno)
+            yield node.name, ClassLocation(path, node.lineno)
 
 
-def shared_class_names(classes: Mapping[str, Sequence[ClassPlace]]) -> Iterator[Breach]:
+def duplicate_class_names(classes: Mapping[str, Sequence[ClassLocation]]) -> Iterator[Breach]:
     """Yield each class whose name a class of an earlier module has, with that module."""
     for name, places in classes.items():
         for place in places[1:]:
@@ -239,7 +239,7 @@ def long_sentences(path: str, text: str) -> Iterator[Breach]:
 
 def python_breaches(config: LintConfig) -> Iterator[Breach]:
     """Yield the breaches in all Python files."""
-    classes = defaultdict[str, list[ClassPlace]](list)
+    classes = defaultdict[str, list[ClassLocation]](list)
     files = [file for path in config.paths for file in sorted((config.root / path).rglob("*.py"))]
     for file in files:
         path = file.relative_to(config.root).as_posix()
@@ -250,10 +250,10 @@ def python_breaches(config: LintConfig) -> Iterator[Breach]:
             yield from check_node(path, node)
         for name, place in module_classes(path, tree):
             classes[name].append(place)
-    yield from shared_class_names(classes)
+    yield from duplicate_class_names(classes)
 
 
-def page_warnings(config: LintConfig) -> Iterator[Breach]:
+def long_sentence_warnings(config: LintConfig) -> Iterator[Breach]:
     """Yield the long sentences of all pages."""
     pages = {page for pattern in config.pages for page in config.root.glob(pattern)}
     for page in sorted(pages):
@@ -278,7 +278,7 @@ def find_breaches(config: LintConfig) -> list[Breach]:
         Breach("pyproject.toml", 1, path, "exception", "no such folder") for path in missing
     ]
     used = set[str]()
-    for breach in (*python_breaches(config), *page_warnings(config)):
+    for breach in (*python_breaches(config), *long_sentence_warnings(config)):
         if key := exception_key(config, breach):
             used.add(key)
         else:

@@ -30,7 +30,7 @@ from cardsharp_tools.build.target import (
     print_flushed,
     run_command,
 )
-from cardsharp_tools.local_cloud.nested_stacks import flatten
+from cardsharp_tools.local_cloud.nested_stacks import flatten_template
 from cardsharp_tools.local_cloud.template_files import (
     ARENA_TEMPLATE,
     GAME_TEMPLATE,
@@ -64,16 +64,18 @@ class Build:
     folder: Path
 
     def template(self, root: Path = TEMPLATE) -> Path:
-        """A root template as it was built: its functions and layers are the built folders."""
+        """Return a root template as it was built, with the built folders as code locations."""
         return self.folder / BUILD_FOLDERS[root] / "template.yaml"
 
     @cached_property
     def resources(self) -> dict[str, dict[str, Any]]:
-        """Functions and layers by logical name, with the location of their code; layers once."""
+        """Functions and layers by logical name; each layer appears once."""
         return {
             name: resource
             for root, game in ROOT_STACKS
-            for name, resource in flatten(self.template(root), _located, game)["Resources"].items()
+            for name, resource in flatten_template(self.template(root), _located, game)[
+                "Resources"
+            ].items()
             if resource["Type"] in CODE_PROPERTIES
         }
 
@@ -84,22 +86,22 @@ class Build:
         ]
         return [name for name in layers if name != OTHER_ARCHITECTURE_LAYERS[architecture]]
 
-    def folder_of(self, name: str) -> Path:
-        """The built folder of a function or layer; raises `ConfigError` if it is not there."""
+    def built_folder(self, name: str) -> Path:
+        """Return the built folder of a function or layer; raise `ConfigError` if it is missing."""
         resource = self.resources[name]
         folder = Path(resource["Properties"][CODE_PROPERTIES[resource["Type"]]])
         if not folder.is_dir():
             raise ConfigError(f"{folder} is missing. Run `make build` again.")
         return folder
 
-    def sizes(self) -> dict[str, int]:
-        """The bytes of each function with its layers on the larger processor, unzipped."""
+    def function_sizes(self) -> dict[str, int]:
+        """Return the unzipped bytes of each function with its layers on the larger processor."""
         layers = max(
-            sum(size_of(self.folder_of(name)) for name in self.layers(architecture))
+            sum(folder_size(self.built_folder(name)) for name in self.layers(architecture))
             for architecture in ARCHITECTURES
         )
         return {
-            name: layers + size_of(self.folder_of(name))
+            name: layers + folder_size(self.built_folder(name))
             for name, resource in self.resources.items()
             if resource["Type"] == FUNCTION_TYPE
         }
@@ -115,8 +117,8 @@ def _located(path: Path) -> dict[str, Any]:
     return template
 
 
-def size_of(folder: Path) -> int:
-    """The bytes of all files in a folder."""
+def folder_size(folder: Path) -> int:
+    """Return the total bytes of all files in a folder."""
     return sum(file.stat().st_size for file in _files(folder))
 
 
@@ -134,7 +136,7 @@ def different_files(first: Path, second: Path) -> list[str]:
 
 
 def read_build(folder: Path) -> Build:
-    """The build in a folder; raises `ConfigError` if there is none."""
+    """Return the build in a folder; raise `ConfigError` if there is none."""
     build = Build(folder)
     if not all(build.template(root).is_file() for root in BUILD_FOLDERS):
         raise ConfigError(f"There is no build in {folder}. Run `make build`.")
@@ -228,7 +230,7 @@ def sam_build(
                 built["From"]["Commit"] = commit
             # SAM reads YAML many times over, and takes seconds for it.
             template.write_text(json.dumps(document, indent=1), "utf-8")
-    write_strategy_names(build.template())
+    restrict_strategy_parameters(build.template())
     return build
 
 
@@ -247,7 +249,7 @@ def _share_layers(
             resource["Properties"]["ContentUri"] = shared
 
 
-def write_strategy_names(template: Path) -> None:
+def restrict_strategy_parameters(template: Path) -> None:
     """Restrict the parameter Strategy of a built template to the names of the built strategies."""
     document = parse_template(template.read_text("utf-8"))
     names = registry_for(all_games()[0].strategy_package).names()
@@ -258,7 +260,7 @@ def write_strategy_names(template: Path) -> None:
 
 
 def main() -> None:
-    """Build, and say what came out; exits with 1 if it is too large."""
+    """Build, print the sizes, and exit with 1 if a function is too large."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--into", type=Path, default=BUILD_DIR)
     arguments = parser.parse_args()
@@ -273,13 +275,13 @@ def main() -> None:
 
 
 def print_sizes(build: Build) -> int:
-    """Print each function's size; 1 if one is above our limit."""
+    """Print each function's size; return 1 if one is above our limit, else 0."""
     python = find_python(RUNTIME_PYTHON)
     shipped = f"with bytecode by {python}" if python else "without bytecode (no such Python here)"
     processors = " and ".join(ARCHITECTURES)
     print_flushed(f"built for python{RUNTIME_PYTHON} on {processors}, {shipped}: {build.folder}")
     too_large = False
-    for name, size in build.sizes().items():
+    for name, size in build.function_sizes().items():
         limit = MAX_BYTES_BY_FUNCTION.get(name, MAX_FUNCTION_BYTES)
         above = f", above the limit of {limit / 1e6:.0f} MB" if size > limit else ""
         print_flushed(f"  {name:19} {size / 1e6:5.1f} MB with layers{above}")

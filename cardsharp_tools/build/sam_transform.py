@@ -17,7 +17,7 @@ from samtranslator.translator.translator import Translator  # type: ignore[impor
 
 from cardsharp.errors import ConfigError
 from cardsharp_tools.build.sam_build import CODE_PROPERTIES
-from cardsharp_tools.local_cloud.nested_stacks import flatten
+from cardsharp_tools.local_cloud.nested_stacks import flatten_template
 from cardsharp_tools.local_cloud.template_files import (
     GAME_TEMPLATE,
     OTHER_GAME,
@@ -31,7 +31,7 @@ _REGION = "eu-central-1"
 
 
 def transform(template: Template) -> Template:
-    """The CloudFormation template that SAM makes of a template; the argument is left as it is.
+    """Return the CloudFormation template that SAM makes of a template, leaving that unchanged.
 
     Code that is still a folder is given as a place in a bucket, which is all CloudFormation takes.
     Raises `ConfigError` if SAM refuses the template.
@@ -58,15 +58,12 @@ def transform(template: Template) -> Template:
 
 @cache
 def transform_file(path: Path = TEMPLATE) -> Template:
-    """The translation of the template in a file; not to be changed, as it is made once."""
+    """Return the transformed template of a file. It is cached, so do not change it."""
     return transform(load_template(path))
 
 
 @cache
 def transform_with_nested(path: Path, game: str = "") -> Template:
-    """The same with the translation of everything that it nests, as one.
-
-    The template of a game is that of the given game, or of one without needs of its own.
-    """
+    """Return the transformed template of a file, merged with all its nested templates."""
     default_game = OTHER_GAME if path == GAME_TEMPLATE else ""
-    return flatten(path, transform_file, game or default_game)
+    return flatten_template(path, transform_file, game or default_game)

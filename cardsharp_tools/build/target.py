@@ -65,7 +65,7 @@ def native_target() -> BuildTarget:
 
 
 def native_architecture() -> str:
-    """The processor of Lambda that this machine's Linux could run."""
+    """Return Lambda's processor architecture that Linux on this machine could run."""
     return "arm64" if platform.machine() in {"arm64", "aarch64"} else "x86_64"
 
 
@@ -73,7 +73,7 @@ _PROBE = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 
 def find_python(version: str) -> Path | None:
-    """A Python of `version` such as "3.13" that runs: on PATH, pyenv's or uv's; None without."""
+    """Return a working Python of `version`, e.g. "3.13": on PATH, pyenv's or uv's; else None."""
     return next(
         (candidate for candidate in _candidates(version) if python_version(candidate) == version),
         None,

@@ -28,9 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(signal_number, _end)
     try:
         from cardsharp_tools.cli.app import run  # noqa: PLC0415 - after the lines above
-        from cardsharp_tools.cli.exit_codes import stop_by  # noqa: PLC0415
+        from cardsharp_tools.cli.exit_codes import stop_on_signals  # noqa: PLC0415
 
-        stop_by(previous_handlers)
+        stop_on_signals(previous_handlers)
         return run(list(sys.argv[1:] if arguments is None else arguments))
     finally:
         for signal_number, then in previous_handlers.items():

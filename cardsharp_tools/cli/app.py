@@ -32,15 +32,19 @@ from cardsharp_tools.cli.console import (
     print_notice,
     program_name,
 )
-from cardsharp_tools.cli.exit_codes import ExitCode, exit_code_for, exit_of
+from cardsharp_tools.cli.exit_codes import ExitCode, error_exit_code, interrupt_exit_code
 from cardsharp_tools.cli.options import STDIN_PATH
 from cardsharp_tools.cli.renamed import END_OF_RELEASE, Renames
 from cardsharp_tools.cli.settings_file import SettingsFile
 from cardsharp_tools.executors.strategy_habits import take_hints
 from cardsharp_tools.games.deadmansdraw.commands import COMMANDS as OF_THE_FIRST_GAME
-from cardsharp_tools.loopback import direct_to_loopback
+from cardsharp_tools.loopback import loopback_environment
 from cardsharp_tools.terminal.machine_faults import machine_fault
-from cardsharp_tools.terminal.streams import check_folder, drop_output, prepare_streams
+from cardsharp_tools.terminal.streams import (
+    check_working_folder,
+    discard_pending_output,
+    prepare_streams,
+)
 
 SETTINGS_FILE = "cardsharp.toml"
 """A file in the current folder with options that need not be typed: a table a command."""
@@ -82,18 +86,18 @@ RESEARCH = (
 
 
 def all_commands() -> tuple[Command, ...]:
-    """Every sub-command in the order of the list, those of the first game among them."""
+    """Return all top-level commands, also those of the first game, in the order of the help."""
     commands_by_name = {command.name: command for command in (*COMMANDS, *OF_THE_FIRST_GAME)}
     return tuple(commands_by_name[name] for name in COMMAND_ORDER.split())
 
 
-def command(name: str) -> Command:
-    """The sub-command of that name."""
+def find_command(name: str) -> Command:
+    """Return the top-level command of that name."""
     return next(command for command in COMMANDS if command.name == name)
 
 
 def build_app() -> cyclopts.App:
-    """The command line; a command's module is imported when it is called."""
+    """Build the command line; the module of a command is imported when the command is called."""
     app = cyclopts.App(
         name="cardsharp",
         help=ABOUT,
@@ -107,7 +111,7 @@ def build_app() -> cyclopts.App:
     app["--help"].show = False
     app["--version"].show = False
     register_commands(app, all_commands())
-    for place, (name, target, summary) in enumerate(group_commands(), len(all_commands())):
+    for place, (name, target, summary) in enumerate(command_groups(), len(all_commands())):
         app.command(target, name=name, help=summary, sort_key=place)
 
     @app.command(sort_key=place + 1)
@@ -125,8 +129,8 @@ def build_app() -> cyclopts.App:
     return app
 
 
-def group_commands() -> Iterator[tuple[str, str, str]]:
-    """The lab, each game, and the folder of cardsharp_tools.research where it is there."""
+def command_groups() -> Iterator[tuple[str, str, str]]:
+    """Yield name, target and help of each group: the lab, the games and, if present, research."""
     yield from COMMAND_GROUPS
     for game in all_games():
         yield game.name, f"cardsharp_tools.cli.game_commands:{game.name}", game.summary
@@ -135,7 +139,7 @@ def group_commands() -> Iterator[tuple[str, str, str]]:
 
 
 def usage_error_text(error: cyclopts.CycloptsError) -> str:
-    """Describe what is wrong with a command line, and what it should have been."""
+    """Return a message that explains a wrong command line and suggests a correction."""
     error.verbose = False
     command = " ".join(("cardsharp", *(error.command_chain or ())))
     if isinstance(error, cyclopts.UnusedCliTokensError) and error.unused_tokens:
@@ -181,7 +185,7 @@ _EXAMPLE = re.compile(r"(?m)^  (cardsharp .*)$((?:\n {4,}.*)*)")
 
 
 def narrow_examples(app: cyclopts.App, arguments: Sequence[str]) -> None:
-    """Have a sub-command's help show those examples of its group that are its own."""
+    """Limit the examples in a sub-command's help to those of this sub-command."""
     chain, apps, _ = app.parse_commands(
         [argument for argument in arguments if argument not in app.help_flags]
     )
@@ -195,13 +199,13 @@ def narrow_examples(app: cyclopts.App, arguments: Sequence[str]) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command line; the exit code. With --json a fault is `{"error": ...}` as well."""
+    """Run a command line and return its exit code. With --json an error is `{"error": ...}` too."""
     try:
         prepare_streams()
-        check_folder()
+        check_working_folder()
     except ConfigError as error:
         return _failed(str(error), ExitCode.USAGE, arguments)
-    os.environ.update(direct_to_loopback())
+    os.environ.update(loopback_environment())
     arguments = _current_arguments(arguments)
     try:
         code = _run(arguments)
@@ -210,7 +214,7 @@ def run(arguments: list[str]) -> int:
         with suppress(ValueError):  # a stream that whoever calls us has closed
             sys.stdout.flush()
     except BrokenPipeError:
-        drop_output()
+        discard_pending_output()
         return ExitCode.OK
     except OSError as error:
         return _failed_outside(error, arguments)
@@ -249,11 +253,11 @@ def _run(arguments: list[str]) -> int:
             f"{usage_error_text(error)} Try `{command} --help`.", ExitCode.USAGE, arguments
         )
     except CardsharpError as error:
-        return _failed(str(error), exit_code_for(error), arguments)
+        return _failed(str(error), error_exit_code(error), arguments)
     except KeyboardInterrupt as stop:
         with suppress(OSError):  # a terminal that was hung up
             print_error(f"Stopped.{_resume_hint(arguments, stop)}")
-        return exit_of(stop)
+        return interrupt_exit_code(stop)
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001 - the end of the program
@@ -274,7 +278,11 @@ def _resume_hint(arguments: Sequence[str], stop: KeyboardInterrupt) -> str:
     has_run_file = "duel" in arguments and not {"--out", "--resume"}.isdisjoint(arguments)
     if has_run_file or start.startswith(tuple(f"{prefix} " for prefix in GO_ON)):
         return f" To continue, type: {line}"
-    return f" To start again, type: {line}" if exit_of(stop) != ExitCode.INTERRUPTED else ""
+    return (
+        f" To start again, type: {line}"
+        if interrupt_exit_code(stop) != ExitCode.INTERRUPTED
+        else ""
+    )
 
 
 def _failed(message: str, code: ExitCode, arguments: Sequence[str]) -> ExitCode:
@@ -289,7 +297,7 @@ def _failed_outside(error: Exception, arguments: Sequence[str]) -> ExitCode:
     """Tell of a fault of the machine's or, where it is none, of ours; the exit code."""
     message = machine_fault(error)
     if isinstance(error, OSError) and error.filename is None:  # perhaps of the output itself
-        drop_output()
+        discard_pending_output()
     if message is None:
         return _failed(save_traceback(error), ExitCode.FAILED, arguments)
     return _failed(message, ExitCode.FAILED, arguments)
@@ -299,7 +307,7 @@ ISSUE_HINT = "under Issues on the project's GitHub page"  # where faults are tol
 
 
 def save_traceback(error: Exception) -> str:
-    """One sentence about a bug of ours, which says where its traceback lies."""
+    """Save the traceback of a bug in a file and return a sentence that names the file."""
     text = redact("".join(traceback.format_exception(error)))
     with tempfile.NamedTemporaryFile(
         "w", prefix="cardsharp-", suffix=".txt", delete=False, encoding="utf-8"

@@ -37,12 +37,12 @@ _WIDTH = 80  # columns that a line of help may take, so that no terminal breaks 
 
 
 def load_command_table(table: Path) -> tuple[Command, ...]:
-    """The rows of a table of commands, each with the fields of `Command`."""
+    """Return the commands in a TOML table, whose rows have the fields of `Command`."""
     return tuple(Command(**row) for row in tomllib.loads(table.read_text("utf-8"))["command"])
 
 
 def register_commands(app: cyclopts.App, commands: Iterable[Command]) -> None:
-    """Add commands to `app` in their order; one's module is imported when it is called."""
+    """Add commands to `app` in order; a command's module is imported when it is called."""
     for place, command in enumerate(commands):
         app.command(
             f"{command.package}.{command.function or f'{command.name}:{command.name}'}",

@@ -25,22 +25,22 @@ _PICTURES = 0x2400  # where Unicode has the pictures of the control characters, 
 
 
 def result_console() -> Console:
-    """The console of results: plain, without colour, where stdout is no terminal."""
+    """Return the console for results: plain text if stdout is not a terminal."""
     return _console(sys.stdout)
 
 
 def message_console() -> Console:
-    """The console of progress and errors; where nobody can read them, nothing else fails."""
+    """Return the console for progress and errors; it ignores errors of a closed stderr."""
     return _console(cast("IO[str]", _Unfailing(sys.stderr)))
 
 
 def help_console() -> Console:
-    """The console of what --help says, in lines of our own."""
+    """Return the console for --help, without trailing spaces."""
     return Console(file=_trimmed(sys.stdout))
 
 
 def print_json(document: object) -> None:
-    """Print one JSON document, in lines where somebody looks; strangers' control codes escaped."""
+    """Print a JSON document, indented on a terminal, with control characters escaped."""
     indent = 2 if sys.stdout.isatty() else None
     text = json.dumps(document, indent=indent, ensure_ascii=False, default=str)
     if not text.isascii() and not _is_encodable(text):
@@ -60,8 +60,8 @@ def _is_encodable(text: str) -> bool:
     return True
 
 
-def print_text(text: str) -> None:
-    """Print a text of our own that has several lines."""
+def print_multiline(text: str) -> None:
+    """Print a text of several lines."""
     for line in text.split("\n"):
         result_console().print(line, soft_wrap=True)
 
@@ -74,12 +74,12 @@ def print_error(message: str) -> None:
 
 
 def print_notice(sentence: str) -> None:
-    """Print what is said beside the result, without secrets."""
+    """Print a message beside the result, with secrets redacted."""
     message_console().print(redact(sentence), style="dim", soft_wrap=True)
 
 
 def write_file(file: Path, text: str, mode: Literal["w", "x"] = "w") -> None:
-    """Write a text into a file, with the mode x a new one; or raise `ConfigError`.
+    """Write text to a file; mode x requires a new one. Raise `ConfigError` if that fails.
 
     Half a character, as a stranger's JSON may have, becomes a question mark.
     """
@@ -117,7 +117,7 @@ def program_name() -> str:
 
 
 def print_result(document: object, *lines: object, as_json: bool, style: str = "") -> None:
-    """Print the document where JSON is asked for, else whole lines, or tables."""
+    """Print the document with `as_json`, else the lines or tables."""
     if as_json:
         print_json(document)
         return
@@ -228,7 +228,7 @@ def _is_seen(character: str) -> bool:
 
 
 def visible_char(character: str) -> str:
-    """The character, or one that shows it and does nothing."""
+    """Return the character, or a visible replacement for a control character."""
     if _is_seen(character):
         return character
     return chr(_PICTURES + ord(character)) if character < " " else "\N{REPLACEMENT CHARACTER}"

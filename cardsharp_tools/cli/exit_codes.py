@@ -28,21 +28,23 @@ class ExitCode(IntEnum):
 END_LIMIT = 8.0  # seconds in which a command ends in order; most kill it after ten
 
 
-class Stopped(KeyboardInterrupt):
-    """A signal has stopped the command, which ends as at Ctrl-C."""
+class StoppedBySignal(KeyboardInterrupt):
+    """Interrupt of a command by a signal; the command ends as after Ctrl-C."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
         self.number = number
 
 
-def exit_of(stop: KeyboardInterrupt) -> ExitCode:
-    """The exit code that tells by which signal a command was stopped, Ctrl-C unless it is told."""
-    return ExitCode(128 + stop.number) if isinstance(stop, Stopped) else ExitCode.INTERRUPTED
+def interrupt_exit_code(stop: KeyboardInterrupt) -> ExitCode:
+    """Return the exit code of an interrupted command: 128 + signal, or that of Ctrl-C."""
+    return (
+        ExitCode(128 + stop.number) if isinstance(stop, StoppedBySignal) else ExitCode.INTERRUPTED
+    )
 
 
-def stop_by(those: Collection[int]) -> None:
-    """Have the first of those signals raise `Stopped` from now on, and Ctrl-C as Python does.
+def stop_on_signals(signals: Collection[int]) -> None:
+    """Make the first of these signals raise `StoppedBySignal`; Ctrl-C stays as in Python.
 
     What has not ended `END_LIMIT` later is cut off, unless it was Ctrl-C, also where it is the end
     of the process that takes so long. Further signals change nothing, so that they break into no
@@ -56,9 +58,9 @@ def stop_by(those: Collection[int]) -> None:
             alarm.daemon = True
             alarms.append(alarm)
             alarm.start()
-            raise Stopped(number)
+            raise StoppedBySignal(number)
 
-    for signal_number in those:
+    for signal_number in signals:
         signal.signal(
             signal_number, signal.default_int_handler if signal_number == signal.SIGINT else stop
         )
@@ -73,7 +75,7 @@ def _cut_off(number: int) -> None:
 
 
 def decision_exit_code(decisions: int, faults: int) -> ExitCode:
-    """The exit code after so many decisions of a strategy, of which some failed.
+    """Return the exit code for a strategy's number of decisions and of failed decisions.
 
     A strategy of which every decision failed has not played at all.
     """
@@ -86,7 +88,7 @@ def decision_exit_code(decisions: int, faults: int) -> ExitCode:
 def handle_signals(
     handler: Callable[[int, FrameType | None], object], *signals: int
 ) -> Iterator[None]:
-    """Have those signals handled so while the block runs."""
+    """Handle these signals with `handler` while the block runs."""
     previous_handlers = {
         signal_number: signal.signal(signal_number, handler) for signal_number in signals
     }
@@ -97,8 +99,8 @@ def handle_signals(
             signal.signal(signal_number, then)
 
 
-def exit_code_for(error: errors.CardsharpError) -> ExitCode:
-    """The exit code that tells of an error."""
+def error_exit_code(error: errors.CardsharpError) -> ExitCode:
+    """Return the exit code of an error."""
     wrong = (
         errors.ConfigError | errors.RulesError | errors.Unauthorized | errors.UntrustedCertificate
     )

@@ -103,7 +103,7 @@ def strategies(*, as_json: Json = False, game: OptionalGame = None) -> None:
 
 
 def game_app(game: Game) -> cyclopts.App:
-    """All commands of a game; its own go before those that are alike for all games."""
+    """Return the commands of a game: its own, then those that every game has."""
     if game.cli_app is None:
         app = cyclopts.App(name=game.name, help=game.summary, help_format="plaintext")
     else:

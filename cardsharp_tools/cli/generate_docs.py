@@ -21,7 +21,7 @@ BEGIN, END = "<!-- written by python -m cardsharp_tools.cli.generate_docs -->\n"
 
 
 def generated_cli_page() -> str:
-    """The page, with the table between its marks as the commands are today."""
+    """Return the page of the command line with an up-to-date table of the commands."""
     head, rest = CLI_PAGE.read_text("utf-8").split(BEGIN)
     rows = [(command.name, command.summary) for command in all_commands()]
     rows += [(name, summary) for name, _, summary in (*COMMAND_GROUPS, RESEARCH)]

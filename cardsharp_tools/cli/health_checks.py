@@ -24,7 +24,7 @@ _STYLES = {CheckStatus.OK: "green", CheckStatus.FAILED: "bold red", CheckStatus.
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One thing that was looked at; `text` says what is so and, if need be, what to do."""
+    """Result of a health check; `message` gives the finding and, if needed, the remedy."""
 
     name: str
     status: CheckStatus
@@ -32,7 +32,7 @@ class CheckResult:
 
 
 class CheckSkipped(CardsharpError):
-    """There is nothing to check; the message says why."""
+    """Raised by a check that does not apply; the message says why."""
 
 
 def run_check(name: str, check: Callable[[], str]) -> CheckResult:
@@ -46,7 +46,7 @@ def run_check(name: str, check: Callable[[], str]) -> CheckResult:
 
 
 def print_checks(checks: Iterable[CheckResult], *, as_json: bool) -> int:
-    """Print what was checked; the exit code, which is 1 if anything failed."""
+    """Print the results of checks; return the exit code, 1 if a check failed."""
     results = list(checks)
     if as_json:
         print_json([{"check": c.name, "finding": c.status, "text": c.message} for c in results])

@@ -75,7 +75,7 @@ Port = Annotated[
 
 
 def parse_duration(_kind: object, tokens: Sequence[Token]) -> timedelta:
-    """The duration that "30d" or "12h" means; raises ValueError for anything else."""
+    """Return a duration such as "30d" or "12h"; raise ValueError for anything else."""
     match = re.fullmatch(r"(\d{1,6})([dh])", tokens[0].value)
     if match is None:
         raise ValueError("It must be a number of days or hours, e.g. 30d or 12h.")
@@ -119,7 +119,7 @@ class ListenOptions(CommandOptions):
 
     @property
     def arena_config_fields(self) -> dict[str, Any]:
-        """The same for an arena's configuration."""
+        """These options as fields of an arena's configuration."""
         return {
             "host": self.host,
             "port": self.port,

@@ -42,7 +42,8 @@ def contest_settings(  # noqa: PLR0913, PLR0917 - what a contest is founded with
     contest_format = FORMATS_BY_NAME[format_name]
     if (
         seats is not None
-        and contest_format.with_context(max_teams_per_match=seats).max_teams_per_match != seats
+        and contest_format.with_matching_fields(max_teams_per_match=seats).max_teams_per_match
+        != seats
     ):
         raise ConfigError(
             f"In the format {format_name} two teams play a match. For more teams per match use "
@@ -188,7 +189,7 @@ ADMIN_ACTIONS: Mapping[str, tuple[str, AdminHandler]] = {
         "Give new passwords to all teams that sign in? The old ones become invalid.",
         _passwords,
     ),
-    "rename": ("Give {name} the name {new}?", _admin_handler(ContestAdmin.rename_team)),
+    "rename": ("Give {name} the name {new_name}?", _admin_handler(ContestAdmin.rename_team)),
     "remove": ("Remove {name}?", _admin_handler(ContestAdmin.remove_team)),
     "withdraw": (
         "Withdraw {name}? It loses its undecided pairings. The page will show the reason: {reason}",
@@ -215,11 +216,11 @@ ADMIN_ACTIONS: Mapping[str, tuple[str, AdminHandler]] = {
     ),
     "pause": (
         "Pause the contest? Running matches finish, and no new ones begin.",
-        _admin_handler(partial(ContestAdmin.pause, paused=True)),
+        _admin_handler(partial(ContestAdmin.set_paused, paused=True)),
     ),
     "resume": (
         "Resume the contest, so that new matches begin?",
-        _admin_handler(partial(ContestAdmin.pause, paused=False)),
+        _admin_handler(partial(ContestAdmin.set_paused, paused=False)),
     ),
     "practice": (
         "Open the arena and let the teams practise until you stop it?",

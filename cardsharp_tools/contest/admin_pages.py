@@ -31,7 +31,7 @@ from cardsharp.contest.admin import ContestAdmin
 from cardsharp.contest.formats.base import FORMATS_BY_NAME
 from cardsharp.contest.freeze import current_freeze
 from cardsharp.contest.view.overview import ContestOverview
-from cardsharp.contest.view.pages import contest_file_page
+from cardsharp.contest.view.pages import standalone_contest_page
 from cardsharp.core.clock import utc_now
 from cardsharp.core.credentials import DIGEST_REALM
 from cardsharp.core.time_zones import to_local
@@ -120,7 +120,7 @@ class AdminPages:
         status, more = HTTPStatus.UNAUTHORIZED, {}
         message = "This page needs the organiser's password."
         try:
-            self._guesses.check(seat, ADMIN)
+            self._guesses.check_attempt_allowed(seat, ADMIN)
         except HttpError as error:
             status, message = HTTPStatus(error.status), str(error)
         else:
@@ -151,7 +151,7 @@ class AdminPages:
         """GET /contests/{name}."""
         name = request.path_params["name"]
         with self._manager.records(name) as records:
-            acts = ContestAdmin(records, utc_now).history()
+            acts = ContestAdmin(records, utc_now).action_history()
             last = next((act for act in acts[::-1] if act.changes and not act.undone), None)
             context = {
                 "contest": name,
@@ -168,16 +168,18 @@ class AdminPages:
     def _csv(self, request: Request, _form: Form) -> Response:
         """GET /contests/{name}/results.csv: a row for each match."""
         with self._manager.records(request.path_params["name"]) as records:
-            names = records.names()
+            names = records.team_names()
             rows = [
-                row for result in records.results_in_order() for row in match_rows(result, names)
+                row
+                for result in records.results_with_discarded()
+                for row in match_rows(result, names)
             ]
         return Response(csv_text(rows), headers=_NEW, media_type="text/csv")
 
     def _page(self, request: Request, _form: Form) -> Response:
         """GET /contests/{name}/page: the contest's page as one file."""
         with self._manager.records(request.path_params["name"]) as records:
-            text = contest_file_page(records)
+            text = standalone_contest_page(records)
         # The file contains its own Content-Security-Policy, so no header is needed.
         return HTMLResponse(text, headers={"X-Content-Type-Options": "nosniff"})
 
@@ -212,7 +214,7 @@ class AdminPages:
         acts = 0
         if contest := form.get("contest"):
             with self._manager.records(contest) as records:
-                acts = records.ruling_count
+                acts = records.admin_action_count
         text = json.dumps([sorted(form.items()), acts])
         return hmac.digest(self._seal, text.encode(), "sha256").hex()
 

@@ -62,7 +62,7 @@ class LoggingMatchHost(ArenaMatchHost):
         self._log = folder / MATCH_LOG_FILE
 
     def get_match(self, match: str) -> MatchView:
-        """A match with all its moves."""
+        """Return a match with all its moves; store it in the log if it has finished."""
         view = super().get_match(match)
         if view.finished:
             try:
@@ -73,7 +73,7 @@ class LoggingMatchHost(ArenaMatchHost):
         return view
 
 
-class TeamPlayers(Mapping[str, PlayerAccount]):
+class TeamPlayerAccounts(Mapping[str, PlayerAccount]):
     """Player accounts of the teams and the house; read again after `TEAM_CACHE_SECONDS`.
 
     A local player signs in as `ID-here`, with a password that only this process knows.
@@ -103,14 +103,14 @@ class TeamPlayers(Mapping[str, PlayerAccount]):
         return len(self._accounts())
 
     def reload(self) -> None:
-        """Read the accounts again at the next access."""
+        """Discard the cached accounts, so that the next access reads them again."""
         self._until = 0.0
 
     def _accounts(self) -> dict[str, PlayerAccount]:
         if self._seconds() > self._until:
             self._until = self._seconds() + TEAM_CACHE_SECONDS
             with suppress(StoreError):  # a busy store is read again at the next access
-                teams, names = self._records.teams(), self._records.announced_players()
+                teams, names = self._records.teams(), self._records.announced_player_names()
                 renamed_teams = [
                     replace(team, name=names.get(team.id, team.name)) for team in teams
                 ]
@@ -129,7 +129,7 @@ class _LocalPlayers:
     def __init__(self, records: ContestRecords, folder: Path) -> None:
         self._records, self._folder = records, folder
         self.passwords = dict[TeamId, str]()
-        self.accounts = TeamPlayers(records, self.passwords)
+        self.accounts = TeamPlayerAccounts(records, self.passwords)
         self._reporter = FailureReporter(records)
         self._stop_event = threading.Event()
 
@@ -253,6 +253,6 @@ def _play(order: OpponentConfig) -> None:
 
 def _watch(order: OpponentConfig, folder: Path, over: threading.Event) -> None:
     with OpponentProcess(order, folder / f"{order.player_id}.log") as process:
-        process.wait_for_invitation()
+        process.wait_until_polling()
         while not over.wait(RETRY_INTERVAL.total_seconds()):
             process.check()

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cardsharp.contest.contest_file import FILE, create_in, open_in
+from cardsharp.contest.contest_file import FILE, create_contest_in, open_contest_in
 from cardsharp.contest.models import ContestSettings
 from cardsharp.contest.results import ContestRecords
 from cardsharp.core.private_files import create_private_file
@@ -28,7 +28,7 @@ STOP_TIMEOUT_SECONDS = 10.0  # seconds after Ctrl-C until a command is killed
 
 @dataclass(frozen=True, slots=True)
 class ContestManager:
-    """The contests in the folders below `root`; one arena at a time listens at `listen_options`."""
+    """Manager of the contests in the folders below `root`; one arena at a time runs."""
 
     root: Path
     listen_options: ListenOptions = DEFAULT_LISTEN_OPTIONS
@@ -44,8 +44,8 @@ class ContestManager:
         return self.root / name
 
     def records(self, name: str) -> ContestRecords:
-        """The records of a contest."""
-        return open_in(self.folder(name))
+        """Open the records of a contest."""
+        return open_contest_in(self.folder(name))
 
     def create_contest(self, settings: ContestSettings) -> None:
         """Create a contest in a folder of its own."""
@@ -53,7 +53,7 @@ class ContestManager:
             raise ConfigError(
                 f"{settings.name!r} cannot be the name of a contest. Use letters, digits, - and _."
             )
-        create_in(self.root / settings.name, settings).close()
+        create_contest_in(self.root / settings.name, settings).close()
 
     def running_command(self, name: str) -> LockHolder | None:
         """Return the command that runs for a contest, or None."""

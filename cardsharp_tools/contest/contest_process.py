@@ -20,7 +20,7 @@ from typing import IO, Annotated
 from pydantic import Field, TypeAdapter, ValidationError
 
 from cardsharp.contest.admin import ContestAdmin
-from cardsharp.contest.contest_file import open_in
+from cardsharp.contest.contest_file import open_contest_in
 from cardsharp.contest.director import ContestRunner
 from cardsharp.contest.match_host import MatchHost
 from cardsharp.contest.models import PracticeMatch
@@ -55,7 +55,7 @@ POLL_SECONDS, REMINDER_SECONDS = 0.05, 5.0  # seconds between two tries, and bet
 
 @dataclass(frozen=True, slots=True)
 class LockHolder:
-    """Holder of a contest's folder: command, start time, process and arena."""
+    """Holder of the lock of a contest's folder: command, start time, process and arena."""
 
     command: str
     since: datetime
@@ -145,7 +145,7 @@ def open_contest(
 ) -> Iterator[ContestProcess]:
     """Lock a contest's folder and start its arena or match host; raise `ConfigError` on failure."""
     with (
-        open_in(folder) as records,
+        open_contest_in(folder) as records,
         lock_contest(folder, command, records.settings.timeout + HANDOVER_SECONDS, notify) as at,
         redirect_telemetry(folder / "contest.log"),
         forward_warnings(notify, *FORWARDED_LOGGERS),
@@ -167,7 +167,7 @@ def open_contest(
         else:
             tables = local_host = stack.enter_context(LocalMatchHost(records, folder, utc_now))
             notify(f"contest {name}: {game}, played here; Ctrl-C stops it.")
-            pause = local_host.pause
+            pause = local_host.wait_for_match_end
         course, heir = (
             ContestRunner(records, tables, utc_now),
             partial(lock_holder, folder, NEXT_LOCK),
@@ -198,7 +198,7 @@ def lock_contest(
 
 
 def lock_holder(folder: Path, file: str = DIRECTOR) -> LockHolder | None:
-    """Return the command that holds a contest's folder or, by the other file, waits for it."""
+    """Return the process that holds or, by the other file, waits for a folder; else None."""
     with suppress(FileNotFoundError), (folder / file).open("r+", encoding="utf-8") as lock_file:
         return None if _is_taken(lock_file, tries=1) else _read(lock_file)
     return None

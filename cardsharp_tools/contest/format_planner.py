@@ -26,8 +26,8 @@ VARIANT_COUNT = len(PLANNED_FORMATS) * len(MATCH_COUNTS)  # a variant: format an
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
-    """A variant of the contest: the probability that the best team wins, and its minutes."""
+class FormatForecast:
+    """Forecast for a contest format: its length and the chance that the best team wins."""
 
     format: str
     matches: int
@@ -35,10 +35,10 @@ class Proposal:
     minutes: float
 
 
-def proposals(
+def forecast_formats(
     teams: int, seconds: float, strength_deviation: float, ratings: Sequence[Rating] = ()
-) -> Iterator[Proposal]:
-    """Yield each variant of a contest with its forecast.
+) -> Iterator[FormatForecast]:
+    """Yield the forecast for each combination of format and match count.
 
     The strengths of the teams are drawn around their `ratings`. Without ratings they are drawn
     with `strength_deviation`, in Elo points. `seconds` is the length of a match.
@@ -51,7 +51,7 @@ def proposals(
                 for seed in range(SIMULATION_RUNS)
             ]
             minutes = fmean(slots for _, slots in runs) * seconds / 60
-            yield Proposal(name, matches, fmean(won for won, _ in runs), minutes)
+            yield FormatForecast(name, matches, fmean(won for won, _ in runs), minutes)
 
 
 def _run(  # noqa: PLR0913, PLR0917 - what a contest is made of

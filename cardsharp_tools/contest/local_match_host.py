@@ -20,7 +20,12 @@ from typing import Annotated, Self
 from pydantic import Field, TypeAdapter, ValidationError
 
 from cardsharp.contest.formats.pairing import MatchScore, TeamId
-from cardsharp.contest.match_host import HostReport, MatchFacts, MatchRequest, MatchSummary
+from cardsharp.contest.match_host import (
+    FullMatchReport,
+    MatchRequest,
+    MatchResultFacts,
+    MatchSummary,
+)
 from cardsharp.contest.models import TeamEntry
 from cardsharp.contest.results import ContestRecords
 from cardsharp.contest.teams import all_documents
@@ -32,13 +37,13 @@ from cardsharp_tools.contest.match_worker import (
     END,
     TASK,
     TURN_MESSAGE,
-    MatchEnd,
     MatchTask,
-    forfeit,
+    WorkerMatchResult,
+    forfeit_result,
 )
 from cardsharp_tools.executors.line_process import require_pipe
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
-from cardsharp_tools.executors.submission import submission_strategy_name, submissions_of
+from cardsharp_tools.executors.submission import submission_strategy_name, team_submissions
 
 MATCH_LOG_FILE = "matches.db"  # the match log in the contest's folder
 START_TIMEOUT_SECONDS = 300.0  # seconds until a process's first line; a turn has its own limit
@@ -48,19 +53,19 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class HostedMatch:
-    """Stored match; `result` is None until it has ended, and `winner` is a side's index."""
+class LocalMatchRecord:
+    """Stored match of the local host; `result` is None until it has ended."""
 
     teams: tuple[TeamId, ...]
     tags: tuple[str, ...]
     seed: int
     started_at: Annotated[datetime, Field(alias="began")]
     ended_at: Annotated[datetime | None, Field(alias="ended")] = None
-    result: Annotated[MatchEnd | None, Field(alias="end")] = None
+    result: Annotated[WorkerMatchResult | None, Field(alias="end")] = None
     winner: int | None = None
 
 
-_HOSTED_MATCH = TypeAdapter(HostedMatch)
+_HOSTED_MATCH = TypeAdapter(LocalMatchRecord)
 
 
 class FailureReporter:
@@ -73,13 +78,13 @@ class FailureReporter:
         """Report a failure of a team's code, or something else that it `did`."""
         message = escape_control_chars(str(fault).splitlines()[0])
         with suppress(StoreError):  # the warning below reports it in any case
-            self._records.add_fault(team, message, self._clock())
-        _log.warning("%s %s: %s", self._records.names().get(team, team), did, message)
+            self._records.add_team_fault(team, message, self._clock())
+        _log.warning("%s %s: %s", self._records.team_names().get(team, team), did, message)
 
     def report_sandbox_violations(self, folder: Path, teams: Sequence[TeamId] | None) -> None:
         """Report the sandbox violations of these teams, or of all teams."""
         for team in teams or [entry.id for entry in self._records.teams()]:
-            for violation in submissions_of(folder, team, None).take_violations():
+            for violation in team_submissions(folder, team, None).take_violations():
                 self(team, violation, "broke a rule of the sandbox")
 
 
@@ -92,7 +97,7 @@ class LocalMatchHost:
         self._records, self._clock, self._folder = records, clock, folder
         self._settings = records.settings
         self._partition = f"contest#{self._settings.name}#table"
-        self._playing: dict[str, Future[MatchEnd]] = {}
+        self._playing: dict[str, Future[WorkerMatchResult]] = {}
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1)
         self._over = threading.Event()
         self._children: set[ChildProcess] = set()
@@ -122,18 +127,18 @@ class LocalMatchHost:
                 self._start(document.key.sort_key, hosted)
         return [_tabled(document.key.sort_key, hosted) for document, hosted in stored]
 
-    def match_record(self, match_id: str) -> HostReport:
+    def match_report(self, match_id: str) -> FullMatchReport:
         """Return the complete report of a match."""
         hosted = self._stored_match(match_id)[1]
         sides = range(len(hosted.teams))
-        end = hosted.result or MatchEnd((0.0,) * len(sides), 0)
+        end = hosted.result or WorkerMatchResult((0.0,) * len(sides), 0)
         seconds = ((hosted.ended_at or self._clock()) - hosted.started_at).total_seconds()
         late = tuple(int(end.failed_side == side) for side in sides)
         busts = (0,) * len(sides)
-        facts = MatchFacts(
+        facts = MatchResultFacts(
             end.points, hosted.winner, seconds, end.turns, busts, late, began=hosted.started_at
         )
-        return HostReport(hosted.teams, facts, hosted.ended_at, hosted.ended_at is not None)
+        return FullMatchReport(hosted.teams, facts, hosted.ended_at, hosted.ended_at is not None)
 
     def begin_match(self, request: MatchRequest) -> str:
         """Store a new match and return its id.
@@ -144,7 +149,7 @@ class LocalMatchHost:
         # The teams are part of it, because a ruling may bring other teams into the same pairing.
         identity = (*request.tags, request.seed, *request.teams)
         match = sha256("\n".join(identity).encode()).hexdigest()[:24]
-        hosted = HostedMatch(request.teams, request.tags, int(request.seed), self._clock())
+        hosted = LocalMatchRecord(request.teams, request.tags, int(request.seed), self._clock())
         with suppress(WriteConflict):  # the match was stored before
             self._write(match, hosted, 0)
         return match
@@ -153,23 +158,23 @@ class LocalMatchHost:
         """End a match by decision."""
         document, hosted = self._stored_match(match)
         side = None if winner is None else hosted.teams.index(winner)
-        nothing = MatchEnd((0.0,) * len(hosted.teams), 0)
+        nothing = WorkerMatchResult((0.0,) * len(hosted.teams), 0)
         finished = replace(hosted, ended_at=self._clock(), result=nothing, winner=side)
         self._write(match, finished, document.version)
 
-    def idle_seconds(self) -> Mapping[TeamId, float | None]:
-        """Return no idle time: all teams are local."""
+    def idle_seconds_by_player(self) -> Mapping[TeamId, float | None]:
+        """Return 0 for each team, because local teams are never idle."""
         return dict.fromkeys(self._teams(), 0.0)
 
-    def pause(self) -> None:
-        """Wait until a match has ended, but at most for a moment."""
+    def wait_for_match_end(self) -> None:
+        """Wait until a match has ended, at most `STEP_INTERVAL_SECONDS`."""
         wait(self._playing.values(), timeout=STEP_INTERVAL_SECONDS, return_when=FIRST_COMPLETED)
         if not self._playing:
             self._over.wait(STEP_INTERVAL_SECONDS)
 
-    def _start(self, match: str, hosted: HostedMatch) -> None:
+    def _start(self, match: str, hosted: LocalMatchRecord) -> None:
         """Start a match; withdrawn teams are left out if it is for three or more."""
-        teams, withdrawn_teams = self._teams(), self._records.withdrawn()
+        teams, withdrawn_teams = self._teams(), self._records.withdrawn_teams()
         present = [team for team in hosted.teams if team not in withdrawn_teams]
         if len(present) <= 1:
             present = list(hosted.teams)
@@ -190,7 +195,7 @@ class LocalMatchHost:
             lambda: _with_empty(self._play(task), hosted.teams, present)
         )
 
-    def _play(self, task: MatchTask) -> MatchEnd:
+    def _play(self, task: MatchTask) -> WorkerMatchResult:
         """Play a match in a process; a side that is silent or exits loses."""
         with (self._folder / "contest.log").open("ab") as errors:
             child = ChildProcess(
@@ -214,8 +219,8 @@ class LocalMatchHost:
             self._children.discard(child)
         if turn is None or self._over.is_set():
             fault = "The match was stopped before the first decision of a team's code."
-            return MatchEnd((0.0,) * len(task.names), 0, failure=fault)
-        return forfeit(task, turn, fault)
+            return WorkerMatchResult((0.0,) * len(task.names), 0, failure=fault)
+        return forfeit_result(task, turn, fault)
 
     def _lines(self, child: ChildProcess) -> Iterator[str]:
         """Yield the lines that a process prints, until it ends or is silent for too long."""
@@ -240,7 +245,7 @@ class LocalMatchHost:
                     else START_TIMEOUT_SECONDS
                 )
 
-    def _take(self, match: str, future: "Future[MatchEnd]") -> None:
+    def _take(self, match: str, future: "Future[WorkerMatchResult]") -> None:
         """Store the result of a match, unless it was decided in the meantime."""
         document, hosted = self._stored_match(match)
         if hosted.ended_at is not None:
@@ -264,15 +269,15 @@ class LocalMatchHost:
     def _teams(self) -> dict[TeamId, TeamEntry]:
         return {team.id: team for team in self._records.teams()}
 
-    def _write(self, match: str, hosted: HostedMatch, version: int) -> None:
+    def _write(self, match: str, hosted: LocalMatchRecord, version: int) -> None:
         body = _HOSTED_MATCH.dump_python(hosted, mode="json", by_alias=True)
         self._records.documents.commit(Put(Key(self._partition, match), body, version))
 
-    def _stored_matches(self) -> Iterator[tuple[Document, HostedMatch]]:
+    def _stored_matches(self) -> Iterator[tuple[Document, LocalMatchRecord]]:
         for document in all_documents(self._records.documents, self._partition):
             yield document, _HOSTED_MATCH.validate_python(document.body)
 
-    def _stored_match(self, match: str) -> tuple[Document, HostedMatch]:
+    def _stored_match(self, match: str) -> tuple[Document, LocalMatchRecord]:
         document = self._records.documents.get(Key(self._partition, match))
         if document is None:
             raise ConfigError(f"The contest has no match {match}. Check the id.")
@@ -288,7 +293,9 @@ def _strategy(team: TeamEntry) -> str:
     return team.strategy
 
 
-def _with_empty(end: MatchEnd, teams: Sequence[TeamId], present: Sequence[TeamId]) -> MatchEnd:
+def _with_empty(
+    end: WorkerMatchResult, teams: Sequence[TeamId], present: Sequence[TeamId]
+) -> WorkerMatchResult:
     """Return the result for all teams; an absent team gets the points of the last."""
     points_by_team = dict(zip(present, end.points, strict=True))
     failed = None if end.failed_side is None else teams.index(present[end.failed_side])
@@ -296,7 +303,7 @@ def _with_empty(end: MatchEnd, teams: Sequence[TeamId], present: Sequence[TeamId
     return replace(end, points=points, failed_side=failed)
 
 
-def _tabled(match: str, hosted: HostedMatch) -> MatchSummary:
+def _tabled(match: str, hosted: LocalMatchRecord) -> MatchSummary:
     last = (hosted.ended_at or hosted.started_at).isoformat()
     score = None if hosted.result is None else MatchScore(hosted.result.points, hosted.winner)
     return MatchSummary(match, hosted.teams, hosted.tags, last, score)

@@ -1,7 +1,7 @@
 """Worker process that plays one match of a contest, so that no team can end or stop the contest.
 
 Its parameter is a `MatchTask` in JSON. Before each decision of a team's own code it prints `turn`
-and the number of the side that decides. At the end it prints a `MatchEnd`.
+and the number of the side that decides. At the end it prints a `WorkerMatchResult`.
 """
 
 import logging
@@ -46,7 +46,7 @@ class MatchTask:
 
 
 @dataclass(frozen=True, slots=True)
-class MatchEnd:
+class WorkerMatchResult:
     """Result of a match: points of each side, number of turns, and the side that failed, if any."""
 
     points: tuple[float, ...]
@@ -55,7 +55,7 @@ class MatchEnd:
     failure: Annotated[str, Field(alias="fault")] = ""
 
 
-TASK, END = TypeAdapter(MatchTask), TypeAdapter(MatchEnd)
+TASK, END = TypeAdapter(MatchTask), TypeAdapter(WorkerMatchResult)
 
 
 class _Failed(Exception):
@@ -80,14 +80,14 @@ def game_for_sides(game_name: str, sides: int) -> AnySimulation:
     return simulation
 
 
-def forfeit(task: MatchTask, side: int, failure: str, turns: int = 0) -> MatchEnd:
+def forfeit_result(task: MatchTask, side: int, failure: str, turns: int = 0) -> WorkerMatchResult:
     """Return the result of a match that a side lost by its failure; the others share the points."""
     min_return, max_return = game_for_sides(task.game, len(task.names)).returns_range
     other_count = len(task.names) - 1
     points = tuple(
         min_return if at == side else max_return / other_count for at in range(len(task.names))
     )
-    return MatchEnd(points, turns, side, failure)
+    return WorkerMatchResult(points, turns, side, failure)
 
 
 class _Announced(StrategyPlayer):
@@ -112,7 +112,7 @@ class _Announced(StrategyPlayer):
             raise _Failed(self._side, fault) from None
 
 
-def play_hosted_match(task: MatchTask, announce_turn: Callable[[str], None]) -> MatchEnd:
+def play_hosted_match(task: MatchTask, announce_turn: Callable[[str], None]) -> WorkerMatchResult:
     """Play a match and store it in its log; a side whose code fails loses."""
     simulation, dice = (
         game_for_sides(task.game, len(task.names)),
@@ -130,11 +130,11 @@ def play_hosted_match(task: MatchTask, announce_turn: Callable[[str], None]) -> 
         players = [seated[seat] for seat in sorted(seated)]
         end = play_match(simulation, opening, players, dice.chance, notes)
     except _Failed as failed:
-        return forfeit(task, failed.side, str(failed), len(notes))
+        return forfeit_result(task, failed.side, str(failed), len(notes))
     seat_returns = simulation.returns(end)
     _keep(task, simulation.sides, notes, end)
     points = tuple(sum(seat_returns[seat] for seat in side) for side in simulation.sides)
-    return MatchEnd(points, len(notes))
+    return WorkerMatchResult(points, len(notes))
 
 
 def _player(task: MatchTask, side: int, dice: Random, say: Callable[[str], None]) -> LabPlayer:
@@ -166,7 +166,7 @@ def _keep(task: MatchTask, sides: Any, notes: list[PlayedAction], end: object) -
         tag=task.tag,
     )
     with open_log(f"sqlite:{task.log}") as log:
-        for record, moves in extras.stored_matches(lab_match):
+        for record, moves in extras.match_records(lab_match):
             header = _both_sides(record.header, len(task.names))
             import_match(replace(record, header=header), moves, log)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from cardsharp.contest.formats.base import Format
-from cardsharp.contest.match_host import MatchFacts, format_points
+from cardsharp.contest.match_host import MatchResultFacts, format_points
 from cardsharp.contest.models import PairingResult, PracticeMatch, TeamFaults
 from cardsharp.contest.practice import practice_ladder
 from cardsharp.contest.results import ContestRecords
@@ -24,10 +24,10 @@ def pairing_line(result: PairingResult, names: TeamNames, contest_format: Format
     pair = " - ".join(names[team] for team in result.teams)
     start = f"pairing {result.pairing}, {result.part}: {pair}"
     if not result.decided:
-        return f"{start}, {len(result.points)} played"
+        return f"{start}, {len(result.match_points)} played"
     won = "level" if result.winner is None else f"winner {names[result.winner]}"
     ruled = f", decided by the organiser: {result.ruled}" if result.ruled else ""
-    return f"{start} {_ratio(result.tally(contest_format))}, {won}{ruled}"
+    return f"{start} {_ratio(result.deciding_totals(contest_format))}, {won}{ruled}"
 
 
 def practice_match_line(match: PracticeMatch, names: TeamNames) -> str:
@@ -42,7 +42,7 @@ def practice_match_line(match: PracticeMatch, names: TeamNames) -> str:
     return f"practice {match.number}: {pair} {row['points']}, {outcome}"
 
 
-def result_row(result: PairingResult, names: TeamNames) -> Row:
+def pairing_row(result: PairingResult, names: TeamNames) -> Row:
     """Return the row of a pairing."""
     return {
         "pairing": result.pairing,
@@ -51,7 +51,7 @@ def result_row(result: PairingResult, names: TeamNames) -> Row:
         "teams": _display_names(result.teams, names),
         "wins": _ratio(result.current_outcome.wins),
         "winner": None if result.winner is None else names[result.winner],
-        "points": [_ratio(points) for points in result.points],
+        "points": [_ratio(points) for points in result.match_points],
         "ruled": _ruled(result),
         "decided": result.decided,
         "matches": list(result.matches),
@@ -86,7 +86,7 @@ def match_rows(result: PairingResult, names: TeamNames) -> list[Row]:
 
 
 def _match_cells(
-    match: str | None, facts: MatchFacts | None, team_names: list[str], side: int
+    match: str | None, facts: MatchResultFacts | None, team_names: list[str], side: int
 ) -> Row:
     """Return the cells of a match's result.
 
@@ -122,7 +122,7 @@ def practice_match_row(match: PracticeMatch, names: TeamNames) -> Row:
     }
 
 
-def ladder_table(records: ContestRecords, names: TeamNames) -> list[Row]:
+def practice_ladder_rows(records: ContestRecords, names: TeamNames) -> list[Row]:
     """Return the rows of the practice ladder; `margin` is half of a rating's 95 % interval."""
     return [
         {
@@ -130,7 +130,7 @@ def ladder_table(records: ContestRecords, names: TeamNames) -> list[Row]:
             "team": names[row.team],
             "rating": None if row.rating is None else int(row.rating.rounded.value),
             "margin": None if row.rating is None else int(row.rating.rounded.margin),
-            "matches": row.played,
+            "matches": row.match_count,
             "won": row.wins,
             "drawn": row.ties,
             "lost": row.losses,
@@ -160,7 +160,7 @@ def failure_row(name: str, failed: TeamFaults) -> Row:
     return {"team": name, "faults": failed.count, "at (UTC)": at, "last": last.what}
 
 
-def team_list(ids: Sequence[str], names: TeamNames) -> str:
+def join_team_names(ids: Sequence[str], names: TeamNames) -> str:
     """Return the names of teams, separated by commas."""
     return ", ".join(_display_names(ids, names))
 

@@ -22,7 +22,7 @@ from cardsharp.contest.results import ContestRecords
 from cardsharp.core.clock import utc_now
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena.access.path_matching import CaseInsensitiveRoute
-from cardsharp.games.deadmansdraw.arena.access.request_guard import RequestGuard, not_found
+from cardsharp.games.deadmansdraw.arena.access.request_guard import RequestGuard, not_found_response
 from cardsharp.games.deadmansdraw.arena.access.users import User
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
 from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages
@@ -32,7 +32,7 @@ from cardsharp.play.catalog import get_game
 from cardsharp.server.routing import HttpError
 from cardsharp_tools.executors.sandbox import check_sandbox
 from cardsharp_tools.executors.sandbox_supervisor import MAX_MEMORY_BYTES, escape_control_chars
-from cardsharp_tools.executors.submission import LARGEST, SANDBOXED, submissions_of, unpack_upload
+from cardsharp_tools.executors.submission import LARGEST, SANDBOXED, team_submissions, unpack_upload
 
 _ROOM = 10_000  # bytes of a form without its file
 _LAST = 20  # number of matches that are shown
@@ -49,7 +49,7 @@ class LocalContestPages(ContestPages):
         self._records, self._folder = records, folder
         self._busy = set[TeamId]()
 
-    def routes(
+    def build_routes(
         self, site: Callable[[], SiteInfo], matches: MatchRepository, guard: RequestGuard
     ) -> list[Route]:
         """The routes of the pages and of what they load."""
@@ -57,13 +57,13 @@ class LocalContestPages(ContestPages):
         async def look(request: Request, user: User) -> Response:
             team = self._team(user)
             if team is None:
-                return not_found(request)
+                return not_found_response(request)
             return await run_in_threadpool(self._page, site(), team)
 
         async def submit(request: Request, user: User) -> Response:
             team = self._team(user)
             if team is None:
-                return not_found(request)
+                return not_found_response(request)
             name, raw = await run_in_threadpool(_uploaded, request, await _read(request), team)
             message = "Your previous submission is still being tested. Wait some seconds and retry."
             if team.id not in self._busy:
@@ -77,7 +77,7 @@ class LocalContestPages(ContestPages):
             return RedirectResponse("/submit", 303)
 
         return [
-            *super().routes(site, matches, guard),
+            *super().build_routes(site, matches, guard),
             CaseInsensitiveRoute("/submit", guard.authenticated(look), "GET"),
             CaseInsensitiveRoute("/submit", guard.authenticated(submit, reads=False), "POST"),
         ]
@@ -90,14 +90,14 @@ class LocalContestPages(ContestPages):
         closed = _closed(team)
         try:
             if not closed:
-                versions = submissions_of(self._folder, team.id, team.strategy)
+                versions = team_submissions(self._folder, team.id, team.strategy)
                 versions.add_version(
                     unpack_upload(name, raw), get_game(self._records.settings.game)
                 )
         except ConfigError as error:
             closed = f"The submission was rejected: {error}"
             message = escape_control_chars(closed.splitlines()[0])
-            self._records.add_fault(team.id, message, utc_now())
+            self._records.add_team_fault(team.id, message, utc_now())
             _log.warning("A submission of %s: %s", team.name, message)
         return closed
 
@@ -109,7 +109,9 @@ class LocalContestPages(ContestPages):
                 "at": f"{datetime.fromtimestamp(version.stat().st_mtime, UTC):%d %b %H:%M:%S} UTC",
                 "files": ", ".join(sorted(file.name for file in version.iterdir())),
             }
-            for version in reversed(submissions_of(self._folder, team.id, team.strategy).versions)
+            for version in reversed(
+                team_submissions(self._folder, team.id, team.strategy).version_folders
+            )
         ]
         text = _PAGES.get_template("submit.jinja").render(
             site=site,
@@ -123,7 +125,7 @@ class LocalContestPages(ContestPages):
             memory=MAX_MEMORY_BYTES >> 20,
             versions=versions,
             matches=list(_matches(self._records, team.id))[:_LAST],
-            faults=self._records.faults().get(team.id, TeamFaults()),
+            faults=self._records.team_faults().get(team.id, TeamFaults()),
         )
         return HTMLResponse(text, 400 if message else 200, {**HEADERS, "Cache-Control": "no-store"})
 
@@ -189,7 +191,7 @@ def _uploaded(request: Request, raw: bytes, team: TeamEntry) -> tuple[str, bytes
 
 def _matches(records: ContestRecords, team: TeamId) -> Iterator[tuple[str, ...]]:
     """Yield a team's finished matches, the last first: id, part, opponents, points, result."""
-    names = records.names()
+    names = records.team_names()
     played = [
         (match, f"pairing {result.pairing}", result.teams, facts)
         for result in reversed(records.results())

@@ -9,7 +9,7 @@ from typing import Any, Self
 import botocore.handlers
 
 from cardsharp.aws.client import shared_session
-from cardsharp.aws.telemetry import redirect_output
+from cardsharp.aws.telemetry import redirect_logs_and_metrics
 from cardsharp_tools.costs.usage import CloudUsage
 from cardsharp_tools.local_cloud.lambda_events import Event, LambdaHandler, LocalLambdaContext
 
@@ -55,7 +55,7 @@ class AwsMeter:
         ]
 
     def __enter__(self) -> Self:
-        redirect_output(self.logged)
+        redirect_logs_and_metrics(self.logged)
         # A session copies these when it is made, so the process makes a new one.
         botocore.handlers.BUILTIN_HANDLERS.extend(self._handlers)
         shared_session.cache_clear()

@@ -34,8 +34,8 @@ from cardsharp_tools.games.deadmansdraw.emulated_arena import (
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, LambdaHandler
-from cardsharp_tools.local_cloud.template_files import all_resources, service_prefix
-from cardsharp_tools.local_play.game_service import EMULATOR, store_variable
+from cardsharp_tools.local_cloud.template_files import all_template_resources, service_prefix
+from cardsharp_tools.local_play.game_service import EMULATOR, store_environment
 from cardsharp_tools.local_play.opponent import (
     BOT_CREDENTIALS,
     OPPONENT_CREDENTIALS,
@@ -54,9 +54,9 @@ def measure_game(
     matches: int,
 ) -> CloudUsage:
     """The mean of so many matches of a game over its service."""
-    with AwsMeter() as uses, store_variable(game, EMULATOR) as variables:
+    with AwsMeter() as uses, store_environment(game, EMULATOR) as variables:
         handler = uses.wrap_handler(build({**os.environ, **variables}))
-        properties = all_resources()[f"{service_prefix(game.name)}Service"]["Properties"]
+        properties = all_template_resources()[f"{service_prefix(game.name)}Service"]["Properties"]
         start_counts = uses.counts
         with ApiGatewayServer(
             LambdaFunction(game.name, handler, timedelta(seconds=properties["Timeout"]))
@@ -89,7 +89,7 @@ def measure_arena(matches: int = 5) -> CloudUsage:
             order = OpponentConfig(arena.url, *team, "draw-3")
             stack.enter_context(
                 OpponentProcess(order, folder / f"{number}.log")
-            ).wait_for_invitation()
+            ).wait_until_polling()
         start_counts = uses.counts
         for number in range(matches):
             finished.clear()

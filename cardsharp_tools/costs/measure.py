@@ -49,7 +49,7 @@ from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, to_event
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, sqs_event
-from cardsharp_tools.local_cloud.metric_samples import read_emf
+from cardsharp_tools.local_cloud.metric_samples import read_emf_samples
 from cardsharp_tools.local_cloud.template_files import TEMPLATE, create_table, load_template
 from cardsharp_tools.local_play.bot_runtime import open_assembly
 from cardsharp_tools.local_play.handler_environment import settings_environment
@@ -112,7 +112,9 @@ def measure(matches: int = 10) -> MeasuredUsage:
                 played.update(at.measure(lambda: _play(at)))
         stored = at.stored_bytes()
         busy = at.measure(lambda: _look_while_running(at))
-        metrics = {sample.metric for sample in read_emf(at.counters.logged.getvalue().splitlines())}
+        metrics = {
+            sample.metric for sample in read_emf_samples(at.counters.logged.getvalue().splitlines())
+        }
         renewals = 1 / at.assembly.settings.renew_interval.total_seconds()
     poller = load_template(TEMPLATE)["Resources"]["Poller"]["Properties"]
     looks = 1 / float(poller["Environment"]["Variables"]["CARDSHARP_WATCH_SECONDS"])
@@ -145,7 +147,7 @@ def measurement_setup() -> Iterator[MeasurementSetup]:
         arena = stack.enter_context(ArenaServer(ArenaConfig(long_poll_timeout=_POLL)))
         uses = stack.enter_context(AwsMeter())
         emulator = stack.enter_context(Emulator())
-        resources = emulator.create()
+        resources = emulator.create_resources()
         stack.enter_context(start_steady_opponent(arena.url, folder))
         variables = {
             **emulator.environment,

@@ -12,7 +12,7 @@ from cardsharp_tools.costs.bill import Amount
 from cardsharp_tools.costs.workload import BotWorkload, ContestWorkload
 from cardsharp_tools.local_cloud.template_files import (
     MONITORING_TEMPLATE,
-    all_resources,
+    all_template_resources,
     load_template,
     service_prefix,
 )
@@ -237,7 +237,9 @@ def contest_usage(contest: ContestWorkload, measured: MeasuredUsage) -> dict[str
 
 def function_memory(game: str) -> int:
     """The megabytes of a game's function, or the viewer's, where nobody asks for others."""
-    memory_size = all_resources()[f"{service_prefix(game)}Service"]["Properties"]["MemorySize"]
+    memory_size = all_template_resources()[f"{service_prefix(game)}Service"]["Properties"][
+        "MemorySize"
+    ]
     return int(memory_size["Fn::If"][2]) if isinstance(memory_size, dict) else int(memory_size)
 
 

@@ -9,8 +9,12 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from cardsharp_tools.environments.encoding import action_number, encoded_simulation, final_rewards
-from cardsharp_tools.environments.integers import as_integer, seat_count, seed_number
+from cardsharp_tools.environments.encoding import (
+    action_number,
+    final_rewards,
+    load_simulation_and_encoding,
+)
+from cardsharp_tools.environments.integers import as_integer, as_seat_count, as_seed
 from cardsharp_tools.lab.plan import DEFAULT_GAME
 
 Observation = dict[str, NDArray[Any]]
@@ -20,7 +24,7 @@ Observation = dict[str, NDArray[Any]]
 def make_env(
     name: str = DEFAULT_GAME, seats: SupportsIndex | None = None
 ) -> "AECEnv[str, Observation, int]":
-    """Return the environment of a game.
+    """Return a game's environment, with 2 to 8 `seats` in Blef; an illegal action costs 1.
 
     `seats` is the number of players, 2 to 8 in Blef. A player that takes an illegal action gets the
     reward -1, and the match ends. Raises `ConfigError` if there is no such game, or if it is not
@@ -43,7 +47,7 @@ class _Checked(wrappers.TerminateIllegalWrapper[str, Observation, int]):  # type
 
 
 class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo has no types
-    """Environment without PettingZoo's checks of how it is used.
+    """Environment of a game without the checks of PettingZoo's wrappers.
 
     A match is an episode. At its end the winning side gets the reward 1, and the others an equal
     share of -1, so that the rewards of the sides add up to 0; a tie is 0. A player that waits
@@ -54,7 +58,7 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         super().__init__()
         self.game_name = name
         self.metadata = {"name": f"{name}_v1", "render_modes": ["ansi"], "is_parallelizable": False}
-        self.simulation, self.encoding = encoded_simulation(name, seat_count(seats))
+        self.simulation, self.encoding = load_simulation_and_encoding(name, as_seat_count(seats))
         self.possible_agents = [f"player_{seat}" for seat in range(self.simulation.seats)]
         self.agents: list[str] = []
         self.render_mode = "ansi"
@@ -88,7 +92,7 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         others.
         """
         del options
-        chosen = seed_number(seed)
+        chosen = as_seed(seed)
         if chosen is not None:
             self._dice = Random(chosen)
         self.agents = self.possible_agents[:]
@@ -103,7 +107,7 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self._look(self.simulation.initial_state(self._dice))
 
     def step(self, action: int | None) -> None:
-        """Take the action of the player to act.
+        """Take an action for the player to act; None leaves an ended match.
 
         A player of an ended match must pass None. Raises `ValueError` for an illegal action.
         """
@@ -128,11 +132,11 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         return {"observation": self._last_observations[agent].copy(), "action_mask": mask}
 
     def render(self) -> str:
-        """Return the position of the player to act, in words."""
+        """Return the position of the player to act as text."""
         return str(self.position)
 
     def action_number(self, action: object) -> int:
-        """Return the number of an action that is legal now, such as a strategy's decision."""
+        """Return the number of a legal action, such as a strategy's decision."""
         return action_number(self.choices, action)
 
     def _look(self, state: Any) -> None:  # noqa: ANN401 - any game's

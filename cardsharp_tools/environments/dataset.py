@@ -28,7 +28,7 @@ _BATCH = 1_000  # rows that Parquet takes at once
 
 
 class DecisionRow(TypedDict):
-    """Decision: the player's observation and legal actions, the action, and the result."""
+    """Row for a decision: the observation, the legal actions, the action and its result."""
 
     game: str
     match: str
@@ -43,7 +43,7 @@ class DecisionRow(TypedDict):
 
 
 class DatasetBuilder:
-    """Builder of rows from a game's decisions.
+    """Builder of a data set of a game's decisions; raises `ConfigError` if it has no encoding.
 
     With `include_value`, the game's judge values the action. Raises `ConfigError` if the game has
     no encoding, or no judge although one is needed.
@@ -61,7 +61,7 @@ class DatasetBuilder:
         )
 
     def rows_of_plan(self, plan: DuelPlan) -> Iterator[DecisionRow]:
-        """Play the matches of a plan, one after the other, and yield their decisions."""
+        """Play the matches of a plan one by one, and yield a row for each decision."""
         simulation = plan.simulation
         every = [(n, side) for n in range(plan.pairs) for side in range(plan.matches_per_pair)]
         for match in replay_matches(plan, every, f"seed-{plan.seed}", datetime.now(UTC)):
@@ -75,7 +75,7 @@ class DatasetBuilder:
     def rows_of_match(
         self, record: MatchRecord, moves: Sequence[MoveRecord]
     ) -> Iterator[DecisionRow]:
-        """Yield the decisions of a stored match whose positions are known."""
+        """Yield a row for each decision of a stored match that can be reproduced."""
         if self._game.list_decisions is None:
             raise ConfigError(f"{self._game.title} does not support decisions on stored positions.")
         decision_points: list[DecisionPoint] = list(self._game.list_decisions.load()(record, moves))
@@ -119,7 +119,7 @@ def _result(record: MatchRecord, seat: int) -> float | None:
 
 
 class CompactRow(TypedDict):
-    """Decision as in JSON Lines: of the observation and the mask only what is not 0.
+    """Row of a JSON Lines file that leaves out the zeros of observation and mask.
 
     `ones` are the indexes of the observation that are 1. `fractions` are those between 0 and 1,
     with their values. `legal` are the indexes of the legal actions.
@@ -138,8 +138,8 @@ class CompactRow(TypedDict):
     result: float | None
 
 
-def compact(row: DecisionRow) -> CompactRow:
-    """Return the row without zeros, which are nine tenths of it."""
+def compact_row(row: DecisionRow) -> CompactRow:
+    """Return a row without its zeros, which are nine tenths of it."""
     nonzero_values = [(place, number) for place, number in enumerate(row["observation"]) if number]
     return CompactRow(
         game=row["game"],
@@ -158,7 +158,7 @@ def compact(row: DecisionRow) -> CompactRow:
 
 
 def read_rows(file: Path) -> Iterator[DecisionRow]:
-    """Yield the complete rows of JSON Lines, dense or compact; raise `ConfigError`."""
+    """Yield the complete rows of a JSON Lines file; raise `ConfigError` for an invalid line."""
     with file.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             try:
@@ -209,7 +209,7 @@ def write_rows(rows: Iterable[DecisionRow], file: Path, *, dense: bool = False) 
     number = 0
     with file.open("w", encoding="utf-8") as target:
         for number, row in enumerate(rows, 1):  # noqa: B007 - the last number is the result
-            output_row = row if dense else compact(row)
+            output_row = row if dense else compact_row(row)
             target.write(json.dumps(output_row, separators=(",", ":")) + "\n")
     return number
 

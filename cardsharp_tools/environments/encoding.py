@@ -9,10 +9,10 @@ from cardsharp.play.encoding import Encoding
 from cardsharp.play.simulation import Simulation
 
 
-def encoded_simulation(
+def load_simulation_and_encoding(
     name: str, seats: int | None
 ) -> tuple[Simulation[Any, Any, Any], Encoding[Any, Any]]:
-    """Return a game's simulation for `seats` players, and its encoding; raise `ConfigError`."""
+    """Return a game's simulation and its numeric encoding; raise `ConfigError` if it has none."""
     of = get_game(name)
     if of.rl_encoding is None or of.simulation is None:
         raise ConfigError(f"{of.title} has no environment: it has no encoding as numbers.")

@@ -24,11 +24,11 @@ def as_integer(value: SupportsIndex, name: str, minimum: int = 0) -> int:
     return number
 
 
-def seed_number(seed: SupportsIndex | None) -> int | None:
+def as_seed(seed: SupportsIndex | None) -> int | None:
     """Return a seed as Python's `int`, or None if there is none; raise as `as_integer` does."""
     return None if seed is None else as_integer(seed, "The seed")
 
 
-def seat_count(seats: SupportsIndex | None) -> int | None:
-    """Return a number of seats, None for a game's usual one; raise as `as_integer` does."""
+def as_seat_count(seats: SupportsIndex | None) -> int | None:
+    """Return a number of seats as `int`, or None for the game's usual number."""
     return None if seats is None else as_integer(seats, "The number of seats")

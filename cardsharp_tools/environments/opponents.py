@@ -20,7 +20,7 @@ from cardsharp_tools.lab.rng import RngStream, pair_rng
 
 
 class SharedPlayer:
-    """Player from a user's file or program that is shared by all lanes; it is built on first use.
+    """Player from a user's file or program, shared by all lanes and started at first use.
 
     A copy builds it anew, because another process cannot be copied.
     """
@@ -39,7 +39,7 @@ class SharedPlayer:
         return self._player.decide(state)
 
     def end_match(self, state: object) -> None:
-        """Do nothing: the player is not informed of the end."""
+        """Do nothing: the shared player keeps no state of a match."""
 
 
 class Opponents:
@@ -71,16 +71,16 @@ class Opponents:
         for name in self.names.values():
             check_players(self._plan_of(name))
 
-    def begin(self, seed: int) -> None:
-        """Build the shared players anew, with the random numbers of this seed."""
+    def reset_shared_players(self, seed: int) -> None:
+        """Build the shared players anew with the random numbers of this deal."""
         self._shared = {
             seat: SharedPlayer(partial(self._player, seat, seed, 0))
             for seat, name in self.names.items()
             if is_user_strategy(name) and not is_weights_file(name)
         }
 
-    def seated(self, seed: int, number: int) -> dict[int, LabPlayer]:
-        """Return the players of the match with this number, by seat."""
+    def players_for_match(self, seed: int, number: int) -> dict[int, LabPlayer]:
+        """Return the opponents of the match of that number, by seat."""
         return {
             seat: self._shared[seat] if seat in self._shared else self._player(seat, seed, number)
             for seat in self.names

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cardsharp_tools.environments.aec_env import CardEnv, Observation
 from cardsharp_tools.environments.encoding import final_rewards
-from cardsharp_tools.environments.integers import as_integer, seed_number
+from cardsharp_tools.environments.integers import as_integer, as_seed
 from cardsharp_tools.environments.opponents import Opponents
 from cardsharp_tools.lab.game_adapter import LabPlayer
 from cardsharp_tools.lab.native_engines import find_native_function
@@ -24,7 +24,7 @@ from cardsharp_tools.lab.runner import make_executor, run_duel
 
 
 class BatchArrays(NamedTuple):
-    """Arrays with a row for each lane: the observation of the player to act, and the last rewards.
+    """Arrays with one row per lane: observation, mask, player to act and last reward.
 
     The last two fields are written only if a match ended: what the learner saw at its last action,
     and on which seat. Compiled code writes into the same arrays, in this order.
@@ -57,13 +57,13 @@ class PythonStepper:
         """Begin the first match of each lane."""
         self._seed, self._numbers = seed, list(range(len(self._states)))
         if self._opponents is not None:
-            self._opponents.begin(seed)
+            self._opponents.reset_shared_players(seed)
         for lane in range(len(self._numbers)):
             self._begin(lane)
             self._look(lane, rows)
 
     def step(self, actions: NDArray[np.int64], rows: BatchArrays) -> int | None:
-        """Take an action in each lane, and deal the next match where one ends.
+        """Take an action in each lane and restart ended ones; return the first illegal lane.
 
         Returns None, or the first lane whose action is illegal; then nothing has changed.
         """
@@ -90,7 +90,7 @@ class PythonStepper:
                 pair_rng(self._seed, number, RngStream.DECK)
             )
             if self._opponents is not None:
-                self._players[lane] = self._opponents.seated(self._seed, number)
+                self._players[lane] = self._opponents.players_for_match(self._seed, number)
             self._go_on(lane)
             if not self._is_over(lane):
                 return
@@ -141,7 +141,7 @@ class PythonStepper:
 
 
 class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
-    """Environment with many matches side by side, so that one call of a model serves all of them.
+    """Vector environment: matches side by side, one player to act in each.
 
     In each match one player is to act; `infos["to_act"]` has the seat of each row. On the seats in
     `opponents` strategies play, named as for `--strategy`. If one seat remains for the learner,
@@ -189,7 +189,7 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         The seed is an integer of any type, at least 0. Raises `TypeError` or `ValueError` for
         others.
         """
-        chosen = seed_number(seed)
+        chosen = as_seed(seed)
         super().reset(seed=chosen, options=options)
         rows = self._rows()
         self._stepper.reset(int(self.np_random.integers(2**63)) if chosen is None else chosen, rows)
@@ -199,7 +199,7 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Take an action in each lane.
+        """Take one action in each lane.
 
         Raises `ResetNeeded` before the first deal, and `ValueError` for an illegal action. If an
         opponent fails with a `StrategyError`, the lanes must be reset.
@@ -273,15 +273,15 @@ def _final(rows: BatchArrays) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchResult:
-    """Results of matches by pair and side: the first player's `points`, and the game's `counts`."""
+class MatchResultArrays:
+    """Arrays of match results by pair and side: first player's `points`, the game's `counts`."""
 
     points: NDArray[np.float64]
     counts: dict[str, NDArray[np.float64]]
 
 
-def play_batch(plan: DuelPlan, processes: int = 1) -> BatchResult:
-    """Play the matches of a plan, by the compiled engine if it knows both players."""
+def play_batch(plan: DuelPlan, processes: int = 1) -> MatchResultArrays:
+    """Play the matches of a plan, by the compiled engine if it supports both players."""
     plan = replace(
         plan,
         seed=as_integer(plan.seed, "The seed"),
@@ -290,7 +290,7 @@ def play_batch(plan: DuelPlan, processes: int = 1) -> BatchResult:
     with make_executor(as_integer(processes, "The number of processes", minimum=1)) as pool:
         pairs = run_duel(plan, pool).pairs
     counted = pairs[0][0].counts
-    return BatchResult(
+    return MatchResultArrays(
         np.array([[match.points for match in pair] for pair in pairs]),
         {
             name: np.array([[match.counts[name] for match in pair] for pair in pairs])

@@ -33,7 +33,7 @@ _folders: set[Path] = set()
 
 
 def enable_crash_reports(file: Path) -> None:
-    """Report from now on where code in the folder of a strategy file ends the process."""
+    """Report from now on if code in the folder of a strategy file ends the process."""
     _folders.add(file.parent)
     _install_exit_hooks()
     limit_memory()
@@ -44,15 +44,15 @@ def enable_crash_reports(file: Path) -> None:
 @cache
 def _install_exit_hooks() -> None:
     os._exit = _exit
-    os.register_at_fork(after_in_child=silence)
+    os.register_at_fork(after_in_child=disable_crash_reports)
 
 
-def silence() -> None:
-    """Report no end of this process, which the strategy has forked for itself."""
+def disable_crash_reports() -> None:
+    """Stop reporting the end of this process, because the strategy has forked it."""
     os._exit = _end
 
 
-def leave_unless(process: int) -> None:
+def exit_if_forked(process: int) -> None:
     """End this process unless its id is `process`.
 
     A strategy that forks returns twice. Only the original process may go on with our code.

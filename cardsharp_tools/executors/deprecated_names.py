@@ -99,7 +99,7 @@ def _forward(old: str, new: str) -> Any:  # noqa: ANN401 - a getter of any class
 
 
 def install() -> None:
-    """Have old import paths work in this process from now on."""
+    """Make the old import paths work in this process from now on."""
     if not any(isinstance(finder, _OldModuleFinder) for finder in sys.meta_path):
         # First, or a folder that an update left behind would be taken for a package.
         sys.meta_path.insert(0, _OldModuleFinder())

@@ -64,7 +64,7 @@ def position_encoder(model: type[BaseModel]) -> Callable[[object], object]:
     return encode
 
 
-def is_program(name: str) -> bool:
+def is_program_command(name: str) -> bool:
     """Return True if a player is named by a command: `node bot.js`, or an executable `./bot`."""
     words = split_command(name)
     if Path(name).is_file():
@@ -260,7 +260,7 @@ A fork must not use the processes of its parent, because both would read the sam
 """
 
 
-def stop_processes(command: str) -> None:
+def stop_idle_processes(command: str) -> None:
     """End the idle processes of a command."""
     for process in _idle_processes.pop((os.getpid(), command), []):
         process.kill()

@@ -53,7 +53,7 @@ class UsageSample(NamedTuple):
     stopped: bool
 
 
-def sample(processes: Collection[int]) -> UsageSample | None:
+def sample_usage(processes: Collection[int]) -> UsageSample | None:
     """Return the resource usage of processes, or None if the system does not report it.
 
     The state of the calling thread is not counted, because it would always be running.
@@ -79,7 +79,7 @@ def _stat(path: str) -> list[str]:
     return Path(path).read_text("latin-1").rpartition(")")[2].split()
 
 
-class Usage:
+class UsageMeter:
     """Measurement of the seconds for which processes compute (`used`) or wait (`rested`).
 
     Neither grows while the processes are ready to run but a busy machine gives them no processor.
@@ -98,14 +98,14 @@ class Usage:
         self._last: UsageSample | None = None
         self.used = self.rested = self.elapsed = 0.0
 
-    def look(self, longest: float, *, is_waiting_for_caller: bool = False) -> None:
+    def take_sample(self, longest: float, *, is_waiting_for_caller: bool = False) -> None:
         """Take a sample and add the time since the last one, at most `longest` seconds.
 
         A longer gap means that this process itself was held up, so the rest of it is not counted.
         With `is_waiting_for_caller`, waiting does not count, because the processes waited for the
         caller.
         """
-        current_time, current, last = monotonic(), sample(self._processes()), self._last
+        current_time, current, last = monotonic(), sample_usage(self._processes()), self._last
         passed, self.looked = min(current_time - self.looked, longest), current_time
         self._first, self._last = self._first or current, current
         if current is not None and current.stopped and self._spares_stopped:
@@ -118,7 +118,7 @@ class Usage:
         if current.resting and active < passed / 2 and not is_waiting_for_caller:
             self.rested += passed
 
-    def is_over(self, limit: float) -> bool:
+    def exceeds(self, limit: float) -> bool:
         """Return True once the processes have used or rested `limit` seconds.
 
         Also return True once `BACKSTOP` times as many seconds have passed.
@@ -131,14 +131,14 @@ class Usage:
 
 def main(process: int, hang_timeout_seconds: int) -> None:
     """Read the heartbeats until the process ends; kill it if they stop."""
-    output, silent = "", Usage(lambda: [process], spares_stopped=True)
-    while not silent.is_over(hang_timeout_seconds):
+    output, silent = "", UsageMeter(lambda: [process], spares_stopped=True)
+    while not silent.exceeds(hang_timeout_seconds):
         # The wait is one second at a time. If Ctrl-Z stops the monitor and the process together,
         # at most one heartbeat is missing when both go on, so nothing looks like a hang.
         if not select.select([0], [], [], 1)[0]:
-            silent.look(1)
+            silent.take_sample(1)
             continue
-        heard, silent = os.read(0, 1 << 16), Usage(lambda: [process], spares_stopped=True)
+        heard, silent = os.read(0, 1 << 16), UsageMeter(lambda: [process], spares_stopped=True)
         if not heard:
             crash = CRASH_PATTERN.search(output)
             if crash:

@@ -22,7 +22,7 @@ from cardsharp.play.guarded_call import (
     MAX_STDOUT_CHARS,
     TIMEOUT_MESSAGE,
     InvalidDecision,
-    first_and_last,
+    first_and_last_lines,
 )
 from cardsharp_tools.executors import hang_monitor, process_guard, sandbox_supervisor
 from cardsharp_tools.executors.sandbox_supervisor import process_tree
@@ -130,12 +130,12 @@ class LineProcess:
         had_exited, self._has_exited = self._has_exited, not self.is_alive
         return not had_exited
 
-    def _watch(self, usage: hang_monitor.Usage, *, is_waiting_for_caller: bool) -> None:
+    def _watch(self, usage: hang_monitor.UsageMeter, *, is_waiting_for_caller: bool) -> None:
         """Kill the program once it has exceeded its limit."""
         if self.exceeded_timeout is not None or monotonic() - usage.looked < PAUSE:
             return
-        usage.look(2 * PAUSE, is_waiting_for_caller=is_waiting_for_caller)
-        if usage.is_over(self._limit.total_seconds()):
+        usage.take_sample(2 * PAUSE, is_waiting_for_caller=is_waiting_for_caller)
+        if usage.exceeds(self._limit.total_seconds()):
             self._ring(self._limit)
 
     def _write(self, question: bytes) -> bytes:
@@ -148,9 +148,9 @@ class LineProcess:
         except BrokenPipeError:
             return b""
 
-    def _usage(self) -> hang_monitor.Usage:
+    def _usage(self) -> hang_monitor.UsageMeter:
         """Return a new measurement of what the process and its descendants use from here on."""
-        return hang_monitor.Usage(lambda: process_tree(self.process.pid))
+        return hang_monitor.UsageMeter(lambda: process_tree(self.process.pid))
 
     def read_stderr(self) -> str:
         """Return what the process has written to stderr since the last call."""
@@ -158,13 +158,13 @@ class LineProcess:
         os.ftruncate(self._errors.fileno(), 0)
         return text
 
-    def await_end(self, limit: float) -> int | None:
+    def wait_for_exit(self, limit: float) -> int | None:
         """Return the exit code; None if the process has used up `limit` seconds and still runs."""
         usage = self._usage()
-        while not usage.is_over(limit):
+        while not usage.exceeds(limit):
             with suppress(subprocess.TimeoutExpired):
                 return self.process.wait(PAUSE)
-            usage.look(2 * PAUSE)
+            usage.take_sample(2 * PAUSE)
         return None
 
     def kill(self) -> None:
@@ -194,12 +194,12 @@ class LineProcess:
         elif partial_answer:
             reason = "the program wrote a line without a line break"
         else:
-            code = self.await_end(_GRACE)
+            code = self.wait_for_exit(_GRACE)
             exit_text = f"the program ended with exit code {code}"
             reason = "the program closed its output" if code is None else exit_text
         stderr = self.read_stderr()
         crash = hang_monitor.CRASH_PATTERN.search(stderr)
-        lines = first_and_last(stderr.strip().splitlines())
+        lines = first_and_last_lines(stderr.strip().splitlines())
         text = "\n".join(line.replace("\t", "    ") for line in lines)
         return f"the program ended ({crash[1]})" if crash else reason, text
 

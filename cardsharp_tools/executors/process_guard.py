@@ -30,7 +30,7 @@ DEAF = (
 _DIE_WITH_PARENT, _ADOPT_ORPHANS = 1, 36  # of prctl(2)
 
 
-def enter(parent: int, last_words: str = "") -> None:
+def fork_guarded_child(parent: int, last_words: str = "") -> None:
     """Continue in a child process, while this process becomes its guard.
 
     Call it before any thread is started. The guard ends with the process `parent`, which started
@@ -45,7 +45,7 @@ def enter(parent: int, last_words: str = "") -> None:
         _die_with(os.getppid())
 
 
-def run(parent: int, error_fd: int, words: list[str]) -> None:
+def run_guarded_program(parent: int, error_fd: int, words: list[str]) -> None:
     """Guard a program until its end; write an error's number to `error_fd` if it cannot start."""
     _control(_ADOPT_ORPHANS, 1)
     os.set_inheritable(error_fd, False)  # noqa: FBT003 - takes no name
@@ -176,4 +176,4 @@ def _leave(status: int) -> None:
 
 
 if __name__ == "__main__":
-    run(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
+    run_guarded_program(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])

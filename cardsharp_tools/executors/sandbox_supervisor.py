@@ -81,7 +81,7 @@ class _Compare(ctypes.Structure):
 Rule = tuple[int, str] | tuple[int, str, _Compare]
 
 
-def seccomp_filter() -> int:
+def open_seccomp_filter() -> int:
     """Return an open file with the filter of system calls in the form that bubblewrap reads.
 
     Raises `OSError` if libseccomp cannot make it.
@@ -184,7 +184,7 @@ class SandboxSupervisor:
 
     def __init__(self, violation_log: str, command: list[str]) -> None:
         errors, written = os.pipe()
-        filter_ = seccomp_filter()
+        filter_ = open_seccomp_filter()
         self.process = subprocess.Popen(  # noqa: S603 - what we were told to start
             [command[0], "--seccomp", str(filter_), *command[1:]],
             stdin=subprocess.PIPE,
@@ -198,7 +198,7 @@ class SandboxSupervisor:
         self._busy = self._busy_at_request = 0.0
         self._notes, self._sent_packet_count, self._is_noted = violation_log, 0, False
 
-    def watch(self) -> str:
+    def wait_for_end(self) -> str:
         """Wait until the sandbox ends; return why it was ended, or "" if it ended by itself."""
         waiting, reason = [0, self._errors], ""
         looked = 0.0
@@ -282,7 +282,7 @@ def main() -> int:
     os.nice(5)  # the arena and bots without a sandbox get processor time first
     supervisor = SandboxSupervisor(sys.argv[1], sys.argv[2:])
     signal.signal(signal.SIGUSR2, supervisor.dump_stacks)
-    reason = supervisor.watch()
+    reason = supervisor.wait_for_end()
     code = supervisor.process.wait()
     if code == _SYSTEM_CALL and not reason:
         reason = "it made a system call that the sandbox forbids"

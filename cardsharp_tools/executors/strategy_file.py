@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 
 import cardsharp_tools
-from cardsharp.core.text_files import read_json_text, source_fault
+from cardsharp.core.text_files import describe_source_encoding_error, read_json_text
 from cardsharp.errors import ConfigError
 from cardsharp.play.catalog import get_game
 from cardsharp.play.game import Game
@@ -27,7 +27,7 @@ from cardsharp_tools.executors.strategy_process import (
     StrategyFileInfo,
     is_registered_from_file,
     load_strategy_file,
-    unique_name,
+    unique_strategy_name,
 )
 from cardsharp_tools.executors.submission import is_submission
 
@@ -39,33 +39,39 @@ WEIGHTS_SUFFIX = ".json"  # suffix of a file that training wrote
 PACKAGES_DIR = "packages"  # the folder beside a strategy file with packages of its own
 
 
-def is_file(name: str) -> bool:
+def is_strategy_file(name: str) -> bool:
     """Return True if a player is named by a strategy file or by a file that training wrote."""
-    return name.endswith((SUFFIX, WEIGHTS_SUFFIX)) and not external_program.is_program(name)
+    return name.endswith((SUFFIX, WEIGHTS_SUFFIX)) and not external_program.is_program_command(name)
 
 
 def is_weights_file(name: str) -> bool:
     """Return True if a player is named by a file that training wrote."""
-    return name.endswith(WEIGHTS_SUFFIX) and is_file(name)
+    return name.endswith(WEIGHTS_SUFFIX) and is_strategy_file(name)
 
 
 def display_name(name: str) -> str:
     """Return the display name of a player: a file without its folders."""
     if is_submission(name):
         return "its submission"
-    return Path(name).name if is_file(name) else name
+    return Path(name).name if is_strategy_file(name) else name
 
 
 def with_absolute_paths(name: str) -> str:
     """Return the player's name with absolute paths, so that it is valid in any working folder."""
-    if is_file(name):
+    if is_strategy_file(name):
         return str(Path(name).absolute())
-    return external_program.with_absolute_paths(name) if external_program.is_program(name) else name
+    return (
+        external_program.with_absolute_paths(name)
+        if external_program.is_program_command(name)
+        else name
+    )
 
 
 def is_user_strategy(name: str) -> bool:
     """Return True if a player is named by a user's file or program, not by a strategy's name."""
-    return is_file(name) or external_program.is_program(name) or is_submission(name)
+    return (
+        is_strategy_file(name) or external_program.is_program_command(name) or is_submission(name)
+    )
 
 
 def unknown_strategy_error(
@@ -91,12 +97,12 @@ def load_strategy(name_or_file: str, strategy_game: Game | None = None) -> str:
     strategy_game, name = strategy_game or get_game(None), name_or_file
     for is_such, loader in (
         (is_submission, submission.load_submission),
-        (external_program.is_program, external_program.load_program),
+        (external_program.is_program_command, external_program.load_program),
         (is_weights_file, _admit_trained),
     ):
         if is_such(name):
             return loader(name, strategy_game)
-    if is_file(name):
+    if is_strategy_file(name):
         name = _strategy_info(Path(name).absolute(), strategy_game).name
         if not _listeners:
             return name
@@ -125,14 +131,14 @@ def source_files(name_or_file: str, game: Game) -> tuple[Path, ...]:
     """
     if is_submission(name_or_file):
         return submission.submission_files(name_or_file)
-    if external_program.is_program(name_or_file):
+    if external_program.is_program_command(name_or_file):
         return external_program.command_files(name_or_file)
     if is_weights_file(name_or_file):
         file = Path(name_or_file)
         if not file.exists():
             _admit_trained(name_or_file, game)  # says why it cannot be read
         return (file,)
-    if not is_file(name_or_file):
+    if not is_strategy_file(name_or_file):
         return ()
     return _strategy_info(Path(name_or_file).absolute(), game).files
 
@@ -188,7 +194,7 @@ def _load(path: Path, package: str) -> StrategyFileInfo:
     """Import a file in this process and return the strategy that it registers."""
     registry = registry_for(package)
     previous_factories = {name: registry.factory(name) for name in registry.names()}
-    files = _import(path, strategy_modules.name_of(path))
+    files = _import(path, strategy_modules.module_name(path))
     new_names = [
         name
         for name in registry.names()
@@ -210,7 +216,7 @@ def _load(path: Path, package: str) -> StrategyFileInfo:
             f"{path} uses the name '{name}' of a built-in strategy. Choose another name, such as "
             f'@strategy("my-{name}").'
         )
-    registered_name = unique_name(name, path, package)
+    registered_name = unique_strategy_name(name, path, package)
     if registered_name != name:
         registry.register_external(registered_name, registry.factory(name))
         if name in previous_factories:
@@ -291,7 +297,7 @@ def _unread(error: BaseException, path: Path) -> str | None:
         return None
     error_path = error.filename if isinstance(error, SyntaxError) else None
     file = Path(error_path) if error_path and Path(error_path).is_file() else path
-    fault = source_fault(file)
+    fault = describe_source_encoding_error(file)
     return fault and f"The strategy file {file} cannot be read: {fault}."
 
 

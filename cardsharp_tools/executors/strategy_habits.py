@@ -39,7 +39,7 @@ def clock_without_cpu_wait() -> float:
     return monotonic() - int(waited) / 1e9
 
 
-class GlobalState:
+class GlobalStateMonitor:
     """Global state that a strategy's decisions change: random numbers and its module's globals."""
 
     def __init__(self, owner: object) -> None:
@@ -67,11 +67,11 @@ class GlobalState:
                 elif isinstance(value, _PLAIN):
                     yield f"{prefix}{name}", value
 
-    def begin(self) -> None:
+    def record_state(self) -> None:
         """Record the state before a decision."""
         self._previous_state = self._look()
 
-    def end(self) -> None:
+    def record_changes(self) -> None:
         """Compare the state after a decision with that before it."""
         chance, numpy_chance, globals_ = self._previous_state
         new_chance, new_numpy_chance, new_globals = self._look()
@@ -158,17 +158,17 @@ def _lines_of(tree: ast.Module, name: str) -> Iterator[int]:
 
 
 @dataclass
-class Habits:
+class StrategyFileHabits:
     """Observations of one file: hints from its process, and the seconds of its decisions."""
 
     hints: dict[str, None] = field(default_factory=dict)
     seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_MAX_TIMES))
 
 
-_habits: defaultdict[str, Habits] = defaultdict(Habits)
+_habits: defaultdict[str, StrategyFileHabits] = defaultdict(StrategyFileHabits)
 
 
-def note_decision(name: str, seconds: float, hints: Iterable[str]) -> None:
+def record_decision(name: str, seconds: float, hints: Iterable[str]) -> None:
     """Record the seconds and hints of one decision of a file of that name."""
     habits = _habits[name]
     habits.seconds.append(seconds)

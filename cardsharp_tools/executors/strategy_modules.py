@@ -27,7 +27,7 @@ RELATIVE = (
 """Error message for a relative import in a strategy file; it says what to write instead."""
 
 
-def name_of(file: Path) -> str:
+def module_name(file: Path) -> str:
     """Return the module name of a file, given by its absolute path."""
     return _START + quote(str(file), safe="").replace(".", "%2E")
 

@@ -32,7 +32,7 @@ from cardsharp_tools.executors.external_program import (
     message_if_slow,
 )
 from cardsharp_tools.executors.line_process import LineProcess
-from cardsharp_tools.executors.strategy_habits import note_decision
+from cardsharp_tools.executors.strategy_habits import record_decision
 
 _STACK = re.compile(
     r"Fatal (?:Python|sandbox) error|Current thread 0x|Thread 0x|Stack \(most recent"
@@ -85,12 +85,12 @@ class _StrategyFileProcess(LineProcess):
         with self._telling, suppress(ProcessLookupError):
             if self.is_alive:
                 self.process.send_signal(hang_monitor.STACK_DUMP_SIGNAL)
-                self.await_end(1)
+                self.wait_for_exit(1)
         super().kill()
 
     def describe_failure(self, partial_answer: bytes) -> tuple[str, str]:
         """Return why there is no answer, with the file's line, and what was printed before."""
-        self.await_end(1)
+        self.wait_for_exit(1)
         stderr = self.read_stderr()
         if self.exceeded_timeout is not None:
             reason = f"{TIMEOUT_MESSAGE} {self.exceeded_timeout.total_seconds():g} s"
@@ -143,7 +143,7 @@ class StrategyProcess(ExternalProgram):
             print(unfit.trace, end="")  # noqa: T201 - kept, as from any strategy
             raise InvalidDecision(str(unfit)) from None
         if self._file:
-            note_decision(self._file, answer.seconds, answer.hints)
+            record_decision(self._file, answer.seconds, answer.hints)
         if answer.fault is not None:
             raise InvalidDecision(answer.fault, answer.trace)
         codec, allowed = self._translation, self._translation.actions(position)
@@ -220,7 +220,11 @@ def load_strategy_file(path: Path, game: Game, sandbox_command: str = "") -> Str
         ) from None
     if hello.rejection:
         raise ConfigError(hello.rejection)
-    name = str(path) if sandbox_command else unique_name(hello.name, path, game.strategy_package)
+    name = (
+        str(path)
+        if sandbox_command
+        else unique_strategy_name(hello.name, path, game.strategy_package)
+    )
     file = "" if sandbox_command else path.name
     registry_for(game.strategy_package).register_external(
         name, lambda rng_or_stopwatch: StrategyProcess(command, game, rng_or_stopwatch, file)
@@ -237,7 +241,7 @@ def is_registered_from_file(name: str, package: str) -> bool:
     return (package, name) in _paths
 
 
-def unique_name(name: str, path: Path, package: str) -> str:
+def unique_strategy_name(name: str, path: Path, package: str) -> str:
     """Return a name for the strategy of a file that no other file's strategy has.
 
     If another file has registered the name, as when a file was copied, the path is added to it.

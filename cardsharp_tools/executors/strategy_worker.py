@@ -23,7 +23,7 @@ from cardsharp.play.guarded_call import MAX_STDOUT_CHARS, InvalidDecision, call_
 from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import crash_report, hang_monitor, strategy_file
-from cardsharp_tools.executors.strategy_habits import GlobalState, clock_without_cpu_wait
+from cardsharp_tools.executors.strategy_habits import GlobalStateMonitor, clock_without_cpu_wait
 
 _end = os._exit
 
@@ -43,7 +43,7 @@ def main(game: Game, file: str) -> None:
     # The signal writes the stack; `chain` then lets its default action end the process.
     faulthandler.register(hang_monitor.STACK_DUMP_SIGNAL, chain=True)
     os._exit = _exit
-    os.register_at_fork(after_in_child=crash_report.silence)
+    os.register_at_fork(after_in_child=crash_report.disable_crash_reports)
     crash_report.limit_memory()
     strategy_file.import_in_this_process(lambda _file: None)
     this = os.getpid()
@@ -52,7 +52,7 @@ def main(game: Game, file: str) -> None:
     except ConfigError as error:
         _tell(responses, {"rejection": str(error)})
         return
-    crash_report.leave_unless(this)
+    crash_report.exit_if_forked(this)
     files = strategy_file.source_files(file, game)
     _tell(responses, {"name": name, "files": list(map(str, files))})
     _decide(game, name, requests, responses)
@@ -76,8 +76,8 @@ def _decide(of: Game, name: str, requests: IO[bytes], responses: IO[str]) -> Non
                 registry_for(of.strategy_package).build(name, rng_or_stopwatch),
             )
         current_strategy: Any = strategy
-        state = state or GlobalState(current_strategy)
-        state.begin()
+        state = state or GlobalStateMonitor(current_strategy)
+        state.record_state()
         allowed = list(translation.actions(position))
 
         def work(
@@ -92,9 +92,9 @@ def _decide(of: Game, name: str, requests: IO[bytes], responses: IO[str]) -> Non
 
         began = clock_without_cpu_wait()
         result = call_guarded(work, current_strategy, locates=True)
-        crash_report.leave_unless(this)
+        crash_report.exit_if_forked(this)
         seconds = clock_without_cpu_wait() - began
-        state.end()
+        state.record_changes()
         usage = {"hints": state.hints(), "seconds": seconds}
         _tell(
             responses,

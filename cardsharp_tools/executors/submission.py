@@ -131,12 +131,12 @@ class TeamSubmissions(NamedTuple):
     is_sandboxed: bool = True
 
     @property
-    def name(self) -> str:
+    def strategy_name(self) -> str:
         """Strategy name of this team; building it uses the newest version at that time."""
         return f"{SANDBOXED if self.is_sandboxed else TRUSTED}:{quote(str(self.folder))}"
 
     @property
-    def versions(self) -> list[Path]:
+    def version_folders(self) -> list[Path]:
         """The versions' folders, the newest last."""
         numbered = (folder for folder in self.folder.glob("*") if folder.name.isdecimal())
         return sorted(numbered, key=lambda folder: int(folder.name))
@@ -168,7 +168,7 @@ class TeamSubmissions(NamedTuple):
             fault = escape_control_chars(str(error).replace(f"{version}/", ""))
         finally:
             if not use_absolute_paths:
-                external_program.stop_processes(command)
+                external_program.stop_idle_processes(command)
         raise ConfigError(fault)
 
     def take_violations(self) -> list[str]:
@@ -184,18 +184,18 @@ class TeamSubmissions(NamedTuple):
         return []
 
     @property
-    def latest(self) -> Path:
+    def latest_folder(self) -> Path:
         """The folder of the newest version; raises `ConfigError` if there is none."""
-        if not self.versions:
+        if not self.version_folders:
             raise ConfigError("Nothing has been submitted yet.")
-        return self.versions[-1]
+        return self.version_folders[-1]
 
     def add_version(self, contents: Contents, game: Game) -> int:
         """Store a new version, which plays from the next match on, and return its number.
 
         Raises `ConfigError` if it cannot play or there are too many versions.
         """
-        number = int(self.latest.name) + 1 if self.versions else 1
+        number = int(self.latest_folder.name) + 1 if self.version_folders else 1
         if number > MAX_VERSIONS:
             raise ConfigError(
                 f"Your team has already submitted {MAX_VERSIONS} versions, which is the limit."
@@ -215,7 +215,7 @@ class TeamSubmissions(NamedTuple):
         )
 
 
-def submissions_of(contest: Path, team: str, strategy: str | None) -> TeamSubmissions:
+def team_submissions(contest: Path, team: str, strategy: str | None) -> TeamSubmissions:
     """Return the versions of a team in a contest's folder, sandboxed unless `strategy` trusts."""
     return TeamSubmissions(contest.absolute() / "submissions" / team, strategy != TRUSTED)
 
@@ -223,12 +223,12 @@ def submissions_of(contest: Path, team: str, strategy: str | None) -> TeamSubmis
 def submission_strategy_name(strategy: str, contest: Path, team: str) -> str:
     """Return a team's strategy name; for a submission it contains the folder of its versions."""
     is_submitted = strategy in {SANDBOXED, TRUSTED}
-    return submissions_of(contest, team, strategy).name if is_submitted else strategy
+    return team_submissions(contest, team, strategy).strategy_name if is_submitted else strategy
 
 
 def is_missing_submission(name: str) -> bool:
     """Return True if the name is that of a submission without any version yet."""
-    return is_submission(name) and not _of(name).versions
+    return is_submission(name) and not _of(name).version_folders
 
 
 def is_submission(name: str) -> bool:
@@ -238,7 +238,7 @@ def is_submission(name: str) -> bool:
 
 def submission_files(name: str) -> tuple[Path, ...]:
     """Return the files of a submission's newest version; raise `ConfigError` if it has none."""
-    return tuple(file for file in sorted(_of(name).latest.rglob("*")) if file.is_file())
+    return tuple(file for file in sorted(_of(name).latest_folder.rglob("*")) if file.is_file())
 
 
 def _of(name: str) -> TeamSubmissions:
@@ -247,7 +247,7 @@ def _of(name: str) -> TeamSubmissions:
 
 def load_submission(name: str, game: Game) -> str:
     """Register the newest version and return its strategy name; raise `ConfigError` on failure."""
-    return _of(name).load_version(_of(name).latest, game)
+    return _of(name).load_version(_of(name).latest_folder, game)
 
 
 def _write(contents: Contents, folder: Path) -> None:

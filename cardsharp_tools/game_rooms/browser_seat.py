@@ -116,7 +116,7 @@ class BrowserSeat:
             self.question = None
             self.notify_change()
         if isinstance(self._answer, Choice):
-            return question.decision(self._answer.action, _REASON)
+            return question.decision_for(self._answer.action, _REASON)
         if self._answer is not None:
             raise MoveUndone
         if self.replacement_bot is None:
@@ -178,7 +178,7 @@ class BrowserSeat:
                 return "late"
             return self._answered(MoveUndone)
 
-    def advise(self, question_number: int) -> str:
+    def show_advice(self, question_number: int) -> str:
         """Show advice on the question of that number; return like `answer`."""
         with self.condition:
             question = self._current_question(question_number)
@@ -202,7 +202,7 @@ class BrowserSeat:
         with self.condition:
             self.condition.wait_for(lambda: self.question is not None, _MOMENT.total_seconds())
 
-    def wait(self, version: int, limit: timedelta) -> None:
+    def wait_for_update(self, version: int, limit: timedelta) -> None:
         """Return when there is a newer version, or after the time limit."""
         with self.condition:
             self.condition.wait_for(lambda: self.version > version, limit.total_seconds())

@@ -81,12 +81,16 @@ class GameRoom:
     _guard: DisplayGuard = field(default_factory=DisplayGuard)
 
     def __post_init__(self) -> None:
-        self.board = board_renderer(self.config)
+        self.board = load_board_renderer(self.config)
         self.config.make_match()  # raises `ConfigError` early if the match cannot be played
         make = self.config.decision_class
         self.chairs = [
             BrowserSeat(
-                self.condition, self.config.advisor(), make, self.clock, show_hints=self.show_hints
+                self.condition,
+                self.config.build_advisor(),
+                make,
+                self.clock,
+                show_hints=self.show_hints,
             )
             for _ in range(self.config.human_count)
         ]
@@ -138,7 +142,7 @@ class GameRoom:
             seat.has_left = True
         self._touch()
 
-    def replace(self, seat_index: int, by_seat_index: int) -> None:
+    def replace_absent_player(self, seat_index: int, by_seat_index: int) -> None:
         """Replace an absent person by a bot, or, if the host asks, one who has not come."""
         with self.condition:
             is_other_seat = seat_index != by_seat_index and 0 <= seat_index < len(self.chairs)
@@ -182,7 +186,7 @@ class GameRoom:
                 browser_seat.start_match(sitting.screen(seat), self.board)
         sitting.play(seated, show_reasons=self.show_reasons, explain_rules=self.teach)
         self.failing_bots |= sitting.failing_bots
-        self.faults.update(sitting.faults)
+        self.faults.update(sitting.fault_counts)
         if self.stopped.is_set():
             return
         parts = sitting.stored_parts()
@@ -195,7 +199,7 @@ class GameRoom:
         self.last = finished_match = FinishedRoomMatch(number, sitting, stored_id, rendered)
         self.state = RoomState.OVER
         self._touch()
-        names = [self.chairs[0].screen.names[seat] for seat in sitting.winners]
+        names = [self.chairs[0].screen.names[seat] for seat in sitting.winning_seats]
         self._guard.run(
             lambda: self.on_match_end(finished_match, names), f"The end of match {number}"
         )
@@ -231,7 +235,7 @@ class GameRoom:
         return cleaned[:_LONGEST].strip() or "Guest"
 
 
-def board_renderer(setting: MatchConfig) -> BoardRenderer:
+def load_board_renderer(setting: MatchConfig) -> BoardRenderer:
     """Return the game's board renderer for a seat; raise `ConfigError` if it has none."""
     part = setting.game.board_renderer
     board = None if part is None else part.load()
@@ -246,5 +250,5 @@ def seat_result_text(finished_match: FinishedRoomMatch, browser_seat: BrowserSea
     sitting = finished_match.match
     if sitting.player_quit and not browser_seat.has_left:
         return "The other players have left the match."
-    names = [browser_seat.screen.names[seat] for seat in sitting.winners]
+    names = [browser_seat.screen.names[seat] for seat in sitting.winning_seats]
     return result_text(names, player_quit=sitting.player_quit)

@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from cardsharp.analysis.judge import analysis_sources
+from cardsharp.analysis.judge import load_analysis_functions
 from cardsharp.analysis.judged_match import severity_of
 from cardsharp.analysis.match_analysis import analyse
 from cardsharp.analysis.match_listing import is_match_of, newest_matches
@@ -37,7 +37,7 @@ from cardsharp.errors import ConfigError, StoreError
 from cardsharp.pages.match_pages import decision_fragment
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchReader, MatchRecord, MoveRecord
-from cardsharp_tools.game_rooms.game_room import board_renderer
+from cardsharp_tools.game_rooms.game_room import load_board_renderer
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, screen_class
 from cardsharp_tools.game_rooms.match_config import MatchConfig
 from cardsharp_tools.game_rooms.seat_pages import (
@@ -143,7 +143,7 @@ def _all_moves(match: str, log: MatchReader) -> list[MoveRecord]:
 def _human_decisions(
     game: Game, record: MatchRecord, moves: Sequence[MoveRecord]
 ) -> list[DecisionPoint]:
-    decision_points = analysis_sources(game).list_decisions(record, moves)
+    decision_points = load_analysis_functions(game).list_decisions(record, moves)
     return [
         point
         for point in decision_points
@@ -188,7 +188,7 @@ def make_question(card: Exercise, game: Game, log: MatchReader) -> ExerciseQuest
     if record is None or not is_match_of(game, record):
         return None
     moves, header = _all_moves(card.match, log), header_of(record)
-    steps = [step.sequence for step in analysis_sources(game).replay(record, moves)]
+    steps = [step.sequence for step in load_analysis_functions(game).replay(record, moves)]
     for point in _human_decisions(game, record, moves):
         if point.step.sequence == card.sequence:
             you, seats = point.step.seat or 0, range(len(header.names or header.players))
@@ -225,7 +225,7 @@ class AnswerReview(NamedTuple):
 
 def judge_answer(game: Game, question: ExerciseQuestion, answer: object) -> AnswerReview | None:
     """Return the judge's review of an answer, or None if the judge cannot evaluate it."""
-    judge, words = analysis_sources(game).judge, question.choice_labels
+    judge, words = load_analysis_functions(game).judge, question.choice_labels
     decision = judge.evaluate(question.decision_point.position, [answer])
     if decision is None:
         return None
@@ -288,11 +288,11 @@ class LessonSession:
                 self.corrections[index] = review
             return self.corrections[index]
 
-    def cost(self, index: int) -> str:
+    def cost_text(self, index: int) -> str:
         """Return a sentence with the original choice and its cost."""
         question = self.questions[index]
         cost = judge_value_text(
-            analysis_sources(self.game).judge.value_format.lstrip("+"), question.card.cost
+            load_analysis_functions(self.game).judge.value_format.lstrip("+"), question.card.cost
         )
         return f"In the match you chose {question.original_action}, which cost {cost}."
 
@@ -302,7 +302,7 @@ class _LessonPages:
 
     def __init__(self, lesson: LessonSession) -> None:
         self._lesson = lesson
-        self._board = board_renderer(MatchConfig(lesson.game))
+        self._board = load_board_renderer(MatchConfig(lesson.game))
         self._token = token_urlsafe(16)  # in each form, so that no other site can answer
 
     def page(self, request: Request) -> Response:
@@ -339,7 +339,7 @@ class _LessonPages:
         review, render = self._lesson.corrections.get(place), self._board.render_position
         board_parts = render(screen.names, screen.you, position) if render else {}
         return {
-            **choice_context(self._board, screen.groups(position)),
+            **choice_context(self._board, screen.choice_groups(position)),
             "lesson": self._lesson,
             "place": place,
             "question": question,

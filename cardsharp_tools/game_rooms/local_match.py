@@ -14,7 +14,7 @@ from cardsharp.analysis.replay import header_of
 from cardsharp.errors import ConfigError
 from cardsharp.play.decision_runner import DecisionResult, DecisionRunner
 from cardsharp.play.game import Game
-from cardsharp.play.guarded_call import fault_kind
+from cardsharp.play.guarded_call import fault_group_key
 from cardsharp.play.simulation import A, P, S, Simulation
 from cardsharp.play.strategy import Decision
 from cardsharp_tools.cli.console import print_error
@@ -61,7 +61,7 @@ class SeatedBot:
         if result.error is None:
             return result
         self.faults += 1
-        if (kind := fault_kind(result.error)) not in self._reported_fault_kinds:
+        if (kind := fault_group_key(result.error)) not in self._reported_fault_kinds:
             self._reported_fault_kinds.add(kind)
             print_error(
                 (
@@ -109,16 +109,16 @@ class LocalMatch(Generic[S, P, A]):
     _taught: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set), init=False)
 
     @property
-    def host(self) -> int:
+    def host_seat(self) -> int:
         """The seat of the person who joined first."""
         return next(iter(self.human_names))
 
     @property
-    def host_side(self) -> tuple[int, ...]:
+    def host_side_seats(self) -> tuple[int, ...]:
         """The seats of the host's side."""
-        return next(side for side in self.simulation.sides if self.host in side)
+        return next(side for side in self.simulation.sides if self.host_seat in side)
 
-    def names(self, viewer: int) -> list[str]:
+    def display_names(self, viewer: int) -> list[str]:
         """Return the players' display names by seat, as `viewer` sees them, without duplicates."""
         numbers = count(1)
         names: list[str] = []
@@ -135,7 +135,7 @@ class LocalMatch(Generic[S, P, A]):
 
     def screen(self, viewer: int) -> AnyScreen:
         """Return the screen of the person at a seat."""
-        screen = screen_class(self.game)(self.names(viewer), viewer)
+        screen = screen_class(self.game)(self.display_names(viewer), viewer)
         if self.point is not None:
             screen.resume(self.point.record.header)
         return screen
@@ -162,7 +162,7 @@ class LocalMatch(Generic[S, P, A]):
         self._say("" if self.point is None else self.point.start_message)
         if explain_rules:
             for person in human_players.values():
-                person.show_move(ScreenMove(person.screen.introduction()))
+                person.show_move(ScreenMove(person.screen.rules_introduction()))
         self._show()
         while (seat := self.simulation.current_seat(self.state)) is not None:
             try:
@@ -244,7 +244,7 @@ class LocalMatch(Generic[S, P, A]):
     # --- how it ended --------------------------------------------------------------------------
 
     @property
-    def winners(self) -> list[int]:
+    def winning_seats(self) -> list[int]:
         """Return the winners' seats, empty for a tie or an abandoned match."""
         if self.player_quit:
             return []
@@ -258,7 +258,7 @@ class LocalMatch(Generic[S, P, A]):
         return {bot.name for bot in self.bots.values() if bot.has_always_failed}
 
     @property
-    def faults(self) -> dict[str, int]:
+    def fault_counts(self) -> dict[str, int]:
         """Number of failed decisions of each user's bot that has failed."""
         return {bot.name: bot.faults for bot in self.bots.values() if bot.faults}
 
@@ -268,7 +268,7 @@ class LocalMatch(Generic[S, P, A]):
         The person in the log is the host; other people appear like bots.
         """
         extras, seated = lab_adapter(self.game.name), self._seated
-        end = seated[self.host].screen.resign(self.state) if self.player_quit else self.state
+        end = seated[self.host_seat].screen.resign(self.state) if self.player_quit else self.state
         if (
             end is None
             or len(self.actions) == self._initial_action_count
@@ -276,13 +276,15 @@ class LocalMatch(Generic[S, P, A]):
         ):
             return []
         bot_names = {seat: bot.name for seat, bot in self.bots.items()}
-        names_by_seat = {**bot_names, **self.human_names, self.host: HUMAN_NAME}
+        names_by_seat = {**bot_names, **self.human_names, self.host_seat: HUMAN_NAME}
         names = tuple(names_by_seat[seat] for seat in range(self.simulation.seats))
         name = f"{'branch' if self.point else 'versus'}-{token_hex(4)}"
-        match = LabMatch(name, self._began, self.host_side, names, self.actions, end, tag="versus")
-        parts = list(extras.stored_matches(match))
+        match = LabMatch(
+            name, self._began, self.host_side_seats, names, self.actions, end, tag="versus"
+        )
+        parts = list(extras.match_records(match))
         if self.point is not None:
-            parts = self.point.tag_as_branch(parts)
+            parts = self.point.tagged_parts(parts)
         if not self._undone:
             return parts
         tags = [[*header_of(record).tags, "undo"] for record, _ in parts]

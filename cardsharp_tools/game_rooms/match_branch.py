@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from cardsharp.analysis.replay import (
-    Branch,
+    BranchOrigin,
     ReplayStep,
     RestoredState,
     header_of,
@@ -22,7 +22,11 @@ from cardsharp.server.match_site import PagesConfig
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 from cardsharp_tools.lab.game_adapter import PlayedAction
 from cardsharp_tools.lab.plan import AnySimulation, game_simulation
-from cardsharp_tools.match_sources.match_logs import match_game, open_existing_log, store_or_default
+from cardsharp_tools.match_sources.match_logs import (
+    game_of_match,
+    open_existing_log,
+    store_or_default,
+)
 from cardsharp_tools.match_sources.sources import find_source, open_match
 
 _log = logging.getLogger(__name__)
@@ -91,10 +95,10 @@ class BranchPoint:
             f"it was: {self.step.description}. {cards}."
         )
 
-    def tag_as_branch(self, parts: Sequence[StoredMatch]) -> list[StoredMatch]:
+    def tagged_parts(self, parts: Sequence[StoredMatch]) -> list[StoredMatch]:
         """Return the tagged parts of a match that began here; the first names the branch."""
         (record, moves), *other_parts = parts
-        branch = Branch(of=self.record.match_id, step=self.step_number, same=self.same_cards)
+        branch = BranchOrigin(of=self.record.match_id, step=self.step_number, same=self.same_cards)
         opening = {n: part for n, part in self.record.header.items() if n == "opening"}
         tags = [
             "branch",
@@ -126,7 +130,7 @@ def find_branch_point(
 
     Raises `ConfigError` if there is none, and `StoreError` if the match cannot be read.
     """
-    game = match_game(record)
+    game = game_of_match(record)
     if same_cards and record.status is not MatchStatus.FINISHED:
         raise ConfigError(
             f"Match {record.match_id} is not over, so its later cards must stay unknown. Continue "
@@ -205,7 +209,7 @@ def _branches(_store: str, _fresh: tuple[object, ...]) -> Mapping[str, list[Matc
     return branches
 
 
-def list_branches_under_matches(pages_config: PagesConfig) -> PagesConfig:
+def config_with_branches(pages_config: PagesConfig) -> PagesConfig:
     """Return the configuration with branches listed under their matches."""
 
     def ids(match_id: str) -> list[str]:

@@ -99,7 +99,7 @@ class MatchConfig:
         decider = self.game.decision_runner if is_user_strategy(strategy_name) else None
         return SeatedBot(display_name(strategy_name), strategy, decider and decider.load())
 
-    def advisor(self) -> Advisor[Any]:
+    def build_advisor(self) -> Advisor[Any]:
         """The game's best player; its hints do not depend on the match's dice."""
         name = self.game.default_strategy
         ruled = _RULE in registry_for(self.game.strategy_package).names()

@@ -25,12 +25,17 @@ from cardsharp.pages.match_pages import ContinueForm
 from cardsharp.pages.templates import SiteInfo
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp.server.match_site import DEFAULT_SITE as MATCHES
-from cardsharp.server.match_site import MatchSite, PagesConfig, SiteSource, application
+from cardsharp.server.match_site import (
+    MatchSite,
+    PagesConfig,
+    SiteMatchSource,
+    build_pages_application,
+)
 from cardsharp.store.match_log import MatchReader, MatchRecord
 from cardsharp.store.match_snapshots import SnapshotMatchReader
 from cardsharp_tools.game_rooms.game_room import GameRoom
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME
-from cardsharp_tools.game_rooms.match_branch import find_branch_point, list_branches_under_matches
+from cardsharp_tools.game_rooms.match_branch import config_with_branches, find_branch_point
 from cardsharp_tools.game_rooms.match_config import MatchConfig
 from cardsharp_tools.game_rooms.seat_pages import (
     ASSET_ROUTES,
@@ -90,12 +95,12 @@ class RoomServer:
         _, app = self._open.get(secret, (None, self.front))
         await app(scope, receive, send)
 
-    def pages(self, source: SiteSource, site: SiteInfo) -> MatchSite:
+    def match_pages(self, source: SiteMatchSource, site: SiteInfo) -> MatchSite:
         """Return the match pages of a source, with the form that continues a match."""
         self._pages.append(
             MatchSite(
                 source,
-                list_branches_under_matches(PagesConfig(site=site, continue_form=self.play_on)),
+                config_with_branches(PagesConfig(site=site, continue_form=self.play_on)),
             )
         )
         return self._pages[-1]
@@ -127,7 +132,7 @@ class RoomServer:
             pages.close()
 
     def _start_branch(
-        self, record: MatchRecord, source: SiteSource, form: Form, matches: str
+        self, record: MatchRecord, source: SiteMatchSource, form: Form, matches: str
     ) -> Response:
         """Open a room that continues a match, and redirect to its seat.
 
@@ -189,9 +194,9 @@ def _matches(room: GameRoom, links: Iterable[str], tables: RoomServer) -> Iterat
         site = SiteInfo("Cardsharp", matches_path=f"{link}/matches", links=back, has_analysis=True)
         pages = MatchSite(_played(room), PagesConfig(site=site))
         if room.config.human_count == 1:
-            pages = tables.pages(_played(room), site)
+            pages = tables.match_pages(_played(room), site)
             yield tables.play_on_route(pages)
-        yield from application(pages).routes[1:]
+        yield from build_pages_application(pages).routes[1:]
 
 
 @contextmanager
@@ -227,12 +232,14 @@ def serve_room(
 
 @contextmanager
 def serve_match_pages(
-    source: SiteSource, port: int = 0, extra_routes: Iterable[BaseRoute] = ()
+    source: SiteMatchSource, port: int = 0, extra_routes: Iterable[BaseRoute] = ()
 ) -> Iterator[str]:
     """Serve the match pages of a source, on which matches can be continued; yield the address."""
     tables = RoomServer(_LOCAL_HOSTS)
-    pages = tables.pages(source, MATCHES)
-    front = application(pages, [Middleware(TrustedHostMiddleware, allowed_hosts=_LOCAL_HOSTS)])
+    pages = tables.match_pages(source, MATCHES)
+    front = build_pages_application(
+        pages, [Middleware(TrustedHostMiddleware, allowed_hosts=_LOCAL_HOSTS)]
+    )
     front.routes[:0] = [tables.play_on_route(pages), *ASSET_ROUTES, *extra_routes]
     tables.front = front
     with BackgroundServer("The page", tables, tables.close, port=port) as server:

@@ -117,7 +117,7 @@ def _context(room: GameRoom, place: int, links: Sequence[str]) -> dict[str, obje
             names[browser_seat.to_act],
             (browser_seat.to_act - browser_seat.seat) % len(names),
         )
-    groups = [] if question is None else browser_seat.screen.groups(question.position)
+    groups = [] if question is None else browser_seat.screen.choice_groups(question.position)
     title = {RoomState.WAITING: "Waiting", RoomState.OVER: "The end"}.get(room.state, "")
     title = title or ("The others move" if question is None else "Your move")
     return {
@@ -179,7 +179,7 @@ def _judged(
     parts = []
     for part, analysis in zip_longest(finished_match.parts, finished_match.analyses):
         host = side_of(min(part.header.seats, default=0))  # the log has the host's seats
-        side = host if browser_seat.seat in finished_match.match.host_side else 1 - host
+        side = host if browser_seat.seat in finished_match.match.host_side_seats else 1 - host
         parts.append(JudgedChapter(f"{matches}/{part.record.match_id}", analysis, side))
     return parts
 
@@ -223,7 +223,7 @@ class SeatEndpoints:
             self._room.chairs[place],
         )
         if not self._room.stopped.is_set():
-            browser_seat.wait(since, self._hold)
+            browser_seat.wait_for_update(since, self._hold)
         browser_seat.record_visit()
         with self._room.condition:
             document = updates_document(self._room, place, self._absolute_links(request), since)
@@ -286,11 +286,11 @@ _DEEDS: Mapping[str, Callable[[GameRoom, int, Form], str | None]] = {
     "move": lambda room, at, form: room.chairs[at].answer(
         form_number(form, "number"), form.get("key", "")
     ),
-    "hint": lambda room, at, form: room.chairs[at].advise(form_number(form, "number")),
+    "hint": lambda room, at, form: room.chairs[at].show_advice(form_number(form, "number")),
     "undo": lambda room, at, form: room.chairs[at].undo(form_number(form, "number")),
     "join": lambda room, at, form: room.join(room.chairs[at], form.get("name", "")),
     "leave": lambda room, at, _form: room.leave(room.chairs[at]),
-    "bot": lambda room, at, form: room.replace(form_number(form, "place"), at),
+    "bot": lambda room, at, form: room.replace_absent_player(form_number(form, "place"), at),
     "again": lambda room, at, form: room.request_rematch(
         room.chairs[at], form_number(form, "number")
     ),

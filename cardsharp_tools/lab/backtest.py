@@ -18,15 +18,15 @@ from cardsharp_tools.lab.players import build_unguarded_player, decide_guarded
 
 @dataclass(frozen=True)
 class BacktestedDecision:
-    """Stored decision, and the player's decision in the same position; `judge` values both."""
+    """Stored decision and the player's new decision; `judge` evaluates both."""
 
     decision_point: DecisionPoint
     new_decision: DecisionResult[Any]
     judge: Judge | None
 
     @property
-    def original_thought(self) -> StoredDecision:
-        """Decision that was made in the match."""
+    def original_decision(self) -> StoredDecision:
+        """Stored decision as it was made in the match."""
         return self.decision_point.step.decision or StoredDecision()
 
     @property
@@ -37,18 +37,18 @@ class BacktestedDecision:
     @property
     def is_different(self) -> bool:
         """True if the new action differs from the original one."""
-        return self.new_action != self.original_thought.action
+        return self.new_action != self.original_decision.action
 
     @cached_property
-    def action_values(self) -> dict[str, float]:
+    def judge_values(self) -> dict[str, float]:
         """Judge's values of the actions, by name.
 
         If a position has many actions, only those are valued that were considered or chosen.
         """
         weighed = {
             self.new_action,
-            self.original_thought.action,
-            *(option.action for option in self.original_thought.options),
+            self.original_decision.action,
+            *(option.action for option in self.original_decision.options),
         }
         weighed |= {
             self.action_name(option.action) for option in self.new_decision.decision.options
@@ -60,13 +60,13 @@ class BacktestedDecision:
     def cost_of_change(self) -> float | None:
         """Value that the new action loses against the original one; None if unknown."""
         both = (
-            self._judged({self.new_action, self.original_thought.action})
+            self._judged({self.new_action, self.original_decision.action})
             if self.is_different
             else {}
         )
         if len(both) < 2:  # noqa: PLR2004 - both of them
             return None
-        return both[self.original_thought.action] - both[self.new_action]
+        return both[self.original_decision.action] - both[self.new_action]
 
     @property
     def gain(self) -> float | None:
@@ -124,8 +124,10 @@ class BacktestPlayer:
         seats: set[int | None] = {*header_of(record).seats} or {step.seat for step in reasoned}
         return [point for point in points if not seats or point.step.seat in seats]
 
-    def redecide(self, decision_points: Sequence[DecisionPoint]) -> Iterator[BacktestedDecision]:
-        """Yield the player's decisions in these positions; each strategy is built anew."""
+    def decide_again(
+        self, decision_points: Sequence[DecisionPoint]
+    ) -> Iterator[BacktestedDecision]:
+        """Yield each decision with the one that this player makes in its place."""
         for decision_point in decision_points:
             decided = decide_guarded(self._decider, self._strategy(), decision_point.position)
             yield BacktestedDecision(decision_point, decided, self._judge)

@@ -16,15 +16,15 @@ from rich.table import Table
 from cardsharp.errors import ConfigError
 from cardsharp.play.catalog import get_game
 from cardsharp_tools.cli import console
-from cardsharp_tools.cli.console import borderless_table, print_json, print_result, print_text
+from cardsharp_tools.cli.console import borderless_table, print_json, print_multiline, print_result
 from cardsharp_tools.cli.options import Json
-from cardsharp_tools.executors.strategy_file import is_file, is_user_strategy
+from cardsharp_tools.executors.strategy_file import is_strategy_file, is_user_strategy
 from cardsharp_tools.lab.confidence_interval import Interval
-from cardsharp_tools.lab.match_runner import check_can_store, losses_first
+from cardsharp_tools.lab.match_runner import check_can_store, lost_matches_first
 from cardsharp_tools.lab.match_runner import store_matches as keep_matches
 from cardsharp_tools.lab.options import DuelOptions, Player, RunOptions
 from cardsharp_tools.lab.players import check_players
-from cardsharp_tools.lab.run_file import compare_runs, run_with_progress, warn_nondeterministic
+from cardsharp_tools.lab.run_file import compare_runs, run_duel_with_progress, warn_nondeterministic
 from cardsharp_tools.lab.runner import make_executor, run_duel
 from cardsharp_tools.lab.strategy_checks import probe, profile
 from cardsharp_tools.match_sources.match_logs import open_log, store_or_default
@@ -65,14 +65,17 @@ def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None
         check_can_store(plan)
     rule = None if tested is None else tested.stop_rule_text()
     console.message_console().print(plan.stop_rule_text(rule), soft_wrap=True)
-    apart = is_file(first) or is_file(second)
+    apart = is_strategy_file(first) or is_strategy_file(second)
     with make_executor(options.workers, options.cluster, isolate_strategies=apart) as pool:
-        played = run_with_progress(plan, pool, options.out, tested)
+        played = run_duel_with_progress(plan, pool, options.out, tested)
     warn_nondeterministic(played)
     ids: list[str] = []
     if options.save_matches is not None:
         with open_log(store_or_default()) as log:
-            match_indices, name = losses_first(played, options.save_matches), f"lab-{token_hex(3)}"
+            match_indices, name = (
+                lost_matches_first(played, options.save_matches),
+                f"lab-{token_hex(3)}",
+            )
             ids = keep_matches(played.plan, match_indices, name, datetime.now(UTC), log)
     if options.as_json:
         sprt_fields = {} if tested is None else {"sprt": tested.document()}
@@ -84,12 +87,12 @@ def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None
             }
         )
         return
-    print_text(str(played))
+    print_multiline(str(played))
     if tested is not None:
-        print_text(f"  {tested.result_text}, after {played.plan.pairs:,} pairs")
+        print_multiline(f"  {tested.result_text}, after {played.plan.pairs:,} pairs")
     if ids:
         range_end = "" if len(ids) == 1 else f" to {ids[-1]}"
-        print_text(f"  stored in the match log: {ids[0]}{range_end} ({len(ids)})")
+        print_multiline(f"  stored in the match log: {ids[0]}{range_end} ({len(ids)})")
         console.print_command(f"show {ids[0]}")
         console.print_command(f"backtest {get_game(plan.game).default_strategy} --match {ids[0]}")
 
@@ -130,7 +133,7 @@ def round_robin(*players: Player, options: RunOptions = _RUN) -> None:
         replace(plan, first=first, second=second) for first, second in combinations(players, 2)
     ]
     results: DuelMatrix = {}
-    apart = any(map(is_file, players))
+    apart = any(map(is_strategy_file, players))
     with make_executor(options.workers, options.cluster, isolate_strategies=apart) as pool:
         for each in plans:
             check_players(each)  # before any match is played

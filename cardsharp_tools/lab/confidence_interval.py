@@ -23,7 +23,7 @@ class Interval(NamedTuple):
     high: float
 
     def scaled(self, factor: float, offset: float = 0.0) -> "Interval":
-        """Return the interval as `factor * value + offset`; a negative factor swaps the ends."""
+        """Return the interval on another scale; a negative factor reverses it."""
         return Interval(*sorted(factor * end + offset for end in self))
 
     @property
@@ -33,7 +33,7 @@ class Interval(NamedTuple):
 
 
 def mean_interval(shares: Sequence[float], matches: int = 1) -> Interval:
-    """Return the 95 % interval of the mean of independent shares of 1.
+    """Return the 95 % interval of the mean of independent shares, each of so many matches.
 
     Each share is the mean of `matches` matches, which need not be independent. Raises `ValueError`
     if there are no shares.
@@ -47,11 +47,11 @@ def mean_interval(shares: Sequence[float], matches: int = 1) -> Interval:
     # The design effect is the variance of the shares over that of independent matches. It is a mean
     # of the estimate and the worst case, weighted by the number of rarer outcomes that were seen.
     rarer = number * matches * min(mean, 1 - mean)
-    return score_interval(mean, number / ((rarer * relative_spread + _PRIOR) / (rarer + _PRIOR)))
+    return wilson_interval(mean, number / ((rarer * relative_spread + _PRIOR) / (rarer + _PRIOR)))
 
 
-def score_interval(mean: float, trials: float) -> Interval:
-    """Return Wilson's score interval with continuity correction for a share of this many trials."""
+def wilson_interval(mean: float, trials: float) -> Interval:
+    """Return Wilson's score interval with continuity correction for a share of trials."""
     z, n, rest = Z_95, trials, 1 - mean
     scale = 2 * (n + z * z)
     below = z * sqrt(max(0.0, z * z - 2 - 1 / n + 4 * mean * (n * rest + 1)))

@@ -42,7 +42,7 @@ _PRIOR = 0.3  # prior sum of squared luck (some ten pairs) with which the judge 
 
 
 class LuckAdjuster:
-    """Adjuster of the first player's shares: it subtracts the known luck, pair by pair, in order.
+    """Adjuster that removes the known luck from the first player's shares, pair by pair.
 
     The adjustment does not bias the mean, and it needs fewer matches for the same precision. Two
     parts of the luck are known.
@@ -63,7 +63,7 @@ class LuckAdjuster:
         self._number, self._sum = 1.0, 0.5
 
     def adjusted_share(self, pair: Pair) -> float:
-        """Return the luck-adjusted share of the next pair; the plain one if its luck is unknown."""
+        """Return the adjusted share of the next pair, or the plain one without luck data."""
         lucks = [match.luck for match in pair if match.luck is not None]
         if len(lucks) < len(pair):
             return fmean(match.points for match in pair)
@@ -87,12 +87,12 @@ TWO_PLAYERS = 2
 
 
 def first_player_share(pair: Pair) -> float:
-    """Return the share of the points that the first player made in a pair."""
+    """Return the first player's share of the points of a pair."""
     return fmean(match.points for match in pair)
 
 
 class LuckAdjustedResult(NamedTuple):
-    """Luck-adjusted points in 100.
+    """Points per 100 without luck; plain results need `variance_ratio` times the matches.
 
     `variance_ratio` is the number of plain matches that one adjusted match is worth.
     """
@@ -103,7 +103,7 @@ class LuckAdjustedResult(NamedTuple):
 
     @property
     def document(self) -> dict[str, float]:
-        """Figures of the result for a JSON document."""
+        """Luck-adjusted figures as a JSON document."""
         figures = {"points": self.points, "lower": self.interval.low, "upper": self.interval.high}
         return {
             name: round(figure, 3)
@@ -113,14 +113,14 @@ class LuckAdjustedResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DuelResult:
-    """Result of a duel: its plan and the pairs that were played."""
+    """Result of a played duel plan, pair by pair."""
 
     plan: DuelPlan
     pairs: tuple[Pair, ...]
 
     @property
     def matches(self) -> tuple[MatchResult, ...]:
-        """All matches; those of a pair follow each other."""
+        """All matches in the order of their pairs."""
         return tuple(match for pair in self.pairs for match in pair)
 
     @property
@@ -137,12 +137,12 @@ class DuelResult:
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Share of the points in each pair, luck-adjusted if the luck is known."""
+        """First player's share of each pair, adjusted for luck if it is known."""
         return tuple(map(LuckAdjuster().adjusted_share, self.pairs))
 
     @property
-    def luck_adjusted(self) -> LuckAdjustedResult | None:
-        """Luck-adjusted result, None if the plan does not adjust for luck."""
+    def luck_adjusted_result(self) -> LuckAdjustedResult | None:
+        """Luck-adjusted result, or None if luck is unknown."""
         if not self.plan.luck_adjusted:
             return None
         shares, plain = self.shares, pvariance(map(first_player_share, self.pairs))
@@ -154,23 +154,23 @@ class DuelResult:
 
     @property
     def best_estimate(self) -> tuple[float, Interval]:
-        """Best estimate of the points, with its interval: the luck-adjusted one if there is one."""
-        less = self.luck_adjusted
+        """Points and interval, adjusted for luck if possible."""
+        less = self.luck_adjusted_result
         return (self.points, self.interval) if less is None else (less.points, less.interval)
 
-    def total(self, count_name: str, player: int) -> float:
-        """Return the sum of a count: of player 0 or 1, or of the matches if it is not by player."""
+    def count_sum(self, count_name: str, player: int) -> float:
+        """Return the sum of a count for player 0 or 1, or for the match if it is shared."""
         values = (match.counts[count_name] for match in self.matches)
         return sum(value[min(player, len(value) - 1)] for value in values)
 
-    def figure(self, figure: RatioStat, player: int) -> float:
-        """Return a statistic of the game for player 0 or 1."""
+    def ratio_stat(self, figure: RatioStat, player: int) -> float:
+        """Return a ratio statistic of the game for player 0 or 1."""
         per = (
             len(self.matches)
             if figure.denominator is None
-            else self.total(figure.denominator, player)
+            else self.count_sum(figure.denominator, player)
         )
-        return self.total(figure.numerator, player) / per if per else 0.0
+        return self.count_sum(figure.numerator, player) / per if per else 0.0
 
     def __str__(self) -> str:
         plan, bounds = self.plan, self.interval
@@ -180,7 +180,7 @@ class DuelResult:
         points = f"{self.points:.1f} % of the points in {len(self.matches)} matches"
         bounded = f"(95 %: {bounds.low:.1f} to {bounds.high:.1f}{fair})"
         lines = [f"{plan.title}: {points} {bounded}"]
-        less = self.luck_adjusted
+        less = self.luck_adjusted_result
         if less is not None:
             within = f"(95 %: {less.interval.low:.1f} to {less.interval.high:.1f})"
             worth = f"as from {less.variance_ratio:.1f} times as many matches"
@@ -204,19 +204,19 @@ class DuelResult:
         ):
             if some:
                 text = ", ".join(
-                    figure.format.format(self.figure(figure, player)) for figure in some
+                    figure.format.format(self.ratio_stat(figure, player)) for figure in some
                 )
                 lines.append(f"  {name}: {text.replace('%', ' %')}")
         return "\n".join(lines)
 
     @property
     def is_two_player(self) -> bool:
-        """True if one player meets one other, so that strength can be given in Elo."""
+        """True if one player meets one opponent, so that an Elo difference is defined."""
         return self.plan.opponent_copies == 1 and self.plan.matches_per_pair == TWO_PLAYERS
 
     @property
     def elo(self) -> tuple[float | None, float | None, float | None]:
-        """Elo difference and the ends of its 95 % interval; None for an infinite one."""
+        """Elo difference and its 95 % interval; None for an unbounded value."""
         points, bounds = self.best_estimate
         differences = (elo_from_share(share / 100) for share in (points, bounds.low, bounds.high))
         elo, low, high = (
@@ -240,11 +240,11 @@ class DuelResult:
         )
 
     def as_json(self) -> dict[str, object]:
-        """Return the result as JSON.
+        """Return all results as a JSON document; `counts` are sums per player or match.
 
         `counts` are sums, of each player or of all matches.
         """
-        plan, bounds, less = self.plan, self.interval, self.luck_adjusted
+        plan, bounds, less = self.plan, self.interval, self.luck_adjusted_result
         counted, verdict = self.matches[0].counts, dict[str, object]()
         if self.is_two_player:
             elo = (None if value is None else round(value, 1) for value in self.elo)
@@ -266,7 +266,7 @@ class DuelResult:
             **verdict,
             "bySide": [round(100 * share, 3) for share in self.shares_by_side],
             "counts": {
-                name: [self.total(name, at) for at in range(len(values))]
+                name: [self.count_sum(name, at) for at in range(len(values))]
                 for name, values in counted.items()
             },
         }

@@ -18,7 +18,7 @@ SeriesPlayer = Callable[[DuelPlan, Sequence[int]], list[Pair]]
 
 
 class MatchRngs(NamedTuple):
-    """Random generators of one match.
+    """Random streams of one match: the deal, later chance events, and each player.
 
     They are for the deal, for the events after it, and for each player.
     """
@@ -33,14 +33,14 @@ class LabPlayer(Protocol):
     """Player of a match in the lab."""
 
     def decide(self, state: Any, /) -> Any:  # noqa: ANN401 - any game's state and action
-        """Return the action of the seat to act, given the complete state."""
+        """Return the action of the seat to act; the argument is the complete state."""
 
     def end_match(self, state: Any, /) -> None:  # noqa: ANN401
-        """Do what is due after the end of the match."""
+        """Receive the final state of the match."""
 
 
 class ExternalPlayer(Protocol):
-    """Player outside this process, such as a service behind HTTP."""
+    """Player that is no strategy in this process, such as an HTTP service."""
 
     def for_match(self, seats: tuple[int, ...], /) -> LabPlayer:
         """Return the player of a new match on these seats."""
@@ -65,7 +65,7 @@ class ProbeAnswer:
 
 
 class PlayedAction(NamedTuple):
-    """Action and the state before it, with the decision if a strategy took it."""
+    """Action with the state in which it was taken and, for a strategy, its decision."""
 
     state: Any
     action: Any
@@ -74,7 +74,7 @@ class PlayedAction(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LabMatch:
-    """Match of the lab, action by action.
+    """Match of the lab, action by action; `seats` are the first player's, `names` are by seat.
 
     `seats` are the first player's; `names` has all players.
     """
@@ -113,12 +113,12 @@ class LabAdapter:
 
     def __init_subclass__(cls) -> None:
         cls.can_store_matches, cls.has_luck_model = (
-            cls.stored_matches is not LabAdapter.stored_matches,
+            cls.match_records is not LabAdapter.match_records,
             cls.luck is not LabAdapter.luck,
         )
 
     def match_rngs(self, seed: int, pair_number: int) -> MatchRngs:
-        """Return the random generators for the matches of one pair, the same for each match."""
+        """Return the random streams of a pair, the same for each of its matches."""
         table = Random(f"{seed}/{pair_number}")
         first, second = (
             Random(f"{seed}/{pair_number}/first"),
@@ -126,19 +126,19 @@ class LabAdapter:
         )
         return MatchRngs(table, table, first, second)
 
-    def external_player(self, _name: str) -> ExternalPlayer | None:
-        """Return the external player with this name, None if it is a strategy."""
+    def find_external_player(self, _name: str) -> ExternalPlayer | None:
+        """Return the external player of that name, or None."""
         return None
 
-    def strategy(self, _name: str, *, pure_python: bool) -> AnyStrategy | None:
-        """Return a strategy that only the lab has, or a faster one with the same decisions.
+    def find_strategy(self, _name: str, *, pure_python: bool) -> AnyStrategy | None:
+        """Return a strategy that only the lab has, or a faster equivalent; None by default.
 
         Else None.
         """
         del pure_python
         return None
 
-    def series_player(self, _plan: DuelPlan) -> SeriesPlayer | None:
+    def find_series_player(self, _plan: DuelPlan) -> SeriesPlayer | None:
         """Return a faster player of full pairs with the same results, or None."""
         return None
 
@@ -159,14 +159,14 @@ class LabAdapter:
         return False
 
     def endgame_rngs(self, seed: int, pair_number: int, repetition: int) -> tuple[Random, Random]:
-        """Return the generators of another ending of a pair's matches.
+        """Return the random streams of a replayed ending: hidden cards, and later chance.
 
         Of hidden cards, and of the rest.
         """
         raise NotImplementedError
 
-    def stored_matches(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
-        """Yield a match of the lab as match records, in one part or in several."""
+    def match_records(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+        """Convert a lab match to records of the match log, in one part or several."""
         raise NotImplementedError
 
     def probe_answers(self, _strategy: AnyStrategy) -> Iterator[ProbeAnswer]:

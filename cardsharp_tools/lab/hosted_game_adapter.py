@@ -7,7 +7,7 @@ from cardsharp.play.decision_runner import intent_body
 from cardsharp.play.strategy import Decision, Option
 from cardsharp.server.hosted.bot_match import outcome_of
 from cardsharp.server.hosted.hosted_game import HostedGame, load_hosted_game
-from cardsharp.server.hosted.wire import HostedGameBody, HostedMoveBody
+from cardsharp.server.hosted.wire import HostedGameBody, HostedPastMoveBody
 from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
 from cardsharp_tools.executors.external_program import ProtocolCodec
 from cardsharp_tools.lab.game_adapter import LabAdapter, LabMatch
@@ -23,7 +23,7 @@ def hosted_codec(folder: str) -> ProtocolCodec:
 
     Positions and actions are encoded as in the game's JSON.
     """
-    codec, rules = load_hosted_game(folder).json_codecs, load_hosted_game(folder).rules()
+    codec, rules = load_hosted_game(folder).json_codecs, load_hosted_game(folder).build_rules()
     return ProtocolCodec(
         position=codec.positions.dump,
         actions=rules.legal_actions_in,
@@ -34,20 +34,20 @@ def hosted_codec(folder: str) -> ProtocolCodec:
 
 
 class HostedLabAdapter(LabAdapter):
-    """Lab adapter of a hosted game, which can store matches; the rest is as for any game."""
+    """Lab adapter of a hosted game, which can store matches."""
 
     def __init__(self, game: HostedGame) -> None:
-        self._house, self._rules = game, game.rules()
+        self._house, self._rules = game, game.build_rules()
 
-    def stored_matches(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
-        """Yield the whole match, with an outcome if it has ended."""
+    def match_records(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+        """Yield the complete match, with its outcome if it has ended."""
         codec, rules = self._house.json_codecs, self._rules
         dump = codec.positions.dump
         ends = [step.state for step in match.actions[1:]] + [match.final_state]
         bodies, moves = [], []
         for number, (step, end) in enumerate(zip(match.actions, ends, strict=False)):
             seat = rules.current_seat(step.state) or 0
-            body = HostedMoveBody(
+            body = HostedPastMoveBody(
                 seat=seat,
                 player=match.names[seat],
                 action=codec.actions.dump(step.action),

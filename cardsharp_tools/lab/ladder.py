@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from pydantic import BaseModel, field_validator
 
-from cardsharp.analysis.ratings import PairScore, Rating, rating_of, ratings_of
+from cardsharp.analysis.ratings import HeadToHeadScore, Rating, rating_of, ratings_of
 from cardsharp.core.private_files import create_private_file
 from cardsharp.errors import ConfigError, StrategyError
 from cardsharp.play.catalog import all_games
@@ -52,7 +52,7 @@ Verdict = Literal["beaten", "not beaten", "not decided"]
 
 
 class Ladder(BaseModel, frozen=True, extra="forbid"):
-    """Measured players of a game, the lowest rating first; each two played `pairs` pairs."""
+    """Rated players of a game, the lowest first; each two played `pairs` pairs."""
 
     game: str
     pairs: int
@@ -84,7 +84,7 @@ def load_ladder(name: str | None) -> Ladder:
 
 
 def game_with_ladder(name: str | None) -> Game:
-    """Return the game with this name; raise `ConfigError` if it has no ladder."""
+    """Return the game of that name; raise `ConfigError` if it has no ladder."""
     of = game_named(name)
     if not of.ladder_strategies:
         names = ", ".join(game.name for game in all_games() if game.ladder_strategies)
@@ -93,7 +93,7 @@ def game_with_ladder(name: str | None) -> Game:
 
 
 def measure_ladder(plan: DuelPlan, pool: Executor | None) -> Ladder:
-    """Measure the ladder of the plan's game and return it.
+    """Measure the ladder of the plan's game: each player against the next few.
 
     Each player meets the next `MAX_RUNG_DISTANCE` players.
     """
@@ -102,7 +102,7 @@ def measure_ladder(plan: DuelPlan, pool: Executor | None) -> Ladder:
     for place, first in enumerate(names):
         for second in names[place + 1 : place + 1 + MAX_RUNG_DISTANCE]:
             duel = run_duel(replace(plan, first=first, second=second), pool)
-            scores[first, second] = PairScore.from_shares(duel.shares)
+            scores[first, second] = HeadToHeadScore.from_shares(duel.shares)
             message_console().print(str(duel).partition("\n")[0], soft_wrap=True)
     ratings_by_name = ratings_of(scores)
     players = {name: ratings_by_name[name].rounded for name in names}
@@ -110,7 +110,7 @@ def measure_ladder(plan: DuelPlan, pool: Executor | None) -> Ladder:
 
 
 class RungResult(BaseModel, frozen=True, extra="forbid"):
-    """Result against one rung; `fingerprint` covers all code that took part."""
+    """Result against one rung; `fingerprint` identifies all code that took part."""
 
     game: str
     player: str
@@ -123,17 +123,17 @@ class RungResult(BaseModel, frozen=True, extra="forbid"):
     verdict: Verdict
 
     @property
-    def score(self) -> PairScore:
-        """Score against the rung."""
-        return PairScore(self.pairs, self.points, self.squares)
+    def score(self) -> HeadToHeadScore:
+        """Points of the rung as a `HeadToHeadScore`."""
+        return HeadToHeadScore(self.pairs, self.points, self.squares)
 
     @property
     def percent(self) -> float:
-        """Share of the points, in per cent."""
+        """Share of the points in per cent."""
         return 100 * self.points / self.pairs
 
 
-def find_recorded_climb(file: Path, plan: DuelPlan) -> RungResult | None:
+def find_recorded_result(file: Path, plan: DuelPlan) -> RungResult | None:
     """Return the last result of a plan in the file of climbs, or None.
 
     Only a result of the same code counts, with as many pairs or a decision. Each line of the file
@@ -150,8 +150,8 @@ def find_recorded_climb(file: Path, plan: DuelPlan) -> RungResult | None:
     return None
 
 
-def append_climb(file: Path, rung: RungResult) -> None:
-    """Append a line to the file of climbs.
+def append_rung_result(file: Path, rung: RungResult) -> None:
+    """Append a rung's result to the file of climbs, also if its last line was cut.
 
     It begins with a line break, so that it is complete even if the last line is not.
     """
@@ -162,7 +162,7 @@ def append_climb(file: Path, rung: RungResult) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LadderStep:
-    """Rung of a climb; `duel` and `seconds` are set only if it was played now."""
+    """Step of a climb: one rung, with `duel` and `seconds` if it was played now."""
 
     rung: RungResult
     rating: Rating
@@ -179,7 +179,7 @@ class LadderStep:
 
 
 @dataclass(slots=True)
-class Climb:
+class LadderClimb:
     """Climb of the player `plan.first`, recorded in a file.
 
     With `rerun`, rungs are played even if their results are recorded.
@@ -205,23 +205,23 @@ class Climb:
                 return
 
     @property
-    def highest_beaten(self) -> LadderStep | None:
-        """Last rung that was beaten, None if none was."""
+    def highest_beaten_rung(self) -> LadderStep | None:
+        """Highest rung that was beaten, or None."""
         return next((step for step in reversed(self.steps) if step.is_beaten), None)
 
     @property
-    def first_unbeaten(self) -> LadderStep | None:
-        """Rung that was not beaten, None if all were."""
+    def first_unbeaten_rung(self) -> LadderStep | None:
+        """Rung that was not beaten, or None if all were."""
         last = self.steps[-1]
         return None if last.is_beaten else last
 
     @property
     def rating(self) -> Rating:
-        """Climber's rating by all its results."""
+        """Rating of the climber from all its results."""
         return rating_of((step.rating.value, step.rung.score) for step in self.steps)
 
     def _step(self, plan: DuelPlan, rating: Rating) -> LadderStep:
-        recorded = None if self.rerun else find_recorded_climb(self.file, plan)
+        recorded = None if self.rerun else find_recorded_result(self.file, plan)
         if recorded is not None:
             return LadderStep(recorded, rating)
         began, tested = monotonic(), SequentialTest(elo1=MIN_ELO_GAIN)
@@ -229,7 +229,7 @@ class Climb:
             duel = self.play_duel(plan, tested)
         except StrategyError as fault:
             raise StrategyError(f"Against {plan.second}: {fault}") from None
-        score = PairScore.from_shares(duel.shares)
+        score = HeadToHeadScore.from_shares(duel.shares)
         decided: Verdict = "beaten" if tested.log_likelihood_ratio > 0 else "not beaten"
         rung = RungResult(
             game=plan.game,
@@ -242,7 +242,7 @@ class Climb:
             squares=score.points_squared,
             verdict=decided if tested.is_decided else "not decided",
         )
-        append_climb(self.file, rung)
+        append_rung_result(self.file, rung)
         return LadderStep(rung, rating, monotonic() - began, duel)
 
 

@@ -86,7 +86,7 @@ def _copies(players: Sequence[LabPlayer]) -> list[Sequence[LabPlayer]]:
 
 
 class StrategyPlayer:
-    """Player of the lab that shows a strategy its position and nothing else."""
+    """Player that asks a strategy, which sees only its own position."""
 
     def __init__(self, simulation: AnySimulation, strategy: AnyStrategy, match: str = "") -> None:
         self._simulation, self._strategy, self._match = simulation, strategy, match
@@ -121,9 +121,9 @@ class StrategyPlayer:
         try:
             self._simulation.apply_action(state, action, Random(0))
         except RulesError as error:
-            strategy.refuse(position, action, f"the rules refuse '{action}': {error}")
+            strategy.reject_action(position, action, f"the rules refuse '{action}': {error}")
         except (AttributeError, TypeError):
-            strategy.refuse(
+            strategy.reject_action(
                 position, action, f"the strategy chose {action!r:.60}, which is not an action"
             )
 
@@ -132,18 +132,18 @@ class StrategyPlayer:
         return StrategyError(f"{fault}\nIt was {when} on {position}")
 
     def end_match(self, state: object) -> None:
-        """Do nothing: a strategy is not informed of the end."""
+        """Do nothing: a strategy is not told of the end."""
 
 
 def play_series(plan: DuelPlan, numbers: Sequence[int]) -> list[Pair]:
-    """Return the pairs of these numbers; each player may learn from the earlier matches."""
+    """Play the pairs of these numbers; each player may learn from the earlier matches."""
     with ExitStack() as stack:
         series = PairPlayer(plan, stack)
         return [tuple(series.play_pair(number)) for number in numbers]
 
 
 class PairPlayer:
-    """Player of consecutive pairs of one plan.
+    """Runner of a plan's pairs; external players live as long as the exit stack.
 
     External players are closed by `stack`. All actions are appended to `actions`.
     """
@@ -157,11 +157,11 @@ class PairPlayer:
         self.adapter: LabAdapter = lab_adapter(plan.game)
         self.series_history: tuple[list[tuple[int, Any]], list[tuple[int, Any]]] = ([], [])
         self.external_players: list[ExternalPlayer | None] = []
-        for guest in map(self.adapter.external_player, (plan.first, plan.second)):
+        for guest in map(self.adapter.find_external_player, (plan.first, plan.second)):
             self.external_players.append(guest and stack.enter_context(closing(guest)))
 
     def play_pair(self, pair_number: int) -> Iterator[MatchResult]:
-        """Yield the matches of one deal.
+        """Play the matches of one deal, with new players and the same random numbers in each.
 
         The players are built again for each match, with the same random numbers.
         """
@@ -241,8 +241,8 @@ def check_can_store(plan: DuelPlan) -> None:
         raise ConfigError(f"Matches of '{plan.game}' cannot be stored. Remove --save-matches.")
 
 
-def losses_first(duel: DuelResult, count: int) -> list[MatchIndex]:
-    """Return the indices of `count` matches of a duel, those that the first player lost first."""
+def lost_matches_first(duel: DuelResult, count: int) -> list[MatchIndex]:
+    """Return up to `count` match indices of a duel, the first player's losses first."""
     pairs = enumerate(duel.pairs)
     matches = (
         (match.points, (pair, side)) for pair, two in pairs for side, match in enumerate(two)
@@ -257,10 +257,10 @@ def store_matches(
     started_at: datetime,
     log: MatchLog,
 ) -> list[str]:
-    """Store these matches of a plan in a log; return their ids, which begin with the run's name."""
+    """Store matches of a plan in a log; return their ids, which begin with the run's name."""
     ids = []
     for match in replay_matches(plan, match_indices, run_name, started_at):
-        for record, moves in lab_adapter(plan.game).stored_matches(match):
+        for record, moves in lab_adapter(plan.game).match_records(match):
             import_match(record, moves, log)
             ids.append(record.match_id)
     return ids
@@ -269,7 +269,7 @@ def store_matches(
 def replay_matches(
     plan: DuelPlan, match_indices: Collection[MatchIndex], run_name: str, started_at: datetime
 ) -> Iterator[LabMatch]:
-    """Yield these matches, played as in the duel.
+    """Replay the selected matches of a duel; complete series, because players may learn.
 
     Whole series are played, because a strategy may learn within a series.
     """

@@ -11,7 +11,7 @@ from cardsharp.analysis.judged_match import SIDE_COUNT, accuracy, side_of
 from cardsharp.analysis.match_analysis import analyse, side_names
 from cardsharp.analysis.ratings import Z_95, Rating
 from cardsharp.analysis.replay import header_of
-from cardsharp.contest.formats.ladder import ratings
+from cardsharp.contest.formats.ladder import rate_teams
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.play.catalog import get_game
 from cardsharp.store.match_log import MatchRecord, MoveRecord
@@ -52,7 +52,7 @@ class Estimate(NamedTuple):
 
     @property
     def document(self) -> dict[str, float | None]:
-        """Estimate as JSON; an infinite end, as with a single match, is None."""
+        """Return the estimate as a JSON document; a single match has no interval."""
         low, high = (end if isfinite(end) else None for end in self.interval)
         return {"mean": self.mean, "low": low, "high": high}
 
@@ -87,7 +87,7 @@ class SideGroup(NamedTuple):
 
     @property
     def accuracy(self) -> Estimate | None:
-        """Accuracy over all decisions of all matches, None if there was nothing to decide."""
+        """Accuracy over all decisions, or None if there were none."""
         costs, stakes = ([side.cost for side in self.sides], [side.stakes for side in self.sides])
         total_stakes, total_cost = fsum(stakes), fsum(costs)
         mean = accuracy(total_cost, total_stakes)
@@ -105,7 +105,7 @@ class SideGroup(NamedTuple):
 
     @property
     def luck_result_correlation(self) -> float | None:
-        """Correlation of luck and result, None if either never varied."""
+        """Correlation of luck and result, or None if either is constant."""
         lucks, results = [side.luck for side in self.sides], [side.result for side in self.sides]
         if len(set(lucks)) < 2 or len(set(results)) < 2:  # noqa: PLR2004 - a spread takes two
             return None
@@ -117,7 +117,7 @@ class SideGroup(NamedTuple):
 
 
 class PlainAndAdjustedRating(NamedTuple):
-    """Rating of a player by the results, and by the luck-adjusted results if all are known."""
+    """Rating of a player by results, and by luck-adjusted results if all are known."""
 
     plain: Rating
     luck_adjusted: Rating | None
@@ -132,20 +132,20 @@ def player_ratings(
     """
     firsts = [sides[0] for sides in matches if sides[0].player != sides[0].opponent]
     names = {name for side in firsts for name in (side.player, side.opponent)}
-    plain = ratings(names, (((side.player, side.opponent), side.result) for side in firsts))
+    plain = rate_teams(names, (((side.player, side.opponent), side.result) for side in firsts))
     adjusted = [
         (side, side.luck_adjusted_result)
         for side in firsts
         if side.luck_adjusted_result is not None
     ]
     adjusted_results = (((side.player, side.opponent), share) for side, share in adjusted)
-    less = ratings(names, adjusted_results) if len(adjusted) == len(firsts) else {}
+    less = rate_teams(names, adjusted_results) if len(adjusted) == len(firsts) else {}
     order = sorted(plain, key=lambda name: -plain[name].value)
     return {name: PlainAndAdjustedRating(plain[name], less.get(name)) for name in order}
 
 
 def mean_with_margin(values: Sequence[float]) -> Estimate:
-    """Return the mean of independent values; the interval of a single value is infinite."""
+    """Return the mean of independent values; a single value has an infinite interval."""
     mean = fmean(values)
     if len(values) == 1:
         return Estimate(mean, Interval(-inf, inf))
@@ -154,7 +154,7 @@ def mean_with_margin(values: Sequence[float]) -> Estimate:
 
 
 def side_statistics(name: str, match: StoredMatch) -> list[SideStatistics]:
-    """Return the statistics of our sides of a finished match, or of both if neither is ours.
+    """Return our sides of a finished match, both if neither is ours; empty if not judged.
 
     `name` is the game. The result is empty for a match that cannot be judged, and for one with an
     unreadable move: what remains of it is another match.
@@ -197,7 +197,7 @@ def side_statistics(name: str, match: StoredMatch) -> list[SideStatistics]:
 def analyse_matches(
     name: str, matches: Iterable[StoredMatch], pool: Executor | None
 ) -> Iterator[list[SideStatistics]]:
-    """Yield the statistics of each match, in order; only a few matches are in memory at a time."""
+    """Yield the side statistics of each match in order, and read matches lazily."""
     rest = iter(matches)
     while batch := list(islice(rest, _AT_ONCE)):
         names = [name] * len(batch)

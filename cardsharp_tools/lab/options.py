@@ -80,7 +80,7 @@ class RunOptions(CommandOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class DuelOptions(RunOptions):
-    """Options of a duel: a sequential test, its hypotheses, and what is stored."""
+    """Options of a duel: the sequential test, and which matches are stored."""
 
     out: Annotated[Path | None, Parameter(name=["--out", "--resume"])] = None
     """Save each pair in this file. Give the same file again to resume."""
@@ -94,7 +94,7 @@ class DuelOptions(RunOptions):
     """With --sprt: the alternative hypothesis, in Elo points."""
 
     def sequential_test(self, plan: DuelPlan) -> SequentialTest | None:
-        """Return the sequential test, None without --sprt.
+        """Return the requested test, or None; raise `ConfigError` if it is invalid.
 
         Raise `ConfigError` if it is impossible.
         """

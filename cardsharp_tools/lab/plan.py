@@ -47,7 +47,7 @@ class DuelPlan:
 
     @property
     def simulation(self) -> AnySimulation:
-        """Simulation of the game for this number of players.
+        """Game for the number of players; raises `ConfigError` if there is none.
 
         Raises `ConfigError` if there is none.
         """
@@ -55,7 +55,7 @@ class DuelPlan:
 
     @property
     def expected_share(self) -> float:
-        """Share of the points that equal players would make."""
+        """Share of the points that equal players would have."""
         return 1 / len(self.simulation.sides)
 
     @property
@@ -74,7 +74,7 @@ class DuelPlan:
         return f"{self.title}: {sample} (seed {self.seed}); 95 % score interval, from the pairs."
 
     def missing_series(self, recorded_pairs: dict[int, Any]) -> list[range]:
-        """Return the series that have pairs which are still to be played."""
+        """Return the series with pairs that are still to be played."""
         starts = range(0, self.pairs, self.series_length)
         all_series = (range(at, min(at + self.series_length, self.pairs)) for at in starts)
         return [numbers for numbers in all_series if not recorded_pairs.keys() >= set(numbers)]
@@ -82,12 +82,12 @@ class DuelPlan:
 
 @cache
 def lab_simulation(name: str, opponent_copies: int = 1) -> AnySimulation:
-    """Return the simulation for one player against copies of another; raise `ConfigError`."""
+    """Return the game of one player against copies of another; raise `ConfigError`."""
     return game_simulation(get_game(name), 1 + opponent_copies if opponent_copies > 1 else None)
 
 
 def game_simulation(game: Game, seats: int | None = None) -> AnySimulation:
-    """Return the simulation for `seats`, or the usual number; raise `ConfigError` without one."""
+    """Return the game for `seats` players, by default the usual number; raise `ConfigError`."""
     if game.simulation is None:
         raise ConfigError(f"{game.title} cannot be played here: it has no simulation.")
     return game.simulation.load()(seats)

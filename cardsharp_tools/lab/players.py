@@ -64,7 +64,7 @@ _slow: Counter[str] = Counter()  # slow decisions by player, in this process
 
 
 class DecisionTimeout(BaseException):
-    """Error of a decision that took too long.
+    """Timeout of a decision; a strategy's `except Exception` does not catch it.
 
     It derives from `BaseException`, so that an `except Exception` in the strategy does not catch
     it.
@@ -74,7 +74,7 @@ class DecisionTimeout(BaseException):
 
 
 class GuardedStrategy:
-    """Strategy of a user's file; `name` is how the user calls it."""
+    """Strategy of a user's file whose errors are reported; `name` is the user's name for it."""
 
     def __init__(self, name: str, strategy: AnyStrategy, decider: AnyDecider | None = None) -> None:
         self.name, self._strategy, self._decider = name, strategy, decider
@@ -125,8 +125,8 @@ class GuardedStrategy:
                 "`cardsharp lab profile` measures it."
             )
 
-    def refuse(self, position: object, action: object, reason: str) -> NoReturn:
-        """Raise `StrategyError` for an action that the rules refuse, with its line."""
+    def reject_action(self, position: object, action: object, reason: str) -> NoReturn:
+        """Raise `StrategyError` for an illegal action, with the line that chose it."""
         fault = None if self._decider is None else self._decider.fault_of(position, action)
 
         def work() -> Decision[Any]:
@@ -170,11 +170,11 @@ def _limited(strategy: object) -> Iterator[None]:
         yield
         return
     seconds = DECISION_TIMEOUT.total_seconds()
-    usage = hang_monitor.Usage(lambda: process_tree(os.getpid()))
+    usage = hang_monitor.UsageMeter(lambda: process_tree(os.getpid()))
 
     def look(_number: int, _frame: FrameType | None) -> None:
-        usage.look(seconds / BEATS)
-        if usage.is_over(seconds):
+        usage.take_sample(seconds / BEATS)
+        if usage.exceeds(seconds):
             late = DecisionTimeout()
             late.was_sleeping = usage.used < seconds
             raise late
@@ -217,7 +217,7 @@ def build_unguarded_player(
 
     A user's file is imported, and a program is started, in this process.
     """
-    lab_strategy = lab_adapter(plan.game).strategy(name_or_file, pure_python=plan.pure_python)
+    lab_strategy = lab_adapter(plan.game).find_strategy(name_or_file, pure_python=plan.pure_python)
     if lab_strategy is not None:
         return lab_strategy
     name = (
@@ -236,10 +236,10 @@ def check_players(plan: DuelPlan) -> None:
     if plan.luck_adjusted and not lab_adapter(plan.game).has_luck_model:
         of = get_game(plan.game).title
         raise ConfigError(f"The luck of {of} cannot be measured. Remove --luck-adjusted.")
-    if not plan.pure_python and lab_adapter(plan.game).series_player(plan) is not None:
+    if not plan.pure_python and lab_adapter(plan.game).find_series_player(plan) is not None:
         return
     for name in (plan.first, plan.second):
-        if lab_adapter(plan.game).external_player(name) is None:
+        if lab_adapter(plan.game).find_external_player(name) is None:
             try:
                 build_player(plan, name, Random(0))
             except ConfigError as error:

@@ -26,7 +26,7 @@ STREAM_COUNT = len(RngStream)
 
 
 class SplitMix64Random(Random):
-    """Random generator: bits come from SplitMix64, ranges from one multiplication."""
+    """`Random` with bits from SplitMix64, and ranges from a single multiplication."""
 
     def __init__(self, state: int) -> None:
         super().__init__(0)
@@ -37,7 +37,7 @@ class SplitMix64Random(Random):
         return SplitMix64Random, (self.state,)
 
     def getrandbits(self, k: int, /) -> int:
-        """Return `k` random bits, at most 64."""
+        """Return `k` random bits, 64 at most."""
         self.state = (self.state + _STEP) & _MASK
         mixed = ((self.state ^ (self.state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
         mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
@@ -48,13 +48,13 @@ class SplitMix64Random(Random):
         return self.getrandbits(53) / (1 << 53)
 
     def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
-        """Return a random number of that range."""
+        """Return a number of that range."""
         numbers = range(start) if stop is None else range(start, stop, step)
         return numbers[(self.getrandbits(64) * len(numbers)) >> 64]
 
 
 def pair_rng(seed: int, pair_number: int, stream_name: int) -> SplitMix64Random:
-    """Return a new generator for this stream of a pair."""
+    """Return the random stream of that name for a pair of a run."""
     stream = SplitMix64Random(seed)
     for part in (pair_number, stream_name, 0):
         stream.state = (stream.getrandbits(64) + part) & _MASK

@@ -41,7 +41,7 @@ class _Pair(BaseModel, frozen=True, extra="forbid"):
     matches: Pair
 
 
-def open_run_file(file: Path, plan: DuelPlan) -> dict[int, Pair]:
+def load_recorded_pairs(file: Path, plan: DuelPlan) -> dict[int, Pair]:
     """Return the pairs in a run's file, which is created if it does not exist.
 
     A line that was not written completely is dropped. Raises `ConfigError` for a file of
@@ -125,7 +125,7 @@ def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
 
 
 def warn_nondeterministic(duel: DuelResult) -> None:
-    """Replay the first deal, and warn if a user's strategy decides differently.
+    """Warn of users' files that decide differently when the first deal is replayed.
 
     If both players are users' files, the warning names both.
     """
@@ -139,7 +139,7 @@ def warn_nondeterministic(duel: DuelResult) -> None:
             )
 
 
-def run_with_progress(
+def run_duel_with_progress(
     plan: DuelPlan,
     pool: Executor | None,
     run_file: Path | None = None,
@@ -149,7 +149,7 @@ def run_with_progress(
 
     The pairs are stored in `run_file`, and those in it are not played again.
     """
-    recorded_pairs = {} if run_file is None else open_run_file(run_file, plan)
+    recorded_pairs = {} if run_file is None else load_recorded_pairs(run_file, plan)
     with ProgressBar(plan.pairs, plan.title, len(recorded_pairs)) as bar:
 
         def tell(played: list[NumberedPair]) -> None:

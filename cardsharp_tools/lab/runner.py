@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from cardsharp.errors import ConfigError, StrategyError, Unreachable
 from cardsharp_tools.executors import crash_report, hang_monitor, process_guard
-from cardsharp_tools.executors.strategy_file import import_in_this_process, is_file
+from cardsharp_tools.executors.strategy_file import import_in_this_process, is_strategy_file
 from cardsharp_tools.lab.duel_result import DuelResult, LuckAdjuster, Pair
 from cardsharp_tools.lab.game_adapter import lab_adapter
 from cardsharp_tools.lab.match_runner import play_series
@@ -31,7 +31,7 @@ _SCHEDULER_TIMEOUT = 60  # seconds in which a scheduler must answer
 def make_executor(
     workers: int | None, cluster: str | None = None, *, isolate_strategies: bool = False
 ) -> Iterator[Executor | None]:
-    """Yield an executor with this many processes, by default one per core; None for this process.
+    """Return an executor of `workers` processes, by default one a core; None for in-process.
 
     With `isolate_strategies` it is never None. A cluster gives the task of a worker that dies to
     another worker. Raises `ConfigError` if the cluster's library or address is missing,
@@ -71,20 +71,20 @@ def _local(processes: int) -> Iterator[Executor]:
 
 def _begin(parent: int) -> None:
     """Prepare a worker: start its guard, and let strategies start processes as elsewhere."""
-    process_guard.enter(parent, hang_monitor.__file__)
+    process_guard.fork_guarded_child(parent, hang_monitor.__file__)
     # otherwise strategies' processes would be spawned, as this worker was
     set_start_method(None, force=True)
 
 
 def run_in_this_process(function: Callable[..., T], *args: object) -> T:
-    """Run a function in this worker process, and return its result.
+    """Call `function` in this worker process, which may import strategy files.
 
     The strategy files that it uses are imported here, not in a further process.
     """
     import_in_this_process(crash_report.enable_crash_reports)
     this = os.getpid()
     result = function(*args)
-    crash_report.leave_unless(this)
+    crash_report.exit_if_forked(this)
     return result
 
 
@@ -119,7 +119,7 @@ _TASKS_TESTED = 1000  # of a run that may end at any pair: pairs in progress are
 
 
 def core_count() -> int:
-    """Return the number of processes that this machine runs at once."""
+    """Return the number of processes that this machine can run at the same time."""
     return os.cpu_count() or 1
 
 
@@ -165,7 +165,7 @@ def _play_missing(
 ) -> Generator[list[NumberedPair]]:
     size = max(1, min(len(missing) // number, 500))
     tasks = [missing[at : at + size] for at in range(0, len(missing), size)]
-    apart = is_file(plan.first) or is_file(plan.second)
+    apart = is_strategy_file(plan.first) or is_strategy_file(plan.second)
     if pool is None or (len(tasks) == 1 and not apart):
         yield from (play_series_task(plan, task) for task in tasks)
         return
@@ -178,12 +178,12 @@ def _play_missing(
 
 
 def play_series_task(plan: DuelPlan, task: Sequence[range]) -> list[NumberedPair]:
-    """Play some series of a plan, in any process.
+    """Play some series of a plan; the results depend only on seed and series.
 
     A pair depends on the seed and its series alone.
     """
     engine = (
-        None if plan.pure_python else lab_adapter(plan.game).series_player(plan)
+        None if plan.pure_python else lab_adapter(plan.game).find_series_player(plan)
     ) or play_series
     return [
         numbered_pair

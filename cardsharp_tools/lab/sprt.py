@@ -23,7 +23,7 @@ _MEAN, _SQUARE = 0.5, 0.375  # means over the five results of a pair: 0, 1/4, 1/
 
 
 def elo_from_share(share: float) -> float:
-    """Return the Elo difference at which this share of the points is expected."""
+    """Return the Elo difference at which that share of the points is expected."""
     if not 0 < share < 1:
         return inf if share >= 1 else -inf
     return ELO_SCALE * log10(share / (1 - share))
@@ -55,7 +55,7 @@ class SequentialTest:
         )
 
     def add_pairs(self, shares: Iterable[float]) -> bool:
-        """Add the next pairs until the test is decided; return True if it is."""
+        """Add pairs until the test has ended; return True if it has."""
         for share in shares:
             if self.is_decided:
                 break
@@ -67,7 +67,7 @@ class SequentialTest:
 
     @property
     def log_likelihood_ratio(self) -> float:
-        """Log likelihood ratio of the two strengths."""
+        """Log likelihood ratio of the two hypotheses."""
         # For normal distributions of equal variance the ratio depends on the mean alone: on which
         # side of the middle between the two expected shares it is, and how far in standard errors.
         mean = self._sum / self._weight
@@ -82,7 +82,7 @@ class SequentialTest:
 
     @property
     def result_text(self) -> str:
-        """State of the test in words."""
+        """Return the state of the test in words."""
         if not self.is_decided:
             return "the test is not decided"
         if self.log_likelihood_ratio > 0:

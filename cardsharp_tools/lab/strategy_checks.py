@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from cardsharp_tools.cli.console import borderless_table, print_json, print_result, result_console
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.executors.strategy_file import is_file
+from cardsharp_tools.executors.strategy_file import is_strategy_file
 from cardsharp_tools.lab.game_adapter import ProbeAnswer, lab_adapter
 from cardsharp_tools.lab.options import GameName, Player, Positive, Seed
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
@@ -24,7 +24,7 @@ from cardsharp_tools.terminal.progress import ProgressBar
 
 @dataclass(frozen=True, kw_only=True)
 class PositionOptions(CommandOptions):
-    """Options for the positions in which a strategy is examined."""
+    """Options that select the positions on which a strategy is examined."""
 
     game: GameName = DEFAULT_GAME
     positions: Annotated[int | None, Parameter(alias="-n", validator=Positive)] = None
@@ -47,7 +47,7 @@ class PositionOptions(CommandOptions):
 _LOOK = PositionOptions()
 
 
-def states_met(plan: DuelPlan) -> Iterator[Any]:
+def states_with_choice(plan: DuelPlan) -> Iterator[Any]:
     """Yield the states in which `plan.first` has a choice to make, match by match."""
     simulation = plan.simulation
     seats = simulation.sides[0]
@@ -77,7 +77,7 @@ def probe(strategy: Player, *, options: PositionOptions = _LOOK) -> int:
         extras.probe_answers(build_player(plan, plan.first, extras.match_rngs(1, 0).first))
     )
     position_count = changed = 0
-    for state in islice(states_met(plan), plan.pairs):
+    for state in islice(states_with_choice(plan), plan.pairs):
         other = simulation.resample_hidden(state, Random(position_count))
         answered = []
         for compared_state in (state, other):
@@ -118,7 +118,7 @@ def _print_answers(answers: Sequence[ProbeAnswer]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionTimes:
+class SampleStatistics:
     """Mean, 95th percentile and maximum of a sample."""
 
     count: int
@@ -127,19 +127,19 @@ class DecisionTimes:
     max: float
 
     @staticmethod
-    def from_sample(sample: list[float]) -> "DecisionTimes":
-        """Return the figures of a sample that is not empty."""
+    def from_sample(sample: list[float]) -> "SampleStatistics":
+        """Return the statistics of a sample, which must not be empty."""
         ordered = sorted(sample)
         at = min(len(ordered) - 1, int(0.95 * len(ordered)))
-        return DecisionTimes(len(ordered), fmean(ordered), ordered[at], ordered[-1])
+        return SampleStatistics(len(ordered), fmean(ordered), ordered[at], ordered[-1])
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
-    """Milliseconds and, if they can be counted, nodes of a decision: of all, and by kind."""
+class DecisionProfile:
+    """Milliseconds and, if countable, search nodes of decisions: overall and by kind."""
 
-    milliseconds: dict[str, DecisionTimes]
-    nodes: dict[str, DecisionTimes]
+    milliseconds: dict[str, SampleStatistics]
+    nodes: dict[str, SampleStatistics]
 
 
 def profile(strategy: Player, *, options: PositionOptions = _LOOK) -> None:
@@ -147,7 +147,7 @@ def profile(strategy: Player, *, options: PositionOptions = _LOOK) -> None:
     plan = options.plan(strategy, 500)
     with (
         ProgressBar(plan.pairs, "deciding") as bar,
-        make_executor(1, isolate_strategies=is_file(strategy)) as pool,
+        make_executor(1, isolate_strategies=is_strategy_file(strategy)) as pool,
     ):
         alone = None if pool is None else pool.submit(run_in_this_process, measure_profile, plan)
         measured = measure_profile(plan, bar.advance) if alone is None else alone.result()
@@ -168,8 +168,10 @@ def profile(strategy: Player, *, options: PositionOptions = _LOOK) -> None:
     print_result(document, table, as_json=options.as_json)
 
 
-def measure_profile(plan: DuelPlan, on_progress: Callable[[], None] = lambda: None) -> Profile:
-    """Return the profile of `plan.first` over `plan.pairs` positions of matches against the second.
+def measure_profile(
+    plan: DuelPlan, on_progress: Callable[[], None] = lambda: None
+) -> DecisionProfile:
+    """Measure the decisions of `plan.first` in `plan.pairs` positions that it meets.
 
     Each decision is made by a strategy that is built anew, as workers do it. Whatever a strategy
     loads once per process is loaded before the measurement.
@@ -178,7 +180,7 @@ def measure_profile(plan: DuelPlan, on_progress: Callable[[], None] = lambda: No
     build_player(plan, plan.first, extras.match_rngs(plan.seed, 0).first)
     times: dict[str, list[float]] = {}
     nodes: dict[str, list[float]] = {}
-    for state in islice(states_met(plan), plan.pairs):
+    for state in islice(states_with_choice(plan), plan.pairs):
         position = plan.simulation.current_position(state)
         strategy = build_player(plan, plan.first, extras.match_rngs(plan.seed, 0).first)
         start = process_time()
@@ -191,6 +193,6 @@ def measure_profile(plan: DuelPlan, on_progress: Callable[[], None] = lambda: No
                 nodes.setdefault(kind, []).append(counted)
         on_progress()
     figures = (
-        {k: DecisionTimes.from_sample(v) for k, v in sample.items()} for sample in (times, nodes)
+        {k: SampleStatistics.from_sample(v) for k, v in sample.items()} for sample in (times, nodes)
     )
-    return Profile(*figures)
+    return DecisionProfile(*figures)

@@ -59,7 +59,7 @@ Invoke = Callable[[dict[str, Any]], Awaitable[HttpResponse]]  # has the function
 
 
 class SendQueue:
-    """Texts on their way to one client; any thread may put one there."""
+    """Queue of texts to send to one WebSocket client; any thread may add one."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -69,7 +69,7 @@ class SendQueue:
         self.is_closed = asyncio.Event()
 
     def put(self, text: str) -> bool:
-        """Put a text there, at once; return False where too many wait, or nobody sends any."""
+        """Add a text without waiting; return False if the queue is full or closed."""
         with self._lock:
             if self._waiting >= MAX_QUEUED_MESSAGES:
                 return False
@@ -77,11 +77,11 @@ class SendQueue:
         return self._soon(lambda: self._texts.put_nowait(text))
 
     def close(self) -> None:
-        """Have nothing sent any more."""
+        """Send no more texts."""
         self._soon(self.is_closed.set)
 
     async def send(self, socket: WebSocket) -> None:
-        """Send what comes, for ever."""
+        """Send texts as they arrive, without end."""
         while True:
             text = await self._texts.get()
             await socket.send_text(text)
@@ -160,7 +160,7 @@ def _event(route: str, connection: str, socket: WebSocket) -> dict[str, Any]:
 
 
 class HttpGateway:
-    """The ASGI application: what API Gateway does between a client and a function."""
+    """ASGI application that does what API Gateway does between client and function."""
 
     def __init__(
         self, function: LambdaFunction, clock: Clock, sockets: InMemoryConnections | None = None
@@ -186,7 +186,7 @@ class HttpGateway:
             await response(scope, receive, send)
 
     def expire_invocations(self) -> None:
-        """Let the time of every running invocation be over, so that long polls answer."""
+        """Expire all running invocations, so that long polls return."""
         for context in list(self._running):
             context.expire()
 

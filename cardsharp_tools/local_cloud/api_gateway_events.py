@@ -23,7 +23,7 @@ _TEXT_TYPES = ("text/", "application/json", "application/javascript", "applicati
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """An HTTP request as it came over the wire; `target` is path and query, undecoded."""
+    """HTTP request as received; `target` is path and query, not decoded."""
 
     method: str
     target: str
@@ -48,7 +48,7 @@ INTERNAL_ERROR_RESPONSE = HttpResponse(
 
 
 def sample_requests(game: str) -> list[Event]:
-    """A game's requests in events/, by which its service is seen to work; else for `NOTHING`."""
+    """Return a game's sample requests in events/, or one for a path that does not exist."""
     files = sorted(EVENTS.glob(f"{game}_[0-9]_*.json"))
     events = [json.loads(file.read_text("utf-8")) for file in files]
     return events or [to_event(HttpRequest("GET", NOT_FOUND_PATH), datetime.now(UTC))]
@@ -61,7 +61,7 @@ def is_expected_status(event: Event, status: int) -> bool:
 
 
 def to_event(request: HttpRequest, received_at: datetime) -> Event:
-    """The event of a request; what is empty is absent, as there."""
+    """Return the event of a request; empty fields are left out, as API Gateway does."""
     path, _, query = request.target.partition("?")
     headers = _joined((name.lower(), value) for name, value in request.headers)
     cookies = headers.pop("cookie", "")

@@ -26,8 +26,8 @@ from cardsharp.core.clock import SystemClock
 from cardsharp.errors import CardsharpError
 from cardsharp_tools.http_session import http_session
 from cardsharp_tools.local_cloud.lambda_events import REGION
-from cardsharp_tools.local_cloud.template_files import all_resources, create_table_request
-from cardsharp_tools.loopback import direct_to_loopback
+from cardsharp_tools.local_cloud.template_files import all_template_resources, create_table_request
+from cardsharp_tools.loopback import loopback_environment
 from cardsharp_tools.project_files import missing_extra_error
 
 HOST = "127.0.0.1"
@@ -39,8 +39,8 @@ _LIMIT = timedelta(minutes=3)
 
 
 @dataclass(frozen=True, slots=True)
-class EmulatedStack:
-    """Resources made from a template: tables by logical name, and the URLs of queues."""
+class EmulatedResources:
+    """Emulated resources of the templates: tables by logical name, and queue URLs."""
 
     tables: dict[str, str]
     queues: dict[str, str]
@@ -55,7 +55,7 @@ class EmulatedStack:
 
 
 class Emulator:
-    """MiniStack between enter and exit, empty at every start.
+    """MiniStack process between enter and exit; it is empty at every start.
 
     Until it stops it writes into `folder`; all services are at the URL `endpoint`.
     """
@@ -81,7 +81,7 @@ class Emulator:
             **dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), _DUMMY),
             **dict.fromkeys(("AWS_REGION", "AWS_DEFAULT_REGION"), REGION),
             "AWS_EC2_METADATA_DISABLED": "true",
-            **direct_to_loopback(),
+            **loopback_environment(),
         }
 
     def __enter__(self) -> Self:
@@ -97,7 +97,7 @@ class Emulator:
         self.stop()
 
     def stop(self) -> None:
-        """End the process and remove all that it wrote."""
+        """End the process and delete everything it wrote."""
         if self._process is not None:
             self._process.terminate()
             with suppress(subprocess.TimeoutExpired):
@@ -112,7 +112,7 @@ class Emulator:
         self._temporary.cleanup()
 
     def client(self, service: str) -> Any:  # noqa: ANN401 - boto3 types a client by a literal name
-        """A boto3 client of the emulator, whatever the environment says."""
+        """Return a boto3 client of the emulator, whatever the environment says."""
         if service not in self._clients:
             session = Session(_DUMMY, _DUMMY, region_name=REGION)
             self._clients[service] = session.client(  # type: ignore[call-overload]
@@ -120,10 +120,10 @@ class Emulator:
             )
         return self._clients[service]
 
-    def create(self, prefix: str = "cardsharp") -> EmulatedStack:
-        """Make the tables and queues that the templates describe, named PREFIX-LOGICALNAME."""
+    def create_resources(self, prefix: str = "cardsharp") -> EmulatedResources:
+        """Create the tables and queues of the templates, named PREFIX-LOGICALNAME."""
         tables, queues = dict[str, str](), dict[str, dict[str, Any]]()
-        for name, resource in all_resources().items():
+        for name, resource in all_template_resources().items():
             if resource["Type"] == "AWS::DynamoDB::Table":
                 tables[name] = f"{prefix}-{name}"
                 self.client("dynamodb").create_table(
@@ -131,7 +131,7 @@ class Emulator:
                 )
             elif resource["Type"] == "AWS::SQS::Queue":
                 queues[name] = resource["Properties"]
-        return EmulatedStack(tables, self._create_queues(queues, prefix))
+        return EmulatedResources(tables, self._create_queues(queues, prefix))
 
     def _create_queues(self, queues: Mapping[str, dict[str, Any]], prefix: str) -> dict[str, str]:
         """Make the queues, each after the one that its dead letters go to; return their URLs."""
@@ -150,7 +150,7 @@ class Emulator:
         return urls
 
     def log_tail(self) -> str:
-        """The last twenty lines of the emulator's log."""
+        """Return the last twenty lines of the emulator's log."""
         if not self._log.exists():
             return ""
         return "\n".join(self._log.read_text(errors="replace").splitlines()[-20:])
@@ -201,6 +201,6 @@ class Emulator:
 
 
 def queue_arn(sqs: Any, url: str) -> str:  # noqa: ANN401 - as above
-    """A queue's ARN."""
+    """Return a queue's ARN."""
     answer = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
     return str(answer["Attributes"]["QueueArn"])

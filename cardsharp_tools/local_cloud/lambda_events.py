@@ -102,7 +102,7 @@ class LocalLambdaContext(PowertoolsContext):
         return max(0, round((self._end - self.clock.monotonic()) * 1000))
 
     def expire(self) -> None:
-        """Let the time be over now, so that a handler that looks at it ends soon."""
+        """Let the invocation's time run out now, so that its handler ends soon."""
         self._end = self.clock.monotonic()
 
 
@@ -111,7 +111,7 @@ LambdaHandler = Callable[[Event, LocalLambdaContext], object]  # in this process
 
 @dataclass(frozen=True, slots=True)
 class LambdaFunction:
-    """A function as template.yaml deploys it."""
+    """Lambda function as template.yaml deploys it."""
 
     name: str
     handler: LambdaHandler
@@ -123,8 +123,8 @@ class LambdaFunction:
 
 
 @dataclass(frozen=True, slots=True)
-class Invocation:
-    """One invocation that has ended; `error` is a sentence, or None for a success."""
+class InvocationResult:
+    """Result of an invocation that has ended; `error` is a sentence, or None for a success."""
 
     function: str
     event: Event
@@ -132,20 +132,20 @@ class Invocation:
     error: str | None
 
 
-Observer = Callable[[Invocation], None]
+Observer = Callable[[InvocationResult], None]
 
 
 def failure_observer(notify: Callable[[str], None]) -> Observer:
-    """Says of each invocation that failed that it did."""
+    """Return an observer that reports each failed invocation."""
 
-    def observe(invocation: Invocation) -> None:
+    def observe(invocation: InvocationResult) -> None:
         if invocation.error is not None:
             notify(f"The {invocation.function} failed and will run again: {invocation.error}")
 
     return observe
 
 
-def invoke(function: LambdaFunction, event: Event, context: LocalLambdaContext) -> Invocation:
+def invoke(function: LambdaFunction, event: Event, context: LocalLambdaContext) -> InvocationResult:
     """Invoke a function and return the outcome, whatever the function raised.
 
     The event and the response are converted to JSON and back, as in Lambda.
@@ -159,4 +159,4 @@ def invoke(function: LambdaFunction, event: Event, context: LocalLambdaContext) 
         error = f"{type(failure).__name__}: {failure}"
     if error is None and context.clock.monotonic() - began > function.timeout.total_seconds():
         answer, error = None, f"Task timed out after {function.timeout.total_seconds():.2f} seconds"
-    return Invocation(function.name, event, answer, error)
+    return InvocationResult(function.name, event, answer, error)

@@ -12,7 +12,7 @@ from cardsharp.core.clock import Clock
 from cardsharp.core.queue import Message, Queue
 from cardsharp.errors import StoreError
 from cardsharp_tools.local_cloud.lambda_events import (
-    Invocation,
+    InvocationResult,
     LambdaFunction,
     LocalLambdaContext,
     Observer,
@@ -44,7 +44,7 @@ class LambdaSchedulerOptions:
 
 
 class LambdaScheduler:
-    """Ticks the schedule of the poller and feeds the queue to the worker.
+    """Scheduler that starts the poller by its schedule and workers from the queue.
 
     The poller runs once at a time; a tick that is due while it still runs comes right after it, and
     one that failed is followed after a moment, longer and longer while it goes on failing. In the
@@ -74,7 +74,7 @@ class LambdaScheduler:
         ]
 
     def start(self) -> Self:
-        """Begin; whoever does not stop it leaves what still runs to the end of the process."""
+        """Start the scheduler; without `stop`, invocations run until the process ends."""
         for thread in self._threads:
             thread.start()
         return self
@@ -91,7 +91,7 @@ class LambdaScheduler:
         return len(self._workers)
 
     def stop_accepting(self) -> None:
-        """Start no more, and tell the poller that its time is over: it ends after its long poll."""
+        """Start no invocation any more, and let the poller end after its long poll."""
         self._stop.set()
         if self._tick_context is not None:
             self._tick_context.expire()
@@ -173,7 +173,7 @@ class LambdaScheduler:
             self._workers.discard(threading.current_thread())
             self._slots.release()
 
-    def _settle(self, message: Message, invocation: Invocation) -> None:
+    def _settle(self, message: Message, invocation: InvocationResult) -> None:
         """Delete what succeeded; what failed becomes visible again by itself."""
         if invocation.error or failed_message_ids(invocation.response, [message.message_id]):
             return
@@ -182,7 +182,7 @@ class LambdaScheduler:
         except StoreError as error:
             logger.warning("A message will be delivered again: %s", error)
 
-    def _report(self, invocation: Invocation) -> None:
+    def _report(self, invocation: InvocationResult) -> None:
         if invocation.error is not None:
             logger.error("%s failed: %s", invocation.function, invocation.error)
         self._options.on_invocation(invocation)

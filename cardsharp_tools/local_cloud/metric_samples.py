@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 @dataclass(frozen=True, slots=True)
 class MetricKey:
-    """A metric's identity: its namespace, its name and all of its dimensions."""
+    """Identity of a metric: its namespace, its name and all its dimensions."""
 
     namespace: str
     name: str
@@ -16,7 +16,7 @@ class MetricKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class MetricSample:
     """One value of a metric."""
 
     metric: MetricKey
@@ -24,7 +24,7 @@ class Sample:
     value: float
 
 
-def read_emf(lines: Iterable[str]) -> Iterator[Sample]:
+def read_emf_samples(lines: Iterable[str]) -> Iterator[MetricSample]:
     """Yield the samples in the embedded-metric-format lines among `lines`; the rest are skipped."""
     for line in lines:
         start = line.find('{"_aws"')
@@ -37,7 +37,7 @@ def read_emf(lines: Iterable[str]) -> Iterator[Sample]:
         yield from _samples(document)
 
 
-def _samples(document: dict[str, object]) -> Iterator[Sample]:
+def _samples(document: dict[str, object]) -> Iterator[MetricSample]:
     head = document["_aws"]
     if not isinstance(head, dict):
         return
@@ -50,4 +50,4 @@ def _samples(document: dict[str, object]) -> Iterator[Sample]:
                 values = document.get(metric["Name"])  # one or a list of them
                 for value in values if isinstance(values, list) else [values]:
                     if isinstance(value, int | float):
-                        yield Sample(identity, at, float(value))
+                        yield MetricSample(identity, at, float(value))

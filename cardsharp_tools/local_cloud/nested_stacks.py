@@ -28,7 +28,7 @@ NESTED_STACK_TYPES: Final = {
 NAME_SUFFIX = "-ABCDEFGHIJKL"  # as long as what CloudFormation puts behind the names that it makes
 
 
-def name_prefix(stack: str) -> str:
+def resource_name_prefix(stack: str) -> str:
     """Return the prefix of the names of a nested stack's resources, by its logical name."""
     prefix = stack.removesuffix("Stack")
     return "" if prefix == stack else prefix
@@ -37,11 +37,8 @@ def name_prefix(stack: str) -> str:
 GAME_PARAMETER: Final = "Game"  # of the template that is a stack for every game
 
 
-def flatten(path: Path, load: TemplateLoader, game: str = "") -> dict[str, Expression]:
-    """The template in that file, its resources and conditions with those of all that it nests.
-
-    With a game, it is the template of a game's stack, and deployed for that game.
-    """
+def flatten_template(path: Path, load: TemplateLoader, game: str = "") -> dict[str, Expression]:
+    """Return the template of a file, merged with all its nested templates."""
     root = load(path)
     conditions = dict(root.get("Conditions", {}))
     parameters = {GAME_PARAMETER: game} if game else None
@@ -107,7 +104,7 @@ class _Nested:
         }
         parameters |= {key: str(parameters[key]).split(",") for key in lists}
         condition = self._condition(resource.get("Condition"))
-        prefix = name_prefix(name)
+        prefix = resource_name_prefix(name)
         inner = self.game.capitalize() if prefix == GAME_PARAMETER and self.game else prefix
         stack = f"{self.stack}-{name}{NAME_SUFFIX}"
         template_arguments = (template, path, self.load, self.conditions)

@@ -11,7 +11,7 @@ import yaml
 
 from cardsharp.errors import ConfigError
 from cardsharp.play.catalog import all_games
-from cardsharp_tools.local_cloud.nested_stacks import flatten
+from cardsharp_tools.local_cloud.nested_stacks import flatten_template
 from cardsharp_tools.project_files import PROJECT_ROOT
 
 if TYPE_CHECKING:
@@ -49,18 +49,21 @@ _Loader.add_multi_constructor("!", _function)
 
 
 def hosted_game_names() -> tuple[str, ...]:
-    """The names of all games that have an HTTP service of their own, not one made of its rules."""
+    """Return the names of all games with an HTTP service, and so a stack, of their own.
+
+    One that the house makes of a game's rules is deployed by the parameter `Game`.
+    """
     parts = ((game.name, game.http_service) for game in all_games())
     return tuple(name for name, part in parts if part is not None and not part.args)
 
 
 def template_paths() -> tuple[Path, ...]:
-    """All templates, roots and nested ones."""
+    """Return the paths of all templates, roots and nested ones."""
     return (TEMPLATE, *sorted(STACKS_DIR.glob("*.yaml")))
 
 
 def load_template(path: Path) -> dict[str, Any]:
-    """A template alone, functions in their long forms; raises `ConfigError` if it is none."""
+    """Return a single template with functions in long form; raise `ConfigError` if invalid."""
     try:
         return deepcopy(parse_template_cached(path.read_text("utf-8")))
     except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
@@ -68,14 +71,14 @@ def load_template(path: Path) -> dict[str, Any]:
 
 
 def parse_template(text: str) -> dict[str, Any]:
-    """The text of a template with functions in their long forms, and nothing looked at."""
+    """Return a template's text as a document with functions in long form, not validated."""
     template: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe one
     return template
 
 
 @cache
 def parse_template_cached(text: str) -> dict[str, Any]:
-    """The same from its text, not to be changed: a copy costs a sixth of reading it."""
+    """Return a template's text as a cached document, which must not be changed."""
     template = parse_template(text)
     for resource in template["Resources"].values():
         resource["Type"].partition("::")
@@ -95,12 +98,12 @@ ROOT_STACKS = (
 
 
 @cache
-def all_resources() -> Mapping[str, dict[str, Any]]:
-    """The resources of all stacks by their names, such as BlefTable."""
+def all_template_resources() -> Mapping[str, dict[str, Any]]:
+    """Return all resources that our templates can deploy, also nested ones."""
     return {
         name: resource
         for root, game in ROOT_STACKS
-        for name, resource in flatten(root, load_template, game)["Resources"].items()
+        for name, resource in flatten_template(root, load_template, game)["Resources"].items()
     }
 
 
@@ -110,7 +113,7 @@ def service_prefix(game: str) -> str:
 
 
 def create_table_request(properties: Mapping[str, object]) -> dict[str, object]:
-    """The CreateTable request, without the name, that makes such a table by default."""
+    """Return the CreateTable request for a table's properties, without the name."""
     return {name: _by_default(properties[name]) for name in _TABLE_REQUEST if name in properties}
 
 
@@ -127,8 +130,8 @@ def _by_default(value: object) -> object:
 
 
 def create_table(client: "DynamoDBClient", resource: str) -> str:
-    """Make the table that the template calls `resource`, such as "BlefTable"; return its name."""
+    """Create the table of a template's resource, e.g. "blefTable", and return its name."""
     name = f"{resource}-{uuid.uuid4()}"
-    request = create_table_request(all_resources()[resource]["Properties"])
+    request = create_table_request(all_template_resources()[resource]["Properties"])
     client.create_table(TableName=name, **request)  # type: ignore[arg-type]
     return name

@@ -30,20 +30,20 @@ from cardsharp_tools.local_play.handler_environment import settings_environment
 
 
 class CloudBackend(StrEnum):
-    """Place of queue and match log (docs/architecture.md, "Two homes")."""
+    """Backend of queue and match log (docs/architecture.md, "Two homes")."""
 
     EMBEDDED = "embedded"
     EMULATOR = "emulator"
 
 
 def embedded_settings(file: Path) -> dict[str, str]:
-    """Settings for a queue of its own in this process, and a match log in a SQLite file."""
+    """Return settings for an in-process queue and a match log in a SQLite file."""
     return {"CARDSHARP_STORE": f"sqlite:{file}", "CARDSHARP_QUEUE": f"memory:{uuid4()}"}
 
 
 @contextmanager
-def open_cloud(kind: CloudBackend, folder: Path) -> Iterator[dict[str, str]]:
-    """Settings for an empty cloud of this kind; the embedded one keeps its file in `folder`."""
+def start_cloud_backend(kind: CloudBackend, folder: Path) -> Iterator[dict[str, str]]:
+    """Start an empty cloud backend and yield its settings; the embedded one uses `folder`."""
     if kind is CloudBackend.EMBEDDED:
         yield embedded_settings(folder / "stage.db")
         return
@@ -51,7 +51,7 @@ def open_cloud(kind: CloudBackend, folder: Path) -> Iterator[dict[str, str]]:
     from cardsharp_tools.local_cloud.emulator import Emulator  # noqa: PLC0415
 
     with Emulator() as emulator:
-        stack = emulator.create()
+        stack = emulator.create_resources()
         store, queue = f"dynamodb:{stack.tables['Matches']}", stack.queues["MatchQueue"]
         yield {"CARDSHARP_STORE": store, "CARDSHARP_QUEUE": queue, **emulator.environment}
 
@@ -85,7 +85,7 @@ def run_bot_runtime(
     worker_time: timedelta = WORKER_TIME,
     poller_handler: LambdaHandler | None = None,
 ) -> Iterator[LambdaScheduler]:
-    """Run our side of matches; at the end, start nothing new and wait a short time.
+    """Run poller and workers while the block runs; then stop and wait a short time.
 
     `disconnect` is called before that wait: a caller that stops a local arena there frees the
     poller from its long poll. Without it the poller ends with this process. `poller_handler`
@@ -113,7 +113,7 @@ OnRunning = Callable[[Sequence[str]], None]  # told again and again which matche
 
 
 class MatchFollower:
-    """Follows matches to their ends; for `limit` it may be that nothing moves in those that run."""
+    """Follower of running matches; fails if none makes progress for `limit`."""
 
     _EVERY = timedelta(seconds=1)
 

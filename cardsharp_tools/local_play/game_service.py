@@ -23,7 +23,7 @@ from cardsharp.server.http_service import (
     HttpService,
 )
 from cardsharp.server.routing import S
-from cardsharp.server.websocket_feed import get_connections
+from cardsharp.server.websocket_feed import get_in_memory_connections
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.cli.console import print_notice
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
@@ -70,7 +70,7 @@ def game_service(
     service = service_definition(game)
     name, sockets, feed = uuid4().hex, None, {}
     if service.websocket_feed is not None:  # the sockets of those who watch
-        sockets, feed = get_connections(name), {FEED_VARIABLE: f"memory:{name}"}
+        sockets, feed = get_in_memory_connections(name), {FEED_VARIABLE: f"memory:{name}"}
 
     def answer(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
         return handler(event, context)
@@ -79,7 +79,7 @@ def game_service(
     host, port = address
     running = ApiGatewayServer(function, port, host, sockets=sockets)
     try:
-        with store_variable(game, store) as variables, _bots(game, store, running.url) as bot:
+        with store_environment(game, store) as variables, _bots(game, store, running.url) as bot:
             handler = service.build_handler({**variables, **feed, **bot, **(settings or {})})
             yield running
     finally:
@@ -122,8 +122,8 @@ def service_definition(game: Game) -> HttpService[Any] | AsgiService:
 
 
 @contextmanager
-def store_variable(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[str, str]]:
-    """Yield the variable that has a game's service keep its matches in `store`."""
+def store_environment(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[str, str]]:
+    """Yield the environment variable that makes a game's service use `store`."""
     variable = service_definition(game).store_setting
     if store.startswith("sqlite:"):
         yield {variable: store}
@@ -140,7 +140,7 @@ def store_variable(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[str, 
 
 
 def service_gateway(api: Api[S], service: S, clock: Clock | None = None) -> ApiGatewayServer:
-    """An API over use cases put together by hand, in a `with`; raises `ConfigError`."""
+    """Return a local API Gateway for the use cases of `service`; raise `ConfigError`."""
     return ApiGatewayServer(
         LambdaFunction(api.title, lambda_handler.build_handler(api, service), REQUEST_TIMEOUT),
         clock=clock,

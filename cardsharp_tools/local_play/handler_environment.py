@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-from cardsharp.aws.telemetry import LOGGER, logger, redirect_output
+from cardsharp.aws.telemetry import LOGGER, logger, redirect_logs_and_metrics
 from cardsharp.bot.settings import PREFIX
 from cardsharp.core.private_files import create_private_file
 from cardsharp.core.redaction import redact
@@ -97,7 +97,7 @@ def forward_warnings(notify: Notify, *names: str) -> Iterator[None]:
 
 
 class LogFile(io.TextIOWrapper):
-    """The end of a file for its owner's eyes; where it takes no more, that is said once, and all.
+    """Append-only log file that only its owner can read; a write error is reported once.
 
     While it is entered our log lines and metrics, each a JSON object, are written there.
 
@@ -113,16 +113,16 @@ class LogFile(io.TextIOWrapper):
         super().__init__(path.open("ab"), encoding="utf-8")
 
     def __enter__(self) -> Self:
-        redirect_output(self)
+        redirect_logs_and_metrics(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         # A thread that is left behind must not meet a closed file, nor write to the terminal.
-        redirect_output(io.StringIO())
+        redirect_logs_and_metrics(io.StringIO())
         self.close()
 
     def write(self, text: str) -> int:
-        """Write, as long as that is possible; the length of the text."""
+        """Write if that is possible; return the length of the text."""
         if self._length + len(text) > MAX_LOG_BYTES:
             self._attempt(self._begin_anew)
         self._length += len(text)

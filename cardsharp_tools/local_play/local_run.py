@@ -24,8 +24,8 @@ from cardsharp_tools.local_play.bot_runtime import (
     MatchFollower,
     OnRunning,
     open_assembly,
-    open_cloud,
     run_bot_runtime,
+    start_cloud_backend,
 )
 from cardsharp_tools.local_play.opponent import (
     BOT_CREDENTIALS,
@@ -96,18 +96,18 @@ class LocalRun:
 
 @contextmanager
 def start_local_run(config: LocalRunConfig, folder: Path) -> Iterator[LocalRun]:
-    """A stage for matches, its files in `folder`; raises `ConfigError`, or `CardsharpError`."""
+    """Start an arena and a bot for local matches; raise `ConfigError` or `CardsharpError`."""
     password = secrets.token_urlsafe()
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(ArenaConfig(admin_password=password)))
         order = OpponentConfig(arena.url, *OPPONENT_CREDENTIALS, config.opponent, config.seed)
         opponent = stack.enter_context(OpponentProcess(order, folder / "opponent.log"))
-        cloud = stack.enter_context(open_cloud(config.cloud, folder))
+        cloud = stack.enter_context(start_cloud_backend(config.cloud, folder))
         limit = decision_limit(config.turn_limit)
         variables = bot_settings(config.strategy, arena.url, cloud, limit)
         assembly = stack.enter_context(open_assembly(variables))
         admin = stack.enter_context(ArenaClient(arena.url, Credentials(ADMIN, password)))
-        opponent.wait_for_invitation()
+        opponent.wait_until_polling()
 
         def hang_up() -> None:
             opponent.kill()
@@ -133,7 +133,7 @@ def bot_settings(
     cloud: Mapping[str, str],
     decision: timedelta = DEFAULT_TIMING.decision_timeout,
 ) -> dict[str, str]:
-    """Our settings; the arena is ours alone, so the poller may ask for its list often."""
+    """Return the bot's settings for a private arena, which it may poll often."""
     return {
         "CARDSHARP_ARENA_URL": url,
         "CARDSHARP_USER": BOT_CREDENTIALS[0],

@@ -46,7 +46,7 @@ class OpponentConfig:
 
     @property
     def player_id(self) -> str:
-        """The player's id; who plays for a team has a name of its own, `ID-here`."""
+        """Id of the player; a local team's player signs in as `ID-here`."""
         return self.user.partition("-")[0]
 
     @property
@@ -56,14 +56,14 @@ class OpponentConfig:
 
 
 class OpponentClient:
-    """Plays whatever waits for it, one turn after the other, over a single connection."""
+    """Client that plays all its matches turn by turn over a single connection."""
 
     def __init__(self, client: ArenaClient, order: OpponentConfig) -> None:
         self._client, self._order = client, order
         self._name, self._match = load_strategy(order.strategy), ""
 
     def play_forever(self) -> None:
-        """Play every turn that the arena names, without end; raises `ArenaError` if it fails."""
+        """Play every turn that the arena offers, without end; raise `ArenaError` on failure."""
         while True:
             for match in self._client.matches(active=True, wait=True):
                 self._play_turn(match.id)
@@ -83,7 +83,7 @@ class OpponentClient:
 
 
 class OpponentProcess(ChildProcess):
-    """An opponent as its parent sees it: started at once, ended with the block."""
+    """Parent's handle of an opponent's process, which ends with the block."""
 
     def __init__(self, order: OpponentConfig, log: Path) -> None:
         self._name = display_name(order.strategy)
@@ -99,14 +99,14 @@ class OpponentProcess(ChildProcess):
     def __exit__(self, *_: object) -> None:
         self.kill()
 
-    def wait_for_invitation(self) -> None:
-        """Wait until it is about to ask the arena; raises `ConfigError` if it cannot play."""
+    def wait_until_polling(self) -> None:
+        """Wait until it starts polling; raise `ConfigError` if it cannot play."""
         if not self.wait_until_ready():
             self.process.wait()
             raise ConfigError(self._last_words())
 
     def check(self) -> None:
-        """Raise `CardsharpError` with its last words if it has ended although nobody asked it."""
+        """Raise `CardsharpError` with its last output if it ended unexpectedly."""
         if self.process.poll() is not None:
             raise CardsharpError(self._last_words())
 
@@ -118,16 +118,16 @@ class OpponentProcess(ChildProcess):
 
 @contextmanager
 def start_steady_opponent(url: str, folder: Path) -> Iterator[None]:
-    """Run `steady` as the local arena's second team for this block; its log is in `folder`."""
+    """Run `steady` as the local arena's second team while the block runs."""
     with OpponentProcess(
         OpponentConfig(url, *OPPONENT_CREDENTIALS, "steady"), folder / "opponent.log"
     ) as opponent:
-        opponent.wait_for_invitation()
+        opponent.wait_until_polling()
         yield
 
 
 def main() -> None:
-    """Play as the order on stdin says."""
+    """Play by the configuration on stdin."""
     order = OpponentConfig(**json.loads(read_parameters()))
     try:
         with ArenaClient(order.address, Credentials(order.user, order.password)) as client:

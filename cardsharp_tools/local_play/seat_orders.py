@@ -33,8 +33,8 @@ WORKER_TIME = timedelta(days=1)  # nothing limits a worker at home, so it stays 
 POLL_INTERVAL = timedelta(milliseconds=200)  # how often the match log is looked at
 
 
-def order_match(game: Game, seat_order: Mapping[str, object]) -> str:
-    """Order a match from the workers here and return its id.
+def place_seat_order(game: Game, seat_order: Mapping[str, object]) -> str:
+    """Place an order for a bot's seat with the local workers and return the match id.
 
     Raises `InvalidInput` if it cannot be ordered so.
     """

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN_USER
-from cardsharp.games.deadmansdraw.arena.app import ExtraPages, check_exposure
+from cardsharp.games.deadmansdraw.arena.app import ExtraPages, check_transport_security
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena.dto import Json
 from cardsharp.games.deadmansdraw.arena.local_arena import LocalArena
@@ -28,10 +28,10 @@ KEEP_ALIVE = timedelta(minutes=5)  # longer than a long think, that no POST meet
 
 
 class ArenaServer(BackgroundServer):
-    """An arena on a thread of its own, with `more` pages; a context manager; or `ConfigError`."""
+    """Arena server on its own thread; a context manager; may raise `ConfigError`."""
 
     def __init__(self, config: ArenaConfig, extra_pages: ExtraPages | None = None) -> None:
-        check_exposure(config)
+        check_transport_security(config)
         self._arena = LocalArena(config)
         if extra_pages is not None:
             self._arena.mount_pages(extra_pages)
@@ -48,7 +48,7 @@ class ArenaServer(BackgroundServer):
             raise
 
     def stop(self) -> bool:
-        """End the long polls, finish what is being answered, close the files."""
+        """End the long polls, finish the requests in progress, and close the files."""
         has_run = super().stop()
         if not has_run:
             self._arena.close()
@@ -56,7 +56,7 @@ class ArenaServer(BackgroundServer):
 
     @property
     def long_poll_count(self) -> int:
-        """Number of clients that are in a long poll."""
+        """Number of clients in a long poll."""
         return self._arena.waiting.waiting
 
     def create_match(
@@ -79,15 +79,15 @@ class ArenaServer(BackgroundServer):
             name: value for name, value in optional_fields.items() if value is not None
         }
         body: Json = {"playerids": list(players), **piles, **present_fields}
-        return self._call(lambda: self._arena.referee.create(ADMIN_USER, body, None).id)
+        return self._call(lambda: self._arena.referee.create_match(ADMIN_USER, body, None).id)
 
     def admin_view(self, match_id: str) -> Json:
-        """The whole match as the admin sees it: piles, seed and all events."""
+        """Return the complete match as the admin sees it: piles, seed and all events."""
         referee, look = (
             self._arena.referee,
             ViewOptions(ADMIN_USER, show_debug=True, show_events=True),
         )
-        return self._call(lambda: referee.view(referee.get_match(match_id), look))
+        return self._call(lambda: referee.build_view(referee.get_match(match_id), look))
 
     def _call(self, work: Callable[[], T]) -> T:
         """Run `work` in the server's thread, where all matches live, and return its result."""

@@ -52,7 +52,7 @@ class ConnectionState(IntEnum):
 
 
 class ClientConnection(socket.socket):
-    """One connection: what it is used for, and how much of the answers is unread."""
+    """Connection of a client, with its state and the number of unread response bytes."""
 
     limiter: "ConnectionLimiter"
     address: tuple[str, int]
@@ -66,35 +66,35 @@ class ClientConnection(socket.socket):
     abort: Callable[[], None] | None = None
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
-        """Read."""
+        """Receive bytes and note the use of the connection."""
         self._hear()
         return super().recv(size, flags)
 
     def recv_into(self, buffer: "WriteableBuffer", nbytes: int = 0, flags: int = 0) -> int:
-        """Read."""
+        """Receive bytes into a buffer and note the use of the connection."""
         self._hear()
         return super().recv_into(buffer, nbytes, flags)
 
     def send(self, data: "ReadableBuffer", flags: int = 0, /) -> int:
-        """Write as much as there is room for."""
+        """Send as many bytes as there is room for."""
         size = memoryview(data).nbytes
         return self._counted(size, lambda: super(ClientConnection, self).send(data, flags))
 
     def sendmsg(self, buffers: "Iterable[ReadableBuffer]", /, *more: Any) -> int:  # noqa: ANN401
-        """Write as much as there is room for."""
+        """Send as many bytes as there is room for."""
         parts = list(buffers)
         size = sum(memoryview(part).nbytes for part in parts)
         return self._counted(size, lambda: super(ClientConnection, self).sendmsg(parts, *more))
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the connection and remove it from the limiter."""
         self.limiter.remove(self)
         if self.fileno() != -1:
             self.limiter.open_handles -= 1
         super().close()
 
     def abort_connection(self) -> None:
-        """End it, whatever it is used for."""
+        """End the connection at once, whatever its state."""
         self.limiter.remove(self)
         if self.abort is not None:
             self.abort()
@@ -103,7 +103,7 @@ class ClientConnection(socket.socket):
                 self.shutdown(socket.SHUT_RDWR)
 
     def mark_authenticated(self) -> None:
-        """Somebody has proved who they are."""
+        """Note that the client has authenticated."""
         self.is_authenticated = True
         self.limiter.set_state(self, ConnectionState.AUTHENTICATED)
 
@@ -132,7 +132,7 @@ ConnectionSet = dict[ClientConnection, None]  # connections in the order in whic
 
 
 class ConnectionLimiter:
-    """All connections of a server; by default as many as the process's handles allow."""
+    """Limiter of a server's open connections; the default limit follows the file handles."""
 
     def __init__(
         self, max_connections: int | None = None, clock: Callable[[], float] = time.monotonic
@@ -156,11 +156,11 @@ class ConnectionLimiter:
         return len(self._at)
 
     def find(self, client: object) -> ClientConnection | None:
-        """The connection from an address and port."""
+        """Return the connection from an address and port, or None."""
         return self._at.get((client[0], client[1])) if isinstance(client, tuple) else None
 
     def add(self, connection: ClientConnection) -> None:
-        """Take up a connection, for which another may have to go; it goes itself if none can."""
+        """Add a connection; close one of lower priority, or this one, if there are too many."""
         earlier = self._at.get(connection.address)
         if earlier is not None:  # its client has gone, which nobody has looked at yet
             earlier.abort_connection()
@@ -185,7 +185,7 @@ class ConnectionLimiter:
         return self._close_lowest_in(self._all)
 
     def set_state(self, connection: ClientConnection, state: ConnectionState) -> None:
-        """From now on a connection is used otherwise."""
+        """Set the state of a connection."""
         if self._at.get(connection.address) is not connection:
             return
         lots = self._lots[connection.client_ip]
@@ -198,7 +198,7 @@ class ConnectionLimiter:
         lots[state][connection] = self._all[state][connection] = None
 
     def remove(self, connection: ClientConnection) -> None:
-        """A connection is no more."""
+        """Remove a closed connection."""
         if self._at.get(connection.address) is not connection:
             return
         del self._at[connection.address]
@@ -210,7 +210,7 @@ class ConnectionLimiter:
         connection.unread_bytes = 0
 
     def close_expired(self) -> None:
-        """Close those whose time is over, and the longest unread where too much is unread."""
+        """Close connections past their time, and the slowest readers if too much is unread."""
         current_time = self.clock()
         for line in [
             connection

@@ -50,7 +50,7 @@ def open_listening_socket(server_name: str, host: str, port: int) -> ListeningSo
 
 
 def limit_body_time(app: ASGIApp, timeout: timedelta) -> ASGIApp:
-    """An application whose clients have sent their bodies after a time; who has not, is told so."""
+    """Return an application that rejects requests whose body takes longer than `timeout`."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; to the application a client that is late has gone."""
@@ -85,7 +85,7 @@ def limit_body_time(app: ASGIApp, timeout: timedelta) -> ASGIApp:
 
 
 class UvicornOptions(TypedDict, total=False):
-    """Settings of uvicorn in which our servers differ, by uvicorn's own names."""
+    """Settings of uvicorn that differ from its defaults, by uvicorn's names."""
 
     timeout_keep_alive: int
     lifespan: Literal["auto", "on", "off"]
@@ -97,14 +97,14 @@ class UvicornOptions(TypedDict, total=False):
 
 
 class LimitedProtocol(H11Protocol):
-    """Protocol of a connection that can be closed whatever it is doing."""
+    """HTTP protocol of a connection that the limiter can close in any state."""
 
     def __init__(self, *, limiter: ConnectionLimiter, **args: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(**args)
         self._lines = limiter
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin."""
+        """Register the connection and begin the protocol."""
         super().connection_made(transport)
         line = self._lines.find(transport.get_extra_info("peername"))
         if line is not None:
@@ -112,7 +112,7 @@ class LimitedProtocol(H11Protocol):
 
 
 class WakingServer(uvicorn.Server):
-    """A server that calls `on_started` when it answers, and `wake` before it stops."""
+    """Uvicorn server that calls `on_started` when it answers, and `wake` before it stops."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class WakingServer(uvicorn.Server):
         self._wake, self.on_started = end_long_polls, on_started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer."""
+        """Start the server and call `on_started`."""
         for listener in sockets or ():
             if isinstance(listener, ListeningSocket):
                 listener.connections = self._lines
@@ -149,13 +149,13 @@ class WakingServer(uvicorn.Server):
         self.on_started()
 
     async def on_tick(self, counter: int) -> bool:
-        """Look around, ten times a second; whether to stop."""
+        """Do the periodic work, ten times a second; return True to stop."""
         if counter % TICKS_PER_SECOND == 0:
             self._lines.close_expired()
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the long polls, and finish what is being answered."""
+        """End the long polls, and finish the requests in progress."""
         self._wake()
         await super().shutdown(sockets)
 
@@ -191,20 +191,20 @@ class BackgroundServer:
         self.loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> Self:
-        """Serve; returns when requests are answered; raises `ConfigError` if it did not come up."""
+        """Start the server and return when it answers; raise `ConfigError` if it fails."""
         self._thread.start()
         if not self._ready.wait(START_TIMEOUT.total_seconds()) or not self._server.started:
             raise ConfigError(f"{self._server_name} did not start. Its log says why.")
         return self
 
     def run(self, on_started: Callable[[], None] = lambda: None) -> None:
-        """Serve in this thread until SIGINT or SIGTERM; `on_started` is called when it answers."""
+        """Serve in this thread until SIGINT or SIGTERM; call `on_started` at the start."""
         self._server.on_started = on_started
         with suppress(KeyboardInterrupt):
             self._server.run([self._socket])
 
     def stop(self) -> bool:
-        """End it; whether it has run at all. One that has not only closes its socket."""
+        """Stop the server; return True if it has run."""
         self._server.should_exit = True
         if self._thread.is_alive():
             self._thread.join()

@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class ListeningSocket(socket.socket):
-    """A listening socket whose connections are those of `lines`.
+    """Listening socket that returns a connection only once it has sent something.
 
     A connection is handed on once its client has said something: a server makes much of each, and
     who says nothing is to cost it nothing. Whoever watches this socket's handle is told of both,
@@ -41,7 +41,7 @@ class ListeningSocket(socket.socket):
         self._looked = False
 
     def fileno(self) -> int:
-        """The handle of all that is watched, -1 once it is closed."""
+        """Return the handle to wait on, or -1 if the socket is closed."""
         try:
             watched: int = self._watched.fileno()  # of epoll and kqueue, which Python gives us
         except ValueError:
@@ -49,14 +49,14 @@ class ListeningSocket(socket.socket):
         return watched
 
     def close(self) -> None:
-        """Let go of it, and of who has not said anything."""
+        """Close the socket and all connections that have not sent anything."""
         for line in list(self._silent):
             self._drop(line)
         self._watched.close()
         super().close()
 
     def accept(self) -> tuple[socket.socket, tuple[str, int]]:
-        """The next connection on which something was said.
+        """Return the next connection that has sent something.
 
         Raises `BlockingIOError` if there is none, or others are to be looked at first; `OSError` if
         there is no handle for one, and nobody could be closed.

@@ -12,7 +12,7 @@ _MANY = 1_000
 
 
 class RepeatFilter(logging.Filter):
-    """Lets a warning through once a minute, then with how often it came; our logger's always."""
+    """Log filter that passes a repeated warning once a minute, with its count."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()

@@ -42,7 +42,7 @@ class _KeepersClock(SystemClock):
 
 
 def import_match(record: MatchRecord, moves: Sequence[MoveRecord], log: MatchLog) -> bool:
-    """Write a finished match into a log that has a `_KeepersClock`.
+    """Store a finished match at its original times; return False if the log has it.
 
     Returns False if the log already has the match. Raises `StoreError`.
     """
@@ -100,18 +100,18 @@ def data_folder() -> Path:
 
 
 def default_store() -> str:
-    """Return the name of the match log that is used by default."""
+    """Return the name of the default match log."""
     return f"{SQLITE_PREFIX}{data_folder() / 'matches.db'}"
 
 
 def store_or_default(store: str | None = None) -> str:
-    """Return the given match log, else that of the environment variable, else the default one."""
+    """Return the match log to use: the given one, the environment's, or the default."""
     return store or os.environ.get("CARDSHARP_STORE", "") or default_store()
 
 
 @contextmanager
 def open_log(store: str) -> Iterator[MatchLog]:
-    """Open the match log `sqlite:FILE` or `dynamodb:TABLE`, and close it at the end."""
+    """Open the match log `sqlite:FILE` or `dynamodb:TABLE`; close it at the end."""
     with closing(build_match_log(store, _KeepersClock())) as log:
         yield log
 
@@ -152,7 +152,7 @@ def open_game_log(game: Game | None, store: str | None) -> AbstractContextManage
 
 @contextmanager
 def open_log_for_writing(store: str | None) -> Iterator[SqliteMatchLog]:
-    """Open an existing match log in a SQLite file for writing; raise `ConfigError`."""
+    """Open an existing SQLite match log for writing; raise `ConfigError` otherwise."""
     name = store_or_default(store)
     if not name.startswith(SQLITE_PREFIX):
         raise ConfigError(f"{name} is not a sqlite:FILE; matches of other logs cannot be deleted.")
@@ -161,7 +161,7 @@ def open_log_for_writing(store: str | None) -> Iterator[SqliteMatchLog]:
 
 
 def sqlite_path(name: str) -> Path:
-    """Return the file that `sqlite:FILE` names."""
+    """Return the path in `sqlite:FILE`."""
     return Path(name.removeprefix(SQLITE_PREFIX)).expanduser()
 
 
@@ -171,13 +171,13 @@ def _log_to_read(name: str) -> AbstractContextManager[MatchReader]:
         return closing(build_match_log(name, SystemClock()))
     file = sqlite_path(name)
     if _is_of_arena(file):  # the names of the teams are in the contest's file beside it
-        from cardsharp.contest.contest_file import FILE, open_in  # noqa: PLC0415 - many modules
+        from cardsharp.contest.contest_file import FILE, open_contest_in  # noqa: PLC0415 - many modules
         from cardsharp.games.deadmansdraw.arena.storage.sqlite_storage import ArenaFileReader  # noqa: PLC0415 - the same
 
         if not (file.parent / FILE).is_file():
             return closing(ArenaFileReader(file, {}))
-        with open_in(file.parent) as records:
-            return closing(ArenaFileReader(file, records.names()))
+        with open_contest_in(file.parent) as records:
+            return closing(ArenaFileReader(file, records.team_names()))
     return closing(SqliteMatchLog(file, SystemClock(), read_only=True))
 
 
@@ -211,7 +211,7 @@ def _tables_in(file: Path) -> set[str]:
 def readable_matches(
     log: MatchReader, game: Game, status: MatchStatus | None = None, tag: str | None = None
 ) -> list[MatchRecord]:
-    """Return a game's readable matches, the newest first.
+    """Return a game's readable matches, the newest first; filter by status or tag.
 
     `status` and `tag` select some of them. Raises `ConfigError` if there are none.
     """
@@ -257,7 +257,7 @@ def _last_match(log: MatchReader, game: Game | None) -> str:
     raise ConfigError(f"The match log has no {kind}; `cardsharp matches` lists what it has.")
 
 
-def match_game(record: MatchRecord) -> Game:
+def game_of_match(record: MatchRecord) -> Game:
     """Return the game of a match, by its header.
 
     Raises `InvalidInput` if it names no game, or `StoreError`.

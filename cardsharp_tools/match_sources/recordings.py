@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cardsharp.core.text_files import decode_text, json_fault
+from cardsharp.core.text_files import decode_text, describe_json_error
 from cardsharp.errors import ConfigError, InvalidInput
 from cardsharp.play.catalog import all_games
 from cardsharp.store.match_snapshots import MatchSnapshot, SnapshotMatchReader
@@ -64,7 +64,7 @@ class _Document(NamedTuple):
 
     def fault(self, error: InvalidInput | RecursionError) -> str:
         """Return a message that says what is wrong with the document, and where."""
-        unread = json_fault(self.text, self.line or 1)
+        unread = describe_json_error(self.text, self.line or 1)
         if unread is not None:
             return f"{self.file}{unread}; correct it, or give another file."
         place = self.file if self.line is None else f"{self.file}, line {self.line}"
@@ -75,7 +75,9 @@ def _documents(file: str, lines: Sequence[str]) -> list[_Document]:
     """Return the file as one document, or its lines if it is not one JSON document."""
     text = "\n".join(lines)
     filled = [_Document(file, line, number) for number, line in enumerate(lines, 1) if line.strip()]
-    is_lines = len(filled) > 1 and filled[0].text.startswith("{") and json_fault(text) is not None
+    is_lines = (
+        len(filled) > 1 and filled[0].text.startswith("{") and describe_json_error(text) is not None
+    )
     return filled if is_lines else [_Document(file, text)]
 
 

@@ -24,11 +24,11 @@ from cardsharp.store.match_log import Body, MatchReader, MatchRecord, MatchStatu
 from cardsharp.store.match_snapshots import MatchSnapshot, SnapshotMatchReader
 from cardsharp_tools.cli.console import print_error
 from cardsharp_tools.cli.options import STDIN_PATH
-from cardsharp_tools.http_session import failure_at_proxy, http_session, proxy_of
+from cardsharp_tools.http_session import http_session, proxy_failure, resolve_proxy
 from cardsharp_tools.match_sources.match_logs import (
     LAST_MATCH,
     find_match,
-    match_game,
+    game_of_match,
     open_game_log,
 )
 from cardsharp_tools.match_sources.recordings import (
@@ -43,7 +43,7 @@ _LOCAL = {"127.0.0.1", "localhost", "::1"}
 
 
 class ArenaMatchReader(SnapshotMatchReader):
-    """Reader of an arena's matches, for a spectator or, if a password is set, for a player.
+    """Reader of an arena's matches as a spectator or, with a password, as a player.
 
     The query of the address may select matches by `tag` or `tags`.
     """
@@ -54,7 +54,7 @@ class ArenaMatchReader(SnapshotMatchReader):
         user, password = os.environ.get("CARDSHARP_USER"), os.environ.get("CARDSHARP_PASSWORD")
         safe = parts.scheme == "https" or parts.hostname in _LOCAL
         self._login = (user, password) if user and password and safe else None
-        self._proxy = proxy_of()
+        self._proxy = resolve_proxy()
         query = parse_qs(parts.query)
         self._tags = ",".join(query.get("tags", []) + query.get("tag", []))
         self._last: tuple[str, MatchSnapshot | None] = ("", None)
@@ -63,7 +63,7 @@ class ArenaMatchReader(SnapshotMatchReader):
     def matches(
         self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
     ) -> list[MatchRecord]:
-        """Return the arena's matches, the last started first."""
+        """Return matches, the latest first."""
         # The arena answers limit=N with up to 10 N + 1 matches.
         query = {"condensed": "1", "limit": str(max(1, limit // 10))}
         if day is not None:
@@ -91,7 +91,7 @@ class ArenaMatchReader(SnapshotMatchReader):
             with http_session(self._base, self._proxy, secret=self._login is not None) as session:
                 answer = session.get(f"{self._base}{path}", auth=self._login, timeout=_TIMEOUT)
         except requests.RequestException as error:
-            if (at_proxy := failure_at_proxy(self._base, self._proxy, error)) is not None:
+            if (at_proxy := proxy_failure(self._base, self._proxy, error)) is not None:
                 raise at_proxy from None
             raise Unreachable(
                 f"{self._base} does not answer; is the arena running, and is the address right?"
@@ -132,7 +132,7 @@ _SAMPLES = Path(__file__).parent / "samples"  # sample matches that are part of 
 
 @dataclass(frozen=True, slots=True)
 class MatchSource:
-    """Source of matches.
+    """Source from which matches are read.
 
     It is opened anew for each query, so that several threads may use it.
     """
@@ -148,18 +148,18 @@ class MatchSource:
             return log.matches(day, status, limit)
 
     def match(self, match_id: str) -> MatchRecord | None:
-        """Return the record of a match, without its moves."""
+        """Return a match without its moves."""
         with self.open_reader() as log:
             return log.match(match_id)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
-        """Return the moves of a match that can be read."""
+        """Return the readable moves of a match."""
         with self.open_reader() as log:
             return [move for move in log.moves(match_id) if move.read_error is None]
 
 
 def find_source(source_ref: str | None, game: Game | None = None) -> MatchSource:
-    """Return the source with this name.
+    """Return the source that `source_ref` names; None is our log or the game's archive.
 
     None is our own log, or the game's archive. Raises `ConfigError` if there is no such source.
     """
@@ -269,7 +269,7 @@ def open_match(match_ref: str, store: str | None, game: Game | None) -> OpenedMa
         if fault := read_error_of(record):
             raise StoreError(fault)
         moves, notes = log.moves(match_id), log.notes(match_id)
-    if game is not None and match_game(record) != game:
+    if game is not None and game_of_match(record) != game:
         raise ConfigError(f"{match_id} is not a match of {game.title}; see `cardsharp show`.")
     withdrawn = [note.body.get("sequence") for note in notes if note.kind == WITHDRAWN]
     return OpenedMatch(record, [move for move in moves if _is_readable(move, record)], withdrawn)
@@ -277,7 +277,7 @@ def open_match(match_ref: str, store: str | None, game: Game | None) -> OpenedMa
 
 def _is_readable(move: MoveRecord, record: MatchRecord) -> bool:
     """Return True if a move can be shown; print an error if it cannot."""
-    fault, replay = move.read_error, match_game(record).replay
+    fault, replay = move.read_error, game_of_match(record).replay
     try:
         if fault is None and replay is not None:
             list(replay.load()(record, [move]))

@@ -70,7 +70,7 @@ _LIST = EVENTS / "viewer_list.json"
 
 @dataclass(frozen=True, slots=True)
 class FunctionMetrics:
-    """Measured needs of a function: start, peak memory, and an invocation without work."""
+    """Measured resources of a function: start, idle invocation and peak memory."""
 
     name: str
     init_cpu: timedelta
@@ -90,7 +90,7 @@ class FunctionMetrics:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactTestSetup:
-    """Setup in which the build artifacts run."""
+    """Environment in which the built functions run in the test."""
 
     build: Build
     mounts: EnvironmentPaths
@@ -102,8 +102,8 @@ class ArtifactTestSetup:
     folder: Path
 
     @contextmanager
-    def function(self, name: str) -> Iterator[ExecutionEnvironment]:
-        """A function's execution environment; its output goes to NAME.log."""
+    def open_function(self, name: str) -> Iterator[ExecutionEnvironment]:
+        """Open a function's execution environment; its output goes to NAME.log."""
         log, environment = self.folder / f"{name}.log", {**self.environment}
         prefix = "Arena" if name == "Director" else name.removesuffix("Service")
         if name == "ViewerService":
@@ -117,20 +117,20 @@ class ArtifactTestSetup:
             tail = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
             raise ConfigError(f"{error}\n{tail}") from error
 
-    def measure_start(self, name: str) -> timedelta:
-        """The processor time of one more start."""
-        with self.function(name) as sandbox:
+    def measure_start_cpu(self, name: str) -> timedelta:
+        """Return the processor time of one more cold start."""
+        with self.open_function(name) as sandbox:
             return sandbox.init_usage.cpu
 
 
 @contextmanager
 def artifact_test_setup(build: Build, python: Path) -> Iterator[ArtifactTestSetup]:
-    """The arena, the emulator with the template's table and queues, and an opponent at play."""
+    """Start an arena, the emulator with table and queues, and an opponent."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-run-")))
         arena = stack.enter_context(ArenaServer(ArenaConfig(long_poll_timeout=_POLL)))
         emulator = stack.enter_context(Emulator())
-        resources = emulator.create()
+        resources = emulator.create_resources()
         secret = json.dumps(dict(zip(("username", "password"), BOT_CREDENTIALS, strict=True)))
         emulator.client("ssm").put_parameter(Name=_CREDENTIALS, Value=secret, Type="SecureString")
         stack.enter_context(start_steady_opponent(arena.url, folder))
@@ -150,7 +150,7 @@ def artifact_test_setup(build: Build, python: Path) -> Iterator[ArtifactTestSetu
 
 
 def run_all_functions(setup: ArtifactTestSetup) -> tuple[list[FunctionMetrics], MatchRecord]:
-    """Have every function do its work; what each needed, and the record of the match played."""
+    """Run every function; return its metrics and the record of the played match."""
     match_id, timestamp = (
         setup.arena.create_match([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]]),
         datetime.now(UTC),
@@ -177,7 +177,7 @@ def run_all_functions(setup: ArtifactTestSetup) -> tuple[list[FunctionMetrics], 
         raise ConfigError(f"The match log says that match {match_id} is not finished.")
     # The least of some starts: what more it took was the machine's.
     repeat_starts = [
-        [setup.measure_start(figure.name) for _ in range(_MORE_STARTS)] for figure in figures
+        [setup.measure_start_cpu(figure.name) for _ in range(_MORE_STARTS)] for figure in figures
     ]
     return [
         replace(figure, init_cpu=min(figure.init_cpu, *more))
@@ -196,7 +196,7 @@ def _measured(
 
     `warm` is the time limit of the warm call if it differs from `limit`.
     """
-    with scene.function(name) as sandbox:
+    with scene.open_function(name) as sandbox:
         first, *_ = [_timed(sandbox, event, limit)[0] for event in events]
         calls = [_timed(sandbox, events[-1], warm or limit)[1] for _ in range(_WARM_CALLS)]
         peak, usual = sandbox.usage().peak_bytes, sorted(calls)[_WARM_CALLS // 2]
@@ -220,7 +220,7 @@ def _timed(
 
 
 def main() -> None:
-    """Run a build, or make one first, and print the figures; exits with 1 if an aim is missed."""
+    """Test a build, or a new one, and print the figures; exit with 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, help="a build, instead of a new one")
     arguments = parser.parse_args()

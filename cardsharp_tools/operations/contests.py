@@ -16,7 +16,7 @@ from cardsharp_tools.operations.stack import Stack
 
 @dataclass(frozen=True)
 class StackContests:
-    """The contests in the arena of a stack."""
+    """Contests in the arena of a stack."""
 
     stack: Stack
 
@@ -42,10 +42,10 @@ class StackContests:
         return ContestRepository(DynamoDocumentStore(self._table.name, SystemClock(), dynamodb))
 
     def wake_director(self) -> None:
-        """Have the director look at once, and not only within two minutes."""
+        """Make the director act at once instead of within two minutes."""
         send_immediate_tick(self._table, lambda url: SqsQueue(url, self.stack.client("sqs")))
 
     @staticmethod
-    def wait() -> None:
-        """Wait between two looks at a contest: nothing new is there before a tick."""
+    def wait_for_tick() -> None:
+        """Wait until the next tick of a contest may have changed something."""
         time.sleep(TICK_INTERVAL.total_seconds() / 2)

@@ -15,7 +15,7 @@ from pydantic import Field, computed_field
 from cardsharp.aws.client import ConditionFailed, call
 from cardsharp.bot.queueing.messages import parse_match_message
 from cardsharp.errors import ConfigError, InvalidInput
-from cardsharp.games.deadmansdraw.arena.director_ticks import Tick
+from cardsharp.games.deadmansdraw.arena.director_ticks import TickMessage
 from cardsharp_tools.operations.stack import CamelCaseModel, Client, Stack, Timestamp
 
 _HIDDEN = 120  # seconds that a letter is invisible to others while we look; given back before
@@ -31,13 +31,13 @@ class DeadLetterQueue(Enum):
     DIRECTOR = "TickLetterUrl"
 
     def queue_url(self, stack: Stack) -> str:
-        """The URL of their queue; raises `ConfigError` where the stack has none."""
+        """Return the URL of the dead-letter queue; raise `ConfigError` if there is none."""
         if self is DeadLetterQueue.DIRECTOR and not stack.has_director:
             raise ConfigError(f"The stack {stack.name} has no arena, so it has no director.")
         return stack.output(self.value)
 
     def source_queue_url(self, stack: Stack) -> str:
-        """The URL of the queue that they came from; raises `ConfigError` where there is none."""
+        """Return the URL of the queue from which the letters came; raise `ConfigError`."""
         if self is DeadLetterQueue.POLLER:
             raise ConfigError(
                 "Ticks of the poller cannot be redriven, because later ticks have "
@@ -52,7 +52,7 @@ class DeadLetterQueue(Enum):
 
 
 class DeadLetter(CamelCaseModel):
-    """One dead letter; `receipt` is good for a short while."""
+    """Dead letter; its `receipt` is valid for a short time."""
 
     letter_id: str = Field(serialization_alias="id")
     body: str
@@ -63,7 +63,7 @@ class DeadLetter(CamelCaseModel):
     @computed_field(alias="match")  # type: ignore[prop-decorator]
     @property
     def match_id(self) -> str | None:
-        """The match that the letter is about, None for what no worker can read."""
+        """Id of the match in the letter, or None if the letter is not one of our messages."""
         try:
             return parse_match_message(self.body).match_id
         except InvalidInput:
@@ -71,9 +71,9 @@ class DeadLetter(CamelCaseModel):
 
     @property
     def ticket(self) -> int | None:
-        """The ticket of a director's tick, None for what is no tick."""
+        """Ticket of a director's tick, or None for another letter."""
         try:
-            return Tick.parse(self.body).ticket
+            return TickMessage.parse(self.body).ticket
         except InvalidInput:
             return None
 
@@ -92,7 +92,7 @@ class DeadLetter(CamelCaseModel):
 def list_dead_letters(
     stack: Stack, letter_id: str | None = None, queue: DeadLetterQueue = DeadLetterQueue.WORKER
 ) -> list[DeadLetter]:
-    """The letter of an id or its beginning, all for None, the oldest first; or `ConfigError`."""
+    """Return the letters whose id begins with `letter_id`, or all, the oldest first."""
     with _received_letters(stack, queue.queue_url(stack), letter_id) as letters:
         return sorted(letters, key=lambda letter: letter.sent_at)
 
@@ -100,12 +100,11 @@ def list_dead_letters(
 def redrive(
     stack: Stack, letter_id: str | None, queue: DeadLetterQueue = DeadLetterQueue.WORKER
 ) -> list[DeadLetter]:
-    """Send letters to the queue that they came from and delete them: one by its id, all for None.
+    """Send a letter by its id, or all, back to the source queue, and delete them here.
 
-    What the function cannot read stays where it is, because it would only fail again. A crash in
-    between repeats a message, which changes nothing: a match is looked at anew, and an old tick
-    finds its ticket gone. Raises `ConfigError` if there is no such letter, if the named one cannot
-    be read, or if nothing of this queue is sent again.
+    What is no message of ours stays where it is. A crash in between repeats a message, which
+    changes nothing: a match is looked at anew, and an old tick finds its ticket gone. Raises
+    `ConfigError` if there is no such letter, or nothing of this box is sent again.
     """
     sqs, target, url = stack.client("sqs"), queue.source_queue_url(stack), queue.queue_url(stack)
     with _received_letters(stack, url, letter_id) as letters:
@@ -125,7 +124,7 @@ def redrive(
 def drop(
     stack: Stack, letter_id: str | None, queue: DeadLetterQueue = DeadLetterQueue.WORKER
 ) -> list[DeadLetter]:
-    """Delete letters, one by an id or its beginning, all for None; raises `ConfigError`."""
+    """Delete letters by the beginning of an id, or all for None; raise `ConfigError`."""
     with _received_letters(stack, queue.queue_url(stack), letter_id) as letters:
         for letter in letters:
             _delete(stack, letter, queue.queue_url(stack))

@@ -24,18 +24,18 @@ from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy, deployment_environment
 from cardsharp_tools.build.sam_build import Build, sam_build
 from cardsharp_tools.build.target import native_architecture, native_target, print_flushed
-from cardsharp_tools.cli.exit_codes import stop_by
+from cardsharp_tools.cli.exit_codes import stop_on_signals
 from cardsharp_tools.cli.health_checks import CheckStatus
 from cardsharp_tools.local_cloud.emulator import Emulator
-from cardsharp_tools.local_cloud.metric_samples import read_emf
+from cardsharp_tools.local_cloud.metric_samples import read_emf_samples
 from cardsharp_tools.local_cloud.template_files import GAME_TEMPLATE, PAGES_TEMPLATE
 from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS, start_steady_opponent
 from cardsharp_tools.local_server.arena_server import ArenaServer
-from cardsharp_tools.operations.preflight import default_demand, preflight
+from cardsharp_tools.operations.preflight import default_demand, run_preflight_checks
 from cardsharp_tools.operations.stack import DEFAULT_NAME, Client, Clients, Stack, find_stack
 from cardsharp_tools.operations.stack_control import (
     VIEWER_SERVICE,
-    rotate_secret,
+    rotate_arena_secret,
     rotate_service_secret,
 )
 
@@ -49,7 +49,7 @@ _SETTLED = timedelta(seconds=1)  # so old a moment is when no more lines come th
 
 @dataclass(frozen=True, slots=True)
 class EmulatedDeployment:
-    """The stacks of a bot and of services in the emulator, and an arena with an opponent."""
+    """Stack deployed in the emulator, with an arena and an opponent to play."""
 
     stack: Stack
     services: Mapping[str, Stack]
@@ -60,7 +60,7 @@ class EmulatedDeployment:
 
 @contextmanager
 def emulated_deployment(built: Build | None = None) -> Iterator[EmulatedDeployment]:
-    """Yield a complete deployment with its secret, and remove it; it is built if not given."""
+    """Yield a complete deployment, built if necessary, and remove it at the end."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-cloud-")))
         if built is None:
@@ -69,7 +69,9 @@ def emulated_deployment(built: Build | None = None) -> Iterator[EmulatedDeployme
         arena = stack.enter_context(ArenaServer(ArenaConfig()))
         emulator = stack.enter_context(Emulator(STACK_SERVICES))
         stack.enter_context(start_steady_opponent(arena.url, folder))
-        for look in preflight(emulator.client, default_demand()):  # with a new account's limits
+        for look in run_preflight_checks(
+            emulator.client, default_demand()
+        ):  # with a new account's limits
             print_flushed(f"  {look.name}: {look.status}, {look.message}")
             if look.status is CheckStatus.FAILED:
                 raise ConfigError(look.message)
@@ -82,7 +84,7 @@ def emulated_deployment(built: Build | None = None) -> Iterator[EmulatedDeployme
             with ArenaClient(arena.url, Credentials(user, password)) as client:
                 client.whoami()
 
-        rotate_secret(deployed_stack, *BOT_CREDENTIALS, check)
+        rotate_arena_secret(deployed_stack, *BOT_CREDENTIALS, check)
         services = _deploy_services(emulator, built)
         rotate_service_secret(services[VIEWER_SERVICE], VIEWER_SERVICE, VIEWER_PASSWORD)
         yield EmulatedDeployment(deployed_stack, services, arena, emulator, built)
@@ -121,7 +123,7 @@ def publish_metrics(client: Clients, begin: int = 0, end: int | None = None) -> 
     It does not look into logs itself, as CloudWatch does; so alarms and `status` would see none of
     our metrics. All logs are read: stacks come and go meanwhile. Returns how many values it put.
     """
-    samples = list(read_emf(_lines(client("logs"), begin, end)))
+    samples = list(read_emf_samples(_lines(client("logs"), begin, end)))
     cloudwatch = client("cloudwatch")
     for namespace in sorted({sample.metric.namespace for sample in samples}):
         data = [
@@ -157,9 +159,9 @@ def _lines(logs: Client, begin: int, end: int | None) -> Iterator[str]:
 
 
 def main() -> None:
-    """Keep everything running until Ctrl-C; exits with 1 and a sentence where that is not to be."""
+    """Run an emulated deployment until Ctrl-C; exit with 1 and a message on failure."""
     try:
-        stop_by((SIGTERM, SIGHUP))
+        stop_on_signals((SIGTERM, SIGHUP))
         with emulated_deployment() as prepared:
             _stay(prepared)
             print_flushed("stopping, and removing what the emulator wrote ...")

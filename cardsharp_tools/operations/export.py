@@ -15,13 +15,13 @@ from cardsharp.store.match_log import (
     MoveRecord,
     Summaries,
 )
-from cardsharp_tools.match_sources.match_logs import import_match, match_game, open_log
+from cardsharp_tools.match_sources.match_logs import game_of_match, import_match, open_log
 
 _ALL = 1_000_000
 
 
 def export_matches(source: MatchReader, path: Path) -> int:
-    """Copy the finished matches that a file has not got yet, in the order of play; how many.
+    """Copy the finished matches that a file lacks, in order of play; return their number.
 
     Each keeps its moments, intents and facts; notes are left out, as they expire anyway. Raises
     `StoreError` if one of the logs failed, or, when all others are copied, if a match cannot be
@@ -56,7 +56,7 @@ def rewrite_legacy_matches(table: DynamoTable, reader: DynamoMatchReader) -> int
 
 def _summarize(record: MatchRecord, moves: Sequence[MoveRecord]) -> Summaries:
     try:
-        part = match_game(record).summarize_moves
+        part = game_of_match(record).summarize_moves
     except InvalidInput:
         return NO_SUMMARIES
     return NO_SUMMARIES if part is None else part.load()(record, moves)

@@ -25,7 +25,7 @@ _PAUSE = timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One logged line; `fields` are those of a structured line, empty for any other."""
+    """Line of a function's log; `fields` are those of a structured line, else empty."""
 
     timestamp: datetime
     function: str
@@ -46,7 +46,7 @@ class LogLine:
         return {"at": self.timestamp.isoformat(), "function": self.function, **fields}
 
 
-def follow(
+def follow_log_lines(
     fetch: Callable[[datetime], list[LogLine]], since: datetime, clock: Clock
 ) -> Iterator[LogLine]:
     """Yield each line that `fetch` returns since a moment, once.
@@ -64,7 +64,7 @@ def follow(
 
 
 def log_lines(stack: Stack, match_id: str | None, since: datetime) -> list[LogLine]:
-    """Every line of every function about a match, or of none their warnings, errors and timeouts.
+    """Return all functions' log lines about a match; without one, warnings and errors.
 
     The text is looked for, not the field, so that a traceback with the id is found too.
     """

@@ -12,7 +12,7 @@ from cardsharp_tools.cli.health_checks import CheckResult, CheckSkipped, CheckSt
 from cardsharp_tools.local_cloud.template_files import (
     ARENA_TEMPLATE,
     TEMPLATE,
-    all_resources,
+    all_template_resources,
     load_template,
     service_prefix,
 )
@@ -46,7 +46,7 @@ QUOTA_INCREASE_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class ConcurrencyDemand:
-    """Planned deployment; zero matches at once means no bot, and zero teams no arena."""
+    """Planned deployment; `matches` 0 means no bot, `teams` 0 no arena."""
 
     matches: int
     reserve_concurrency: bool
@@ -73,7 +73,7 @@ class ConcurrencyDemand:
         """
         reserved_by_function = {
             name: _max_reserved(resource["Properties"]["ReservedConcurrentExecutions"])
-            for name, resource in all_resources().items()
+            for name, resource in all_template_resources().items()
             if "ReservedConcurrentExecutions" in resource.get("Properties", {})
         }
         function_names = [f"{service_prefix(service)}Service" for service in self.services]
@@ -132,8 +132,8 @@ def planned_demand(
     )
 
 
-def preflight(client: Clients, demand: ConcurrencyDemand) -> Iterator[CheckResult]:
-    """Look at region, credentials, rights and quota."""
+def run_preflight_checks(client: Clients, demand: ConcurrencyDemand) -> Iterator[CheckResult]:
+    """Check region, credentials, permissions and quota, and yield the results."""
 
     def caller() -> str:
         """The ARN of whoever we are."""
@@ -146,7 +146,7 @@ def preflight(client: Clients, demand: ConcurrencyDemand) -> Iterator[CheckResul
 
 
 def account_quota(client: Clients) -> int:
-    """The concurrent executions that an account has for all functions together."""
+    """Return the account's limit of concurrent executions."""
     settings = call("account's settings", client("lambda").get_account_settings)
     return int(settings["AccountLimit"]["ConcurrentExecutions"])
 
@@ -258,8 +258,8 @@ def _simulated(
 UPGRADE = "docs/operations.md, From version 0.2"
 
 
-def check_release(client: Clients, name: str) -> Iterator[CheckResult]:
-    """Nothing, unless the stack is there and its games, pages or arena are of version 0.2."""
+def check_deployed_version(client: Clients, name: str) -> Iterator[CheckResult]:
+    """Yield a failed check if the stack is of version 0.2 and would lose services."""
     try:
         parameters = find_stack(name, client).parameters
     except (ConfigError, StoreError):

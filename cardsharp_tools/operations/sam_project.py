@@ -8,13 +8,17 @@ from pathlib import Path
 
 import cardsharp
 from cardsharp.errors import ConfigError
-from cardsharp_tools.build.sam_build import QUIET_ENVIRONMENT, find_sam, write_strategy_names
+from cardsharp_tools.build.sam_build import (
+    QUIET_ENVIRONMENT,
+    find_sam,
+    restrict_strategy_parameters,
+)
 from cardsharp_tools.build.target import BuildTarget
 from cardsharp_tools.project_files import PROJECT_ROOT
 
 
-def project_folder(folder: Path | None) -> Path:
-    """A folder that SAM can build: the clone that we run from, or ours unpacked into the folder.
+def prepare_project_folder(folder: Path | None) -> Path:
+    """Return a folder that SAM can build: our clone, or `folder` with our files unpacked.
 
     What lies in the folder is written over, so that it is of the version that runs. Raises
     `ConfigError` if we are not a clone, and no folder is given or it holds something else.
@@ -40,7 +44,7 @@ def project_folder(folder: Path | None) -> Path:
 def deploy(
     folder: Path, stage: str, stack: str, parameters: Sequence[str], extra_args: Sequence[str]
 ) -> int:
-    """Build and deploy what lies in the folder, as one types it there; SAM's exit code.
+    """Build and deploy the project in a folder with SAM, and return SAM's exit code.
 
     `more` are words for `sam deploy`, such as --no-confirm-changeset. Raises `ConfigError` if SAM's
     command line or make is missing.
@@ -59,7 +63,7 @@ def deploy(
     is_bot = stage in {"dev", "prod"}
     template = Path(".aws-sam", "build" if is_bot else stage, "template.yaml")
     if is_bot:
-        write_strategy_names(folder / template)
+        restrict_strategy_parameters(folder / template)
     overrides = [f"Stage={'prod' if stage == 'prod' else 'dev'}", *parameters]
     words = [
         *("--config-file", str((folder / "samconfig.toml").resolve()), "--config-env", config),

@@ -16,7 +16,7 @@ from cardsharp.bot.control.dynamodb_control import DynamoRuntimeSettings
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.store.dynamodb_match_log import DynamoMatchLog
-from cardsharp_tools.local_cloud.nested_stacks import name_prefix
+from cardsharp_tools.local_cloud.nested_stacks import resource_name_prefix
 
 Client: TypeAlias = Any  # a boto3 client, of which boto3 wants a literal name
 Clients = Callable[[str], Client]  # gives the client of a service
@@ -26,7 +26,7 @@ DEFAULT_NAME = "cardsharp-dev"
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack by its name, with its outputs and its physical ids by logical name.
+    """Deployed stack with its outputs, and its physical ids by logical name.
 
     `changed` is when it was created or last updated; `protected` is whether it cannot be deleted.
     """
@@ -40,7 +40,7 @@ class Stack:
     client: Clients = field(repr=False)
 
     def output(self, name: str) -> str:
-        """An output's value; raises `ConfigError` if the stack has none of that name."""
+        """Return an output's value; raise `ConfigError` if the stack does not have it."""
         if name not in self.outputs and not self.has_bot:
             raise ConfigError(
                 f"The stack {self.name} has no bot. Name the bot's stack with --stack."
@@ -51,7 +51,7 @@ class Stack:
 
     @cached_property
     def log(self) -> DynamoMatchLog:
-        """The stack's match log."""
+        """Match log of the stack."""
         return DynamoMatchLog(self.output("MatchTable"), SystemClock(), self.client("dynamodb"))
 
     @property
@@ -60,7 +60,7 @@ class Stack:
         return DynamoTable(self.output("MatchTable"), self.client("dynamodb"))
 
     @cached_property
-    def switchboard(self) -> DynamoRuntimeSettings:
+    def runtime_settings_store(self) -> DynamoRuntimeSettings:
         """Runtime settings of the stack, which change without a deployment."""
         return DynamoRuntimeSettings(self.table)
 
@@ -76,7 +76,7 @@ class Stack:
 
     @property
     def log_groups(self) -> dict[str, str]:
-        """The log groups by the names of their functions, also of those in nested stacks."""
+        """Log groups by function name, also those in nested stacks."""
         return {
             name.removesuffix("Logs").lower(): group
             for name, group in self.ids.items()
@@ -85,7 +85,7 @@ class Stack:
 
 
 def account_clients(region: str | None = None) -> Clients:
-    """The clients of the account that the environment names; each is made once."""
+    """Return the AWS clients of the environment's account; each is created once."""
     session = create_client(lambda: Session(region_name=region))
 
     @cache
@@ -97,7 +97,7 @@ def account_clients(region: str | None = None) -> Clients:
 
 
 def find_stack(name: str, client: Clients) -> Stack:
-    """The stack of that name in the account and region.
+    """Return the stack of that name in the account and region.
 
     Raises `ConfigError` if there is none; the message says what to check; `StoreError` if AWS did
     not answer, or does not let us ask.
@@ -128,7 +128,7 @@ def find_stack(name: str, client: Clients) -> Stack:
 
 
 def physical_ids(formation: Client, name: str, prefix: str = "") -> dict[str, str]:
-    """The physical ids in a stack and in the stacks that it nests, by their names in the whole."""
+    """Return the physical ids in a stack and its nested stacks, by flattened names."""
     pages = formation.get_paginator("list_stack_resources").paginate(StackName=name)
     every = "StackResourceSummaries"
     listed = call(f"stack {name}", lambda: [resource for page in pages for resource in page[every]])
@@ -138,7 +138,7 @@ def physical_ids(formation: Client, name: str, prefix: str = "") -> dict[str, st
     }
     for resource in listed:
         if resource["ResourceType"] == "AWS::CloudFormation::Stack":
-            inner = name_prefix(resource["LogicalResourceId"])
+            inner = resource_name_prefix(resource["LogicalResourceId"])
             ids |= physical_ids(formation, resource["PhysicalResourceId"], inner)
     return ids
 
@@ -150,8 +150,8 @@ _CAMEL = AliasGenerator(serialization_alias=to_camel)
 
 
 class CamelCaseModel(BaseModel, frozen=True, alias_generator=_CAMEL):
-    """Figures by their names, which JSON writes together: `last_poll` as `lastPoll`."""
+    """Model with camelCase names in JSON: `last_poll` becomes `lastPoll`."""
 
     def document(self) -> dict[str, object]:
-        """The same as a JSON document."""
+        """Return the model as a JSON document."""
         return self.model_dump(mode="json", by_alias=True)

@@ -26,7 +26,7 @@ VIEWER_SERVICE = "viewer"  # the pages' name, where a service is named by its ga
 
 
 def create_practice_matches(stack: Stack, event: Mapping[str, object]) -> list[str]:
-    """The ids of matches that the practice function made; raises `CardsharpError` if it failed."""
+    """Create practice matches and return their ids; raise `CardsharpError` on failure."""
     failed, payload = _invoked(stack, "PracticeName", event)
     if failed:
         raise CardsharpError(
@@ -64,7 +64,7 @@ def doctor_checks(stack: Stack) -> Iterator[CheckResult]:
 
 
 def check_arena_challenge(stack: Stack) -> None:
-    """Have an arena ask who we are, for which it needs a password; raises `CardsharpError`."""
+    """Check that the arena answers 401 to a request without login, so it has a password."""
     event = {"requestContext": {"http": {"method": "GET"}}, "rawPath": "/api/sessioninfo"}
     failed, payload = _invoked(stack, "ArenaName", event)
     if failed or payload.get("statusCode") != HTTPStatus.UNAUTHORIZED:
@@ -73,10 +73,10 @@ def check_arena_challenge(stack: Stack) -> None:
         )
 
 
-def rotate_secret(
+def rotate_arena_secret(
     stack: Stack, username: str, password: str, verify: Callable[[str, str], None]
 ) -> None:
-    """Put user and password into the stack's secret, after `check` has tried them.
+    """Store user and password in the stack's secret once `verify` has accepted them.
 
     Functions take the new ones within minutes, without a deploy. Ticks that failed for want of them
     are dropped, so that nobody is told of them any more. Raises `ConfigError` if one of the two is
@@ -91,7 +91,7 @@ def rotate_secret(
 
 
 def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
-    """Put the password of a service or the pages into its secret; raises `ConfigError`."""
+    """Store the password of a service or the pages in its secret; raise `ConfigError`."""
     if f"{service_prefix(service)}Name" not in stack.outputs:
         kind = "pages" if service == VIEWER_SERVICE else "arena"
         raise ConfigError(
@@ -105,7 +105,7 @@ def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
 
 
 def match_link(stack: Stack, match_id: str, expires_at: datetime) -> str:
-    """A match's page, with a pass until then where pages are private; raises `ConfigError`."""
+    """Return a match's page, with a pass until `expires_at` if the pages are private."""
     if "ViewerUrl" not in stack.outputs:
         raise ConfigError(
             f"The stack {stack.name} has no pages. Name the stack of the pages with --stack, such "
@@ -133,8 +133,8 @@ def _put_secret(stack: Stack, name: str, username: str, password: str) -> None:
     call("secret", stack.client("ssm").put_parameter, **request)
 
 
-def trigger_alarm(stack: Stack, current_time: datetime) -> str:
-    """Set off the alarm TurnTimedOut, which CloudWatch clears within minutes; its name there."""
+def trigger_test_alarm(stack: Stack, current_time: datetime) -> str:
+    """Trigger the alarm TurnTimedOut, which clears within minutes; return its full name."""
     name = stack.ids["TurnTimedOut"]
     reason = f"A test by cardsharp cloud test-alarm at {current_time:%H:%M} UTC; nothing is wrong."
     set_state = stack.client("cloudwatch").set_alarm_state
@@ -142,8 +142,8 @@ def trigger_alarm(stack: Stack, current_time: datetime) -> str:
     return name
 
 
-def arena_url(stack: Stack) -> tuple[str, str]:
-    """The arena's address and kind of authentication, as the deployed functions have them."""
+def arena_address_and_auth(stack: Stack) -> tuple[str, str]:
+    """Return the arena's address and kind of authentication, as the functions have them."""
     get = stack.client("lambda").get_function_configuration
     configuration = call("practice function", get, FunctionName=stack.output("PracticeName"))
     variables = configuration["Environment"]["Variables"]
@@ -186,20 +186,20 @@ def pause(stack: Stack, *, stop_schedule: bool = False, clock: Clock | None = No
 
 
 def resume(stack: Stack) -> None:
-    """Take up new matches again, with a schedule that runs."""
+    """Take new matches again, and enable the schedule."""
     update_settings(stack, paused=False)
     _set_schedule(stack, "ENABLED")
 
 
 def _set_schedule(stack: Stack, state: str) -> None:
-    schedule = get_schedule(stack)
+    schedule = get_poller_schedule(stack)
     if schedule["State"] != state:
         fields = {key: schedule[key] for key in _SCHEDULE_FIELDS if schedule.get(key)}
         call("schedule", stack.client("scheduler").update_schedule, **fields, State=state)
 
 
-def get_schedule(stack: Stack) -> Any:  # noqa: ANN401 - AWS's answer
-    """The poller's schedule."""
+def get_poller_schedule(stack: Stack) -> Any:  # noqa: ANN401 - AWS's answer
+    """Return the poller's schedule."""
     get = stack.client("scheduler").get_schedule
     return call("schedule", get, Name=stack.ids["PollerEveryMinute"])
 
@@ -235,7 +235,7 @@ PASSWORD_PARAMETERS = ("arena", "viewer", "deadmansdraw")  # as `rotate-secret` 
 
 
 def delete_secrets(stack: Stack, *, include_match_log: bool) -> list[str]:
-    """Delete a stack's passwords, and where wanted its match log; the names of what went.
+    """Delete a stack's passwords and, if wanted, its match log; return the deleted names.
 
     Raises `ConfigError` if it is still playing, or its match log is protected against deletion.
     """
@@ -260,7 +260,7 @@ def delete_secrets(stack: Stack, *, include_match_log: bool) -> list[str]:
     ]
 
 
-class BotSettings(CamelCaseModel):
+class EffectiveBotSettings(CamelCaseModel):
     """Effective settings of a bot: runtime settings, else the parameters of the deployment."""
 
     strategy: str
@@ -293,11 +293,11 @@ class BotSettings(CamelCaseModel):
         return f"{self.windows}, until {until:%Y-%m-%d %H:%M} UTC by hand"
 
 
-def read_settings(stack: Stack) -> BotSettings:
+def read_settings(stack: Stack) -> EffectiveBotSettings:
     """Return the effective settings of a stack; raises `StoreError`."""
-    switches, get_parameter = stack.switchboard.read(), stack.parameters.get
+    switches, get_parameter = stack.runtime_settings_store.read(), stack.parameters.get
     tags = tuple(part.strip() for part in get_parameter("MatchTags", "").split(",") if part.strip())
-    return BotSettings(
+    return EffectiveBotSettings(
         strategy=switches.strategy or get_parameter("Strategy") or GAME.default_strategy,
         tags=tags if switches.tags is None else switches.tags,
         at_once=switches.at_once or _max_concurrency(stack),
@@ -311,8 +311,10 @@ def read_settings(stack: Stack) -> BotSettings:
 
 
 def update_settings(stack: Stack, **changes: object) -> RuntimeSettings:
-    """Set switches, None as deployed; raises `ConfigError`, nothing changed, or `StoreError`."""
-    switches = RuntimeSettings.model_validate({**dict(stack.switchboard.read()), **changes})
+    """Change runtime settings; None resets one. Raise `ConfigError` or `StoreError`."""
+    switches = RuntimeSettings.model_validate(
+        {**dict(stack.runtime_settings_store.read()), **changes}
+    )
     if changes.get("strategy") is not None:
         registry_for(GAME.strategy_package).factory(str(switches.strategy))
     max_concurrency = _max_concurrency(stack)
@@ -321,7 +323,7 @@ def update_settings(stack: Stack, **changes: object) -> RuntimeSettings:
             f"--concurrency cannot exceed MatchLimit, which is {max_concurrency}. Deploy the stack "
             "with a higher MatchLimit."
         )
-    stack.switchboard.set(switches)
+    stack.runtime_settings_store.set(switches)
     return switches
 
 

@@ -14,8 +14,8 @@ from cardsharp_tools.operations.dead_letters import DeadLetterQueue
 from cardsharp_tools.operations.preflight import account_quota
 from cardsharp_tools.operations.stack import CamelCaseModel, Clients, Stack, Timestamp
 from cardsharp_tools.operations.stack_control import (
-    BotSettings,
-    get_schedule,
+    EffectiveBotSettings,
+    get_poller_schedule,
     is_table_protected,
     read_settings,
 )
@@ -30,7 +30,7 @@ class BotStatus(CamelCaseModel):
     """Status of the deployed bot."""
 
     table: str
-    settings: BotSettings = Field(serialization_alias="settings")
+    settings: EffectiveBotSettings = Field(serialization_alias="settings")
     schedule: str
     last_poll: Timestamp | None
     running: tuple[str, ...]
@@ -41,7 +41,7 @@ class BotStatus(CamelCaseModel):
     results: dict[str, int] = Field(serialization_alias="lastResults")
 
     def document(self) -> dict[str, object]:
-        """The same as a JSON document."""
+        """Return the status as a JSON document."""
         return super().document() | {"paused": self.settings.paused}
 
 
@@ -66,7 +66,7 @@ class StackStatus(CamelCaseModel):
     problems: tuple[str, ...]
 
     def document(self) -> dict[str, object]:
-        """The look as a JSON document; what is not deployed has no keys."""
+        """Return the status as a JSON document, without keys for missing parts."""
         bot = {} if self.bot is None else self.bot.document()
         director = {} if self.director is None else {"director": self.director.document()}
         return super().document() | bot | director
@@ -99,7 +99,7 @@ class StackStatus(CamelCaseModel):
 
 
 def read_status(stack: Stack) -> StackStatus:
-    """Look at everything once, perhaps a minute old; raises `StoreError` if AWS does not answer."""
+    """Return the stack's status, up to a minute old; raise `StoreError` if AWS fails."""
     current_time = datetime.now(UTC)
     bot = _bot(stack, current_time) if stack.has_bot else None
     director = None
@@ -132,7 +132,7 @@ def _bot(stack: Stack, current_time: datetime) -> BotStatus:
     return BotStatus(
         table=stack.output("MatchTable"),
         settings=read_settings(stack),
-        schedule=get_schedule(stack)["State"],
+        schedule=get_poller_schedule(stack)["State"],
         last_poll=max(polls, default=None),
         running=tuple(record.match_id for record in stack.log.running_matches()),
         waiting=_depth(stack, stack.output("MatchQueueUrl")),

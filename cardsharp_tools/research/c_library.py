@@ -41,7 +41,7 @@ _KINDS = {
 
 
 def struct_fields(kinds: str, names: str, *arrays: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
-    """Return the members of a C structure.
+    """Return the fields of a ctypes structure; a character gives each type, "." an array.
 
     `kinds` has a character for the type of each member; "." stands for the next of `arrays`.
     """
@@ -51,7 +51,7 @@ def struct_fields(kinds: str, names: str, *arrays: Any) -> list[tuple[str, Any]]
 
 
 def declare_function(function: Any, argument_types: str, return_type: str = "i") -> Any:  # noqa: ANN401
-    """Declare a function's C types, and return it.
+    """Return a library's function with its types declared as characters; "" is void.
 
     Each type is a character; "" as `return_type` means no result.
     """
@@ -71,7 +71,7 @@ def unavailable_reason() -> str | None:
 
 @cache
 def load_library(sources: Path) -> CDLL | None:
-    """Return the library of the C files in a folder, None without a compiler.
+    """Return the compiled library of a folder's C files, or None without a compiler.
 
     Raises `ConfigError` if the code cannot be compiled.
     """
@@ -80,7 +80,7 @@ def load_library(sources: Path) -> CDLL | None:
 
 
 def compile_library(sources: Path) -> Path | None:
-    """Return the library of the `.c` files in `sources`, None if there is no compiler.
+    """Compile the `.c` files of a folder; return the library, or None without a compiler.
 
     Raises `ConfigError` if the compiler fails, with its message and what to do.
     """

@@ -18,7 +18,7 @@ from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.research.blef import native as blef
 from cardsharp_tools.research.c_library import unavailable_reason
 from cardsharp_tools.research.deadmansdraw.counter_weights import CounterWeightTrainer
-from cardsharp_tools.research.deadmansdraw.native import Result as Compiled
+from cardsharp_tools.research.deadmansdraw.native import NativeMatchResult as Compiled
 from cardsharp_tools.research.deadmansdraw.native import load_engine, native_player, require_engine
 from cardsharp_tools.research.euchre import native as euchre
 from cardsharp_tools.research.native_stepper import NativeStepper
@@ -35,11 +35,13 @@ def series_player(first: str, second: str) -> SeriesPlayer | None:
 
 
 def play_compiled(plan: DuelPlan, numbers: Sequence[int]) -> list[Pair]:
-    """Return the consecutive pairs of one series, in any process."""
+    """Play the consecutive pairs of one series in this process."""
     engine, first, second = load_engine(), native_player(plan.first), native_player(plan.second)
     if engine is None or first is None or second is None:
         raise RuntimeError("The compiled engine is there no more; use --pure-python.")
-    played = engine.play((first, second), plan.seed, numbers, luck_adjusted=plan.luck_adjusted)
+    played = engine.play_pairs(
+        (first, second), plan.seed, numbers, luck_adjusted=plan.luck_adjusted
+    )
     return [tuple(_result(result, plan) for result in pair) for pair in played]
 
 
@@ -52,8 +54,8 @@ def _result(match: Compiled, plan: DuelPlan) -> MatchResult:
 
 
 def euchre_player(effort: SearchBudget) -> Strategy | None:
-    """Return the Euchre engine with this search budget, for single decisions."""
-    return euchre.NativeEuchreStrategy(effort) if euchre.library() else None
+    """Return the compiled Euchre engine with that budget, or None."""
+    return euchre.NativeEuchreStrategy(effort) if euchre.native_library() else None
 
 
 def counter_weight_trainer(seed: int, matches: int) -> CounterWeightTrainer | None:
@@ -104,5 +106,5 @@ def _library(game: str) -> CDLL | None:
         return None
     if game == "deadmansdraw":
         return require_engine().library
-    libraries = {"blef": blef.library, "euchre": euchre.library}
+    libraries = {"blef": blef.native_library, "euchre": euchre.native_library}
     return libraries[game]() if game in libraries else None

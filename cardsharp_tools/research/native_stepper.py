@@ -47,7 +47,7 @@ class _Snapshot(NamedTuple):
 
 
 class NativeStepper:
-    """Stepper that calls a game's lanes.c, which writes into the arrays directly.
+    """Compiled stepper of a game's lanes; it writes straight into the arrays.
 
     A copy, also a pickled one, continues in the same way; `reopen` makes it. `opponents` are
     addresses of policies by seat.
@@ -72,7 +72,7 @@ class NativeStepper:
         return _restored, (self._reopen, _Snapshot(name, self._run.seed, bytes(self._lanes)))
 
     def resume(self, snapshot: _Snapshot) -> None:
-        """Resume from a snapshot; raise `ConfigError` if it is of another version."""
+        """Continue from a snapshot; raise `ConfigError` for one of another version."""
         if snapshot.library != Path(self._library._name).name:  # noqa: SLF001
             raise ConfigError(
                 "These lanes were copied by another version or compiler; "
@@ -89,7 +89,7 @@ class NativeStepper:
         self._library.lanes_deal(self._lanes, byref(self._run), _places(rows))
 
     def step(self, actions: Any, rows: "BatchArrays") -> int | None:  # noqa: ANN401 - an array
-        """Take an action in each lane, and begin the next match if one ends.
+        """Take an action in each lane, and begin the next match where one has ended.
 
         Return None, or the first lane with an illegal action; then nothing has changed.
         """

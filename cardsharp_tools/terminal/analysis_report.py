@@ -11,7 +11,7 @@ from cardsharp.analysis.judged_match import JudgedDecision, MatchAnalysis, Sever
 from cardsharp.analysis.match_analysis import side_names
 from cardsharp.analysis.replay import Header
 from cardsharp_tools.cli.console import borderless_table
-from cardsharp_tools.terminal.match_printer import judge_value_text, signed_amount
+from cardsharp_tools.terminal.match_printer import judge_value_text, signed_value_text
 
 _ROWS = 6
 _BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -31,7 +31,7 @@ _STYLES = {
 
 @dataclass(frozen=True, slots=True)
 class AnalysisReport:
-    """An analysis, and whose it is: the sides' names, and which of them is told first."""
+    """Analysis of a match with the sides' names, and the side that is listed first."""
 
     analysis: MatchAnalysis
     names: tuple[str, str]
@@ -39,48 +39,48 @@ class AnalysisReport:
 
     @classmethod
     def from_header(cls, analysis: MatchAnalysis, header: Header) -> "AnalysisReport":
-        """Ours is told first, where one side is ours; partners are named together."""
+        """Return the report; our side is first, and partners are named together."""
         first, second = side_names(analysis, header)
         names = (f"{first} (first)", f"{second} (second)") if first == second else (first, second)
         return cls(analysis, names, 1 if our_sides(analysis, header) == {1} else 0)
 
     @property
     def side_order(self) -> tuple[int, int]:
-        """The sides as they are told."""
+        """Indexes of the sides in the order of the report."""
         return self.first_side, 1 - self.first_side
 
     @property
-    def first_name(self) -> str:
+    def first_side_name(self) -> str:
         """Name of the side that is listed first."""
         return self.names[self.first_side]
 
     def change_text(self, change: float) -> str:
-        """A change of worth as the side told first has it, with its sign."""
+        """Return a change of the value, with its sign, for the side listed first."""
         return self.signed_text(change if self.first_side == 0 else -change)
 
     def signed_text(self, value: float) -> str:
-        """A worth with its sign."""
-        return signed_amount(self.analysis.form, value)
+        """Return a judge's value with its sign."""
+        return signed_value_text(self.analysis.form, value)
 
     def value_text(self, value: float) -> str:
-        """A worth."""
+        """Return a judge's value as text."""
         return judge_value_text(self.analysis.form, value)
 
 
 def our_sides(analysis: MatchAnalysis, header: Header) -> set[int]:
-    """The sides that we played: as the header says, else those whose reasons the log has."""
+    """Return our sides: those of the header, else those whose reasons the log has."""
     return {side_of(seat) for seat in header.seats} or {*analysis.reasoned}
 
 
 def print_analysis(console: Console, analysis: AnalysisReport) -> None:
-    """The whole report."""
+    """Print the complete report."""
     console.print()
     console.print(_players(analysis))
     console.print()
     console.print(_sum(analysis), soft_wrap=True)
     console.print()
-    console.print(f"{analysis.analysis.unit}, {analysis.first_name}", style="dim")
-    for line in value_curve(analysis, min(console.width, 80) - _MARGIN):
+    console.print(f"{analysis.analysis.unit}, {analysis.first_side_name}", style="dim")
+    for line in value_curve_lines(analysis, min(console.width, 80) - _MARGIN):
         console.print(line)
     console.print()
     _print_marked(console, analysis)
@@ -130,8 +130,8 @@ def _sum(report: AnalysisReport) -> str:
     )
 
 
-def value_curve(report: AnalysisReport, width: int) -> Iterator[str]:
-    """The worth after each step, as lines of blocks, with a scale at the left."""
+def value_curve_lines(report: AnalysisReport, width: int) -> Iterator[str]:
+    """Yield lines of a block chart of the value at each step, with a scale at the left."""
     analysis = report.analysis
     worths = [analysis.value_for(report.first_side, point.worth) for point in analysis.curve]
     low, high = 0.0, analysis.total
@@ -174,7 +174,7 @@ def _print_marked(console: Console, report: AnalysisReport) -> None:
 
 
 def _swings(report: AnalysisReport, swings: Sequence[JudgedDecision]) -> Table:
-    figures = (f"for {report.first_name}", "by the cards")
+    figures = (f"for {report.first_side_name}", "by the cards")
     table = borderless_table(
         "turn", "who", "what happened", *figures, right_aligned=("turn", *figures), column_gap=1
     )

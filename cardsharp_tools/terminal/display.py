@@ -16,7 +16,7 @@ _GOES_ON = "The match continues."
 
 
 class DisplayGuard:
-    """Runs what only shows something, and never raises what goes wrong there.
+    """Guard that runs display code and reports its failures instead of raising them.
 
     Each failure is reported once, in a plain sentence.
     """

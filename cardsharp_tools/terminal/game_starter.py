@@ -15,14 +15,14 @@ from cardsharp.server.hosted.hosted_game import load_hosted_game
 GAME = load_hosted_game("THE-FOLDER")
 
 
-@GAME.rules().strategies.register("mine")
+@GAME.build_rules().strategies.register("mine")
 class MyGameStrategy:
-    """Does the first thing that it may; print(position) shows what you may know."""
+    """Strategy that takes the first legal action; print(position) shows what it may know."""
 
     def __init__(self, rng: Random) -> None:
         self.dice = rng  # for a strategy that rolls dice: the same seed, the same match
 
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - see the game's rules
         """One of the options, with a reason that is shown to you later."""
-        options = GAME.rules().legal_actions_in(position)
+        options = GAME.build_rules().legal_actions_in(position)
         return Decision(options[0], f"The first of {len(options)} options.")

@@ -8,9 +8,9 @@ from cardsharp_tools.terminal.screen import AnyScreen, Choice, ScreenMove
 
 
 def hosted_screen(folder: str) -> type[AnyScreen]:
-    """The screen of the game in a folder."""
+    """Return the screen of the hosted game in a folder."""
     game = load_hosted_game(folder)
-    simulation = game.rules()
+    simulation = game.build_rules()
 
     class Hosted(AnyScreen):
         """Its drawing; every move ends a chapter."""

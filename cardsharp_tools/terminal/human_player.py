@@ -46,11 +46,11 @@ _NO_UNDO = "Moves cannot be taken back in this match."
 
 
 class PlayerQuit(Exception):
-    """The person has left the table."""
+    """Raised when the person leaves the game."""
 
 
 class MoveUndone(Exception):
-    """The person takes the last choice back."""
+    """Raised when the person takes the last choice back."""
 
 
 class Advisor(NamedTuple, Generic[P]):
@@ -72,7 +72,7 @@ class PlayerPrompt(Generic[P, A]):
     _advice: Decision[A] | None = field(default=None, init=False)
 
     def forced_decision(self) -> Decision[A] | None:
-        """The decision where there is nothing to decide."""
+        """Return the only possible decision, or None if there are several."""
         several = len(self.choices) != 1
         return None if several else self.make_decision(self.choices[0].action, "The only move.")
 
@@ -98,7 +98,7 @@ class PlayerPrompt(Generic[P, A]):
             strategy=self.advisor.name,
         )
 
-    def decision(self, action: A, input_method: str) -> Decision[A]:
+    def decision_for(self, action: A, input_method: str) -> Decision[A]:
         """Return the decision for an action.
 
         Its reason has `input_method`, which says how the person chose, and the advice.
@@ -115,7 +115,7 @@ class PlayerPrompt(Generic[P, A]):
 
 
 class HumanPlayer(Protocol[P, A]):
-    """A person at a table, wherever that person is."""
+    """Person who plays, in a terminal or a browser."""
 
     screen: Screen[Any, P, A]
 
@@ -148,7 +148,7 @@ class TerminalPlayer(Generic[P, A]):
     _since: list[RenderableType] = field(default_factory=list, init=False)
 
     def show_move(self, move: ScreenMove) -> None:
-        """Tell what has happened, and remember it."""
+        """Print a move, and keep it for the next display."""
         self._print(move.lines)
         self._past += move.lines
         self._since += move.lines
@@ -156,10 +156,10 @@ class TerminalPlayer(Generic[P, A]):
             self._previous_chapter, self._since = self._since, []
 
     def show_position(self, position: P, to_act: int | None) -> None:
-        """Nothing: a terminal shows the table when there is something to decide."""
+        """Do nothing: a terminal shows the position at the next decision."""
 
-    def waiting(self, text: str) -> AbstractContextManager[object]:
-        """Say on a terminal, for as long as the block runs, what is waited for."""
+    def waiting_status(self, text: str) -> AbstractContextManager[object]:
+        """Show a waiting message on the terminal while the block runs."""
         return self.console.status(Text(text))
 
     def decide(self, position: P) -> Decision[A]:
@@ -177,7 +177,7 @@ class TerminalPlayer(Generic[P, A]):
         if self.show_hints:
             advice = question.advice()
             self._print([f"Hint: {advice.action}. {advice.reason}"])
-        return question.decision(self._typed(question), "Typed at the terminal")
+        return question.decision_for(self._typed(question), "Typed at the terminal")
 
     def confirm(self, expected: str, prompt: str) -> bool:
         """Return True if the person types `expected`; raise `PlayerQuit` if the person leaves."""
@@ -234,7 +234,7 @@ class TerminalPlayer(Generic[P, A]):
     def _position_lines(self, position: P, *, every: bool = False) -> Iterator[RenderableType]:
         yield ""
         yield from self.screen.position_view(position)
-        yield from self.screen.choice_list(position, self.console.width, include_all=every)
+        yield from self.screen.choice_lines(position, self.console.width, include_all=every)
 
     def _history(self) -> Iterator[RenderableType]:
         earlier = len(self._past) - _EARLIER

@@ -87,18 +87,18 @@ def option_value_text(value: float | None, unit: str) -> str:
 
 
 def judge_value_text(number_format: str, value: float) -> str:
-    """A judge's value, such as `2.4 %`."""
+    """Return a judge's value as text, such as `2.4 %`."""
     return format(value, number_format).replace("%", " %")
 
 
-def signed_amount(form: str, value: float) -> str:
-    """A difference in a judge's value with its sign, such as `-2.4 %`; nothing is `+0.0 %`."""
+def signed_value_text(form: str, value: float) -> str:
+    """Return a difference of judge's values with its sign, such as `-2.4 %`; zero is `+0.0 %`."""
     text = judge_value_text(f"+{form.removeprefix('+')}", value)
     return text if text.strip("+-0. %") else text.replace("-", "+")
 
 
 def printer_for(game: Game) -> "StepPrinter[Any]":
-    """A game's own drawing, or one of its steps; raises `ConfigError` where it keeps no matches."""
+    """Return a game's printer of matches; raise `ConfigError` if it stores no matches."""
     if game.text_renderer is not None:
         drawing: StepPrinter[Any] = game.text_renderer.load()
         return drawing
@@ -113,37 +113,37 @@ S = TypeVar("S", bound=ReplayStep)
 
 @dataclass(frozen=True)
 class StepPrinter(Generic[S]):
-    """Draws the steps of a game's replay, each as a line."""
+    """Printer of a game's replay, one line per step."""
 
     replay: Callable[[MatchRecord, Sequence[MoveRecord]], Iterable[S]]
 
     def show(
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> None:
-        """Print who did what and, under our own moves, why."""
+        """Print each move with its player and, for our own moves, the reason."""
         console, header = result_console(), header_of(record)
         print_title(console, record, self.title(header))
-        for step in parts_of_turn(self.replay(record, moves), turn):
+        for step in select_turn_parts(self.replay(record, moves), turn):
             console.print(step_row(step, header))
         print_end(console, record, outcome_of(record), "")
 
     def turn_documents(
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> dict[str, object]:
-        """The same for programs."""
-        chosen = parts_of_turn(self.replay(record, moves), turn)
+        """Return the turns as JSON documents."""
+        chosen = select_turn_parts(self.replay(record, moves), turn)
         return {"steps": [self.document(step) for step in chosen]}
 
     def explain_turn(
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int, *, as_json: bool
     ) -> None:
-        """Print what we saw, weighed and chose."""
+        """Print the position, the weighed options and the choice of each decision."""
         steps, header = list(self.replay(record, moves)), header_of(record)
-        chosen = parts_of_turn(steps, turn)
+        chosen = select_turn_parts(steps, turn)
         our_steps = [step for step in chosen if step.decision is not None]
         if not our_steps:
             player_name = next(
-                filter(None, (self.name(step, header) for step in chosen)), "somebody else"
+                filter(None, (self.player_name(step, header) for step in chosen)), "somebody else"
             )
             our_turns = dict.fromkeys(str(step.turn) for step in steps if step.decision is not None)
             raise ConfigError(
@@ -164,12 +164,12 @@ class StepPrinter(Generic[S]):
         """Return the names of the players, joined by " v ", or else the name of the game."""
         return " v ".join(header.names) or header.game or ""
 
-    def name(self, step: S, header: Header) -> str:
+    def player_name(self, step: S, header: Header) -> str:
         """Return the name of the player who moved, or an empty string if it is unknown."""
         return _name(step, header)
 
     def document(self, step: S) -> dict[str, object]:
-        """A step for programs."""
+        """Return a step as a JSON document."""
         return step_json(step)
 
     def outcome_text(self, step: S) -> Text:
@@ -177,7 +177,7 @@ class StepPrinter(Generic[S]):
         return Text(step.description)
 
     def position_text(self, step: ReplayStep) -> RenderableType | None:
-        """The position of a decision, one line a part of it."""
+        """Return the position of a decision, one line for each part."""
         position = None if step.decision is None else step.decision.position
         if not position:
             return None
@@ -188,10 +188,10 @@ class StepPrinter(Generic[S]):
         return table
 
 
-def parts_of_turn(
+def select_turn_parts(
     parts: Iterable[T], turn_number: int | None, turn_of: Callable[[T], int] = attrgetter("turn")
 ) -> list[T]:
-    """The parts of a match that are of this turn, all for None; or `ConfigError` for no turn."""
+    """Return the parts of a match in this turn, or all; raise `ConfigError` for no such turn."""
     turns = [(turn_of(part), part) for part in parts]
     selected = [part for turn, part in turns if turn_number in {None, turn}]
     if turn_number is not None and not selected:
@@ -201,7 +201,7 @@ def parts_of_turn(
 
 
 def match_document(record: MatchRecord) -> dict[str, object]:
-    """A match for programs, without its moves."""
+    """Return a match as a JSON document, without its moves."""
     return {
         "match": record.match_id,
         "status": record.status.value,
@@ -211,7 +211,7 @@ def match_document(record: MatchRecord) -> dict[str, object]:
 
 
 def print_title(console: Console, record: MatchRecord, players: str) -> None:
-    """Print the match, and the settings that were agreed for it."""
+    """Print the match and its settings."""
     header = header_of(record)
     console.print(f"match {record.match_id}: {players}", style="bold")
     facts = [f"started {record.started_at:%Y-%m-%d %H:%M:%S} UTC"]
@@ -250,7 +250,7 @@ def _name(step: ReplayStep, header: Header) -> str:
 
 
 def step_row(step: ReplayStep, header: Header) -> Table:
-    """A step in one line and, where it was ours, its reason under it."""
+    """Return a step as a table row and, if it was ours, its reason below."""
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(justify="right", width=4)
     table.add_column(width=16, no_wrap=True, overflow="ellipsis")

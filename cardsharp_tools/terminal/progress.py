@@ -18,7 +18,7 @@ FIRST_MESSAGE_SECONDS = 2.0  # seconds without a word
 
 
 class ProgressBar:
-    """A bar of so many steps, of which some may be done already; a context manager."""
+    """Progress bar of `steps` steps; a context manager."""
 
     def __init__(self, steps: int, text: str = "", completed_steps: int = 0) -> None:
         console = message_console()
@@ -39,11 +39,11 @@ class ProgressBar:
         self.line.daemon = True
 
     def describe(self, text: str) -> None:
-        """Say what is being done."""
+        """Set the text beside the bar."""
         self._progress.update(self._task, description=text)
 
     def advance(self, steps: int = 1) -> None:
-        """So many steps are done."""
+        """Advance the bar by `steps`."""
         self._progress.advance(self._task, steps)
 
     def __enter__(self) -> Self:

@@ -22,7 +22,7 @@ _LISTED = re.compile(r"^  ([A-Z][\w ,]*?)  +(.+(?:\n {10,}.+)*)$", re.MULTILINE)
 
 
 class Choice(NamedTuple, Generic[A]):
-    """An action as it may be typed: by its key, by its name, or by words of it and of `also`."""
+    """Legal action with the texts by which it can be typed: its key, its name, or words."""
 
     key: str
     name: str
@@ -35,8 +35,8 @@ class Choice(NamedTuple, Generic[A]):
     """Note beside the choice on request: its probability by the player's own cards."""
 
     @property
-    def typed_words(self) -> list[str]:
-        """All words that may be typed."""
+    def accepted_words(self) -> list[str]:
+        """All words that a person may type for this choice."""
         return lower_case_words(f"{self.name} {self.aliases}")
 
     def __str__(self) -> str:
@@ -88,13 +88,13 @@ class Screen(Generic[S, P, A]):
     def join(
         cls, _invitation: Invitation, _seat: "Callable[[Screen[Any, P, A]], TerminalPlayer[P, A]]"
     ) -> str:
-        """Play a match at a service and return the winner; `_seat` makes a screen's player."""
+        """Join a match at a service, play it, and return the winner."""
         raise ConfigError(
             "This game has no service that can be joined from a terminal. Remove --url."
         )
 
     def resume(self, header: Mapping[str, object]) -> None:
-        """Take in what the header of a stored match says of what was before the screen's match."""
+        """Restore the earlier state of a stored match from its header."""
 
     def resign(self, _state: S) -> S | None:
         """Return the final state if the person leaves now; None if the game has no such end."""
@@ -109,38 +109,38 @@ class Screen(Generic[S, P, A]):
         raise NotImplementedError
 
     def choices(self, position: P) -> Sequence[Choice[A]]:
-        """Every legal action."""
+        """Return every legal action."""
         raise NotImplementedError
 
-    def groups(self, position: P) -> Sequence[ChoiceGroup[A]]:
-        """The choices by kind, with those of the same kind that are barred now."""
+    def choice_groups(self, position: P) -> Sequence[ChoiceGroup[A]]:
+        """Return the choices by kind, with those that are disabled now."""
         return [ChoiceGroup("", self.choices(position))]
 
     def move_text(self, previous_state: S, action: A, next_state: S) -> ScreenMove:
         """Return the display of an action, as far as the person may see it."""
         raise NotImplementedError
 
-    def choice_list(self, position: P, width: int, *, include_all: bool) -> Iterable[str]:
+    def choice_lines(self, position: P, width: int, *, include_all: bool) -> Iterable[str]:
         """Return the sensible choices, or all with `include_all`, in columns."""
         del include_all
         return format_columns([str(choice) for choice in self.choices(position)], width)
 
     @classmethod
     def rule_notes(cls) -> dict[str, str]:
-        """Return what the rules say of each thing that they list, such as a suit, by its name."""
+        """Return the notes of the rules by the name of each thing, such as a suit."""
         listed = _LISTED.findall(cls.rules)
         notes = [(name, text) for names, text in listed for name in names.split(",")]
         return {name.strip(): " ".join(text.split()) for name, text in notes}
 
     @classmethod
-    def introduction(cls) -> list[str]:
-        """The rules up to what they list."""
+    def rules_introduction(cls) -> list[str]:
+        """Return the rules up to the list of notes."""
         first = _LISTED.search(cls.rules)
         lines = cls.rules[: first.start() if first else None].rstrip().splitlines()
         return [*lines, "  Each is explained when it first comes up."] if first else lines
 
     def unknown_input_text(self, _line: str, _position: P) -> str:
-        """Return the reply to a line that means none of the choices."""
+        """Return the reply to an input that matches no choice."""
         return "That is not one of your moves. Type a number of the list, or ? to see all moves."
 
 
@@ -148,7 +148,7 @@ AnyScreen = Screen[Any, Any, Any]
 
 
 def matching_choices(text: str, choices: Sequence[Choice[A]]) -> list[Choice[A]]:
-    """The choices that a line can mean: by key, by name, by words or beginnings; the closest."""
+    """Return the choices that an input can mean, by key, name or words; the closest only."""
     if text.isascii() and text.isdecimal():
         return [choice for choice in choices if choice.key == text]
     words = lower_case_words(text)
@@ -159,26 +159,26 @@ def matching_choices(text: str, choices: Sequence[Choice[A]]) -> list[Choice[A]]
     ]
     if exact or not words:
         return exact
-    full_matches = [choice for choice in choices if set(words) <= set(choice.typed_words)]
+    full_matches = [choice for choice in choices if set(words) <= set(choice.accepted_words)]
     if (
         len(words) > 1 and full_matches
     ):  # "pair aces" is a pair of aces, and not two pair with others
-        min_token_count = min(len(choice.typed_words) for choice in full_matches)
-        return [choice for choice in full_matches if len(choice.typed_words) == min_token_count]
+        min_token_count = min(len(choice.accepted_words) for choice in full_matches)
+        return [choice for choice in full_matches if len(choice.accepted_words) == min_token_count]
     return full_matches or [
         choice
         for choice in choices
-        if all(any(token.startswith(prefix) for token in choice.typed_words) for prefix in words)
+        if all(any(token.startswith(prefix) for token in choice.accepted_words) for prefix in words)
     ]
 
 
 def lower_case_words(text: str) -> list[str]:
-    """The words of a name, in lower case."""
+    """Return the words of a name in lower case."""
     return re.findall(r"[a-z0-9-]+|[♣♦♥♠]", text.lower())
 
 
 def format_columns(items: Sequence[str], width: int, first: str = "") -> list[str]:
-    """Items side by side in `width` characters, read downwards; `first` stands before them."""
+    """Return items in columns of `width` characters, read downwards; `first` leads each line."""
     room = width - len(first)
     wide = 2 + max(map(len, items), default=0)
     rows = -(-len(items) // max(1, (room + 2) // wide))
@@ -187,7 +187,7 @@ def format_columns(items: Sequence[str], width: int, first: str = "") -> list[st
 
 
 def ambiguous_input_text(matches: Sequence[Choice[Any]]) -> str:
-    """Return the reply to a line that means several choices, with the first of them."""
+    """Return the reply to an input that matches several choices."""
     few = "; ".join(map(str, matches[:_MAX_SUGGESTIONS]))
     more = ", ..." if len(matches) > _MAX_SUGGESTIONS else ""
     return f"That can mean {few}{more}. Which one?"

@@ -40,8 +40,8 @@ _SIMILAR = str.maketrans(
 )
 
 
-def similar(text: str) -> str:
-    """Return ASCII that looks like the text, one character for each."""
+def ascii_lookalike(text: str) -> str:
+    """Return similar ASCII text, one character for each."""
     return "".join(_ascii(character) for character in text.translate(_SIMILAR))
 
 
@@ -53,11 +53,11 @@ def _ascii(character: str) -> str:
 def _replace(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return similar(error.object[error.start : error.end]), error.end
+    return ascii_lookalike(error.object[error.start : error.end]), error.end
 
 
 def prepare_streams() -> None:
-    """Have the standard streams take and give any text; raises `ConfigError` without a stdout.
+    """Make the standard streams accept any text; raise `ConfigError` without stdout.
 
     A closed stream leaves its number to the next file that is opened, which would then be written
     to as if it were the stream. So the number becomes that of /dev/null here: what a closed stderr
@@ -124,8 +124,8 @@ def _tolerate(stream: object, errors: str) -> None:
         stream.reconfigure(errors=errors)
 
 
-def check_folder() -> None:
-    """Raise `ConfigError` where the current folder is deleted or closed to this user.
+def check_working_folder() -> None:
+    """Raise `ConfigError` if the current folder is deleted or not accessible.
 
     Relative names, the settings file and every child process depend on it.
     """
@@ -143,8 +143,8 @@ def check_folder() -> None:
         )
 
 
-def drop_output() -> None:
-    """Let what is left in the buffers of stdout go nowhere, else Python complains at its end."""
+def discard_pending_output() -> None:
+    """Discard the buffered output of stdout, so that Python does not fail at exit."""
     # A program that calls us has a stdout of its own.
     with suppress(io.UnsupportedOperation):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,16 +10,16 @@ from typing import Any
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.aws.telemetry import count_retries, logger, start_invocation
+from cardsharp.aws.telemetry import install_retry_counter, logger, set_invocation_log_context
 from cardsharp.bot.bootstrap import warm_up_aws
-from cardsharp.bot.queueing.messages import queue_records
+from cardsharp.bot.queueing.messages import records_in_queue_event
 from cardsharp.errors import InvalidInput
 from cardsharp.play.catalog import all_games
 from cardsharp.play.game import RunDirector
 
 STORE_SETTING = "CARDSHARP_STORE"
 
-count_retries()
+install_retry_counter()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, bool]:
@@ -28,12 +28,12 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, bool]:
     A failed tick is retried by the queue. Raises `InvalidInput` if the event is no object or a
     message is no tick, and `StoreError` if the table or the queue failed.
     """
-    start_invocation(context.aws_request_id)
+    set_invocation_log_context(context.aws_request_id)
     if not isinstance(event, dict):
         raise InvalidInput("This function expects an object: an event of its queue or schedule.")
     direct = load_director()
     if "Records" in event:
-        records = [SQSRecord(record) for record in queue_records(event)]
+        records = [SQSRecord(record) for record in records_in_queue_event(event)]
         follows = True in [direct(os.environ, record.body, record.message_id) for record in records]
     else:
         follows = direct(os.environ, None, context.aws_request_id)

@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.aws.telemetry import count_retries, metrics_recorder, start_invocation
+from cardsharp.aws.telemetry import (
+    install_retry_counter,
+    metrics_recorder,
+    set_invocation_log_context,
+)
 from cardsharp.bot.bootstrap import in_lambda, warm_up_aws
 from cardsharp.errors import ConfigError, InvalidInput
 from cardsharp.play.catalog import get_game
@@ -24,7 +28,7 @@ if TYPE_CHECKING:  # each kind of service is slow to import, and a function has 
 GAME_SETTING = "CARDSHARP_GAME"
 STORE_SETTING = "CARDSHARP_STORE"
 
-count_retries()
+install_retry_counter()
 
 
 @cache
@@ -55,7 +59,7 @@ def handler(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
 
     Raises `ConfigError` if CARDSHARP_GAME or the game's settings cannot be used.
     """
-    start_invocation(context.aws_request_id)
+    set_invocation_log_context(context.aws_request_id)
     try:
         return build_handler(os.environ.get(GAME_SETTING, ""))(event, context)
     finally:

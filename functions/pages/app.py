@@ -6,14 +6,18 @@ from functools import cache
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.aws.telemetry import count_retries, metrics_recorder, start_invocation
+from cardsharp.aws.telemetry import (
+    install_retry_counter,
+    metrics_recorder,
+    set_invocation_log_context,
+)
 from cardsharp.bot.bootstrap import in_lambda, warm_up_aws
 from cardsharp.errors import ConfigError
 from cardsharp.server.access_gate import build_pages
 from cardsharp.server.asgi_service import asgi_handler
 from cardsharp.server.gateway_events import GatewayEvent, GatewayResponse, LambdaHandler
 
-count_retries()
+install_retry_counter()
 
 
 @cache
@@ -27,7 +31,7 @@ def handler(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
 
     Raises `ConfigError` if the environment cannot be used.
     """
-    start_invocation(context.aws_request_id)
+    set_invocation_log_context(context.aws_request_id)
     try:
         return pages_handler()(event, context)
     finally:

@@ -5,12 +5,17 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.aws.telemetry import count_retries, logger, metrics_recorder, start_invocation
+from cardsharp.aws.telemetry import (
+    install_retry_counter,
+    logger,
+    metrics_recorder,
+    set_invocation_log_context,
+)
 from cardsharp.bot.bootstrap import warm_up_aws
 from cardsharp.play.catalog import all_games, invocation_context
 from cardsharp.play.game import RunPoller
 
-count_retries()
+install_retry_counter()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
@@ -18,7 +23,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
 
     The schedule's event has no information besides being due, so it is not read.
     """
-    start_invocation(context.aws_request_id)
+    set_invocation_log_context(context.aws_request_id)
     del event
     job = invocation_context(context, os.environ, metrics_recorder)
     try:

@@ -5,7 +5,12 @@ from typing import Any, TypeGuard
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.aws.telemetry import count_retries, logger, metrics_recorder, start_invocation
+from cardsharp.aws.telemetry import (
+    install_retry_counter,
+    logger,
+    metrics_recorder,
+    set_invocation_log_context,
+)
 from cardsharp.bot.bootstrap import warm_up_aws
 from cardsharp.errors import InvalidInput
 from cardsharp.play.catalog import all_games, get_game, invocation_context
@@ -13,7 +18,7 @@ from cardsharp.play.game import PlaceOrder
 
 PLAY = "play"  # key of an order with the name of its game
 
-count_retries()
+install_retry_counter()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[str]]:
@@ -22,7 +27,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[str
     Raises `InvalidInput`, which names each fault, if the order cannot be used. Raises
     `ArenaError` if the arena rejected it, or failed after some matches were created.
     """
-    start_invocation(context.aws_request_id)
+    set_invocation_log_context(context.aws_request_id)
     job = invocation_context(context, os.environ, metrics_recorder)
     order = load_order_handler(event)
     payload = {k: v for k, v in event.items() if k != PLAY} if _is_object(event) else event

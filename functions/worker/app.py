@@ -14,12 +14,17 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.aws.telemetry import count_retries, logger, metrics_recorder, start_invocation
+from cardsharp.aws.telemetry import (
+    install_retry_counter,
+    logger,
+    metrics_recorder,
+    set_invocation_log_context,
+)
 from cardsharp.bot.bootstrap import build_queue, warm_up_aws
 from cardsharp.bot.queueing.messages import (
     is_retired_poll,
     parse_match_message,
-    queue_records,
+    records_in_queue_event,
 )
 from cardsharp.bot.settings import WorkerSettings
 from cardsharp.core.clock import SystemClock
@@ -29,7 +34,7 @@ from cardsharp.play.game import RunSession
 
 RETRY_DELAY = timedelta(seconds=45)  # until a failed message is received again
 
-count_retries()
+install_retry_counter()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
@@ -38,8 +43,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
     Raises `InvalidInput` if the event is not one of SQS. Raises `ConfigError` if a setting
     cannot be used, so that no match can be played: Lambda counts the error.
     """
-    start_invocation(context.aws_request_id)
-    if not queue_records(event):
+    set_invocation_log_context(context.aws_request_id)
+    if not records_in_queue_event(event):
         return {"batchItemFailures": []}
     processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
     try:

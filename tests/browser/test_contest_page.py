@@ -21,10 +21,10 @@ from support.fake_match_host import FakeMatchHost
 from support.submissions import sandbox_or_skip
 from support.waiting import until
 
-from cardsharp.contest.contest_file import create_in, open_in
+from cardsharp.contest.contest_file import create_contest_in, open_contest_in
 from cardsharp.contest.director import ContestDirector
 from cardsharp.contest.models import ContestSettings
-from cardsharp.contest.view.pages import contest_file_page
+from cardsharp.contest.view.pages import standalone_contest_page
 from cardsharp_tools.cli.options import ListenOptions
 from cardsharp_tools.contest.admin_pages import serve_admin_pages
 from cardsharp_tools.contest.contest_arena import open_arena
@@ -127,7 +127,7 @@ def test_an_unreachable_arena_is_reported_until_it_answers(
 def test_a_file_opens_from_disk(browser: Browser, cup: SpectatedContest, tmp_path: Path) -> None:
     """With its style, without any request, and whatever teams are called."""
     file = tmp_path / "cup.html"
-    file.write_text(contest_file_page(cup.records), encoding="utf-8")
+    file.write_text(standalone_contest_page(cup.records), encoding="utf-8")
     with open_page(browser) as page:
         requested_urls: list[str] = []
         page.on("request", lambda request: requested_urls.append(request.url))
@@ -181,7 +181,7 @@ def test_a_contest_is_organised_by_forms(browser: Browser, tmp_path: Path) -> No
         row.get_by_label("New name").fill("Monday Apples")
         row.get_by_role("button", name="Rename…").click()
         confirmed(page)
-        with open_in(tmp_path / "cup") as records:
+        with open_contest_in(tmp_path / "cup") as records:
             any(ContestDirector(records, FakeMatchHost()).step() for _ in range(6))
         page.reload()
         pairing = page.get_by_role("region", name="Pairings").locator("tbody tr").last
@@ -213,7 +213,7 @@ def test_a_team_submits_in_its_browser(browser: Browser, tmp_path: Path) -> None
     good = write_strategy_file(tmp_path, "bot", PLAYS)
     bad = tmp_path / f"{'W' * 60}.py"
     bad.write_text("1 / 0")
-    with create_in(tmp_path / "cup", ContestSettings("cup", matches=1)) as records:
+    with create_contest_in(tmp_path / "cup", ContestSettings("cup", matches=1)) as records:
         (team, password), _ = records.add_team("One", SANDBOXED), records.add_team("Two", "steady")
         login = {"username": team.id, "password": password}
         with (
@@ -231,4 +231,4 @@ def test_a_team_submits_in_its_browser(browser: Browser, tmp_path: Path) -> None
             expect(page.get_by_role("alert")).to_contain_text("ZeroDivisionError")
             expect(page.get_by_text("2 (plays now)")).to_have_count(0)
             looked(page, "submit-refused")
-        assert records.faults()[team.id].count == 1
+        assert records.team_faults()[team.id].count == 1

@@ -32,7 +32,7 @@ from support.contests import spectated_contest, team_names
 from support.recordings import SAMPLE
 from support.stored_matches import PLAYERS, sample_match, serve_matches, with_names
 
-from cardsharp.contest.view.pages import contest_file_page
+from cardsharp.contest.view.pages import standalone_contest_page
 from cardsharp.pages.analysis_view import build_analysis_view
 from cardsharp.pages.match_pages import standalone_match_page
 from cardsharp.pages.rendered_match import render_match
@@ -127,7 +127,7 @@ def files(folder: Path) -> Iterator[str]:
         match = render_match(*sample_match(name))
         texts[name] = standalone_match_page(match, build_analysis_view(match))
     for show in spectated_contest(folder, team_names(8), None):
-        texts["contest"] = contest_file_page(show.records)
+        texts["contest"] = standalone_contest_page(show.records)
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
     statistics = folder / "statistics.html"

@@ -33,7 +33,7 @@ from cardsharp.play.game import Game, LazyImport
 from cardsharp.server.api import DOCS_PATH, OPENAPI_PATH
 from cardsharp.server.gateway_events import LambdaHandler
 from cardsharp.server.http_service import HttpService
-from cardsharp_tools.games.euchre.leak_probe import DECISION_KINDS, deal_with_decision
+from cardsharp_tools.games.euchre.leak_probe import DECISION_KINDS, random_deal_with_decision
 from cardsharp_tools.games.euchre.remote_player import RemotePlayer
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
 from cardsharp_tools.local_play.game_service import game_service
@@ -207,7 +207,7 @@ def test_a_match_is_displayed_on_a_single_screen_from_start_to_end(game: Game, s
         legal = simulation.legal_actions(state)
         if len(move_texts) % 4 == 0:
             position = simulation.current_position(state)
-            listed = [*screen.choice_list(position, WIDTH, include_all=True)]
+            listed = [*screen.choice_lines(position, WIDTH, include_all=True)]
             assert (
                 len(render_lines(["", *screen.position_view(position), *listed])) < SCREEN_LINES - 1
             )
@@ -282,7 +282,7 @@ def of_euchre(url: str, _file: Path) -> Things:
         tokens.append(kind)
         with RemotePlayer(url) as player:
             player.token = kind
-            deal = deal_with_decision(kind, Random(len(tokens)))
+            deal = random_deal_with_decision(kind, Random(len(tokens)))
             player.begin_deal(deal, frozenset())
             player.end_deal(deal)
     return {"token": tokens, "gameNum": [0], "dealNum": [0]}

@@ -32,7 +32,12 @@ from cardsharp.server.hosted.bot_match import HostedGameClient, outcome_of
 from cardsharp.server.hosted.game_store import HostedGameStore
 from cardsharp.server.hosted.hosted_game import load_hosted_game
 from cardsharp.server.hosted.routes import HostedService
-from cardsharp.server.hosted.wire import CreateParams, GetGameParams, HostedGameBody, SeatParams
+from cardsharp.server.hosted.wire import (
+    CreateGameParams,
+    GetGameParams,
+    HostedGameBody,
+    JoinGameParams,
+)
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy
@@ -121,7 +126,7 @@ def test_it_has_all_commands_is_duelled_and_learned(cli: Cli, name: str, tmp_pat
     assert cli("new", file, "--game", name).code == 0
     result = cli("lab", "duel", file, "random", "--game", name, "--pairs", "9", "--workers", "1")
     assert result.code == 0, result.err
-    assert f"{load_hosted_game(name).rules().unit or 'points'} a match" in result.out
+    assert f"{load_hosted_game(name).build_rules().unit or 'points'} a match" in result.out
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what PettingZoo says of every masked observation
         api_test(make_env(name), num_cycles=50)
@@ -240,9 +245,11 @@ def test_a_waiting_player_is_notified_that_the_game_begins_with_their_turn(name:
         HostedGameStore(SqliteDocumentStore(MEMORY_PATH, clock), clock),
         clock,
     )
-    game = host.create(make_call(CreateParams())).body.game
-    host.join(make_call(SeatParams(game=game, name="ann", secret=SECRET)))
-    coming = [make_call(SeatParams(game=game, name="bob", secret=SECRET.replace("cafe", "beef")))]
+    game = host.create(make_call(CreateGameParams())).body.game
+    host.join(make_call(JoinGameParams(game=game, name="ann", secret=SECRET)))
+    coming = [
+        make_call(JoinGameParams(game=game, name="bob", secret=SECRET.replace("cafe", "beef")))
+    ]
     seen = host.get_game(make_call(GetGameParams(game=game, secret=SECRET, wait=True))).body
     assert (seen.turn, seen.count, coming) == (0, 0, [])
 
@@ -261,7 +268,7 @@ def test_the_service_rejects_illegal_actions_and_hides_hidden_information(
     assert {"/create", "/game", "/join", "/act"} <= set(document["paths"])
     game = post("create").json()["game"]
     seen = requests.get(f"{url}/game", params={"game": game}, timeout=HANG_SECONDS).json()
-    assert (seen["position"] is None) is load_hosted_game(name).rules().has_hidden_information
+    assert (seen["position"] is None) is load_hosted_game(name).build_rules().has_hidden_information
     action_body = {"game": game, "secret": SECRET, "number": 0, "action": {"no": "action"}}
     assert post("act", **action_body).status_code == 403
     for player, secret, refused in (("ann", "cafe", 409), ("bob", "beef", 400)):

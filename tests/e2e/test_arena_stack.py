@@ -17,7 +17,7 @@ from support.contests import contests_in
 from support.waiting import HANG_SECONDS
 
 from cardsharp.aws.dynamodb_table import DynamoTable
-from cardsharp.contest.contest_file import create_in
+from cardsharp.contest.contest_file import create_contest_in
 from cardsharp.contest.models import ContestSettings
 from cardsharp.core.credentials import Credentials
 from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy
@@ -151,7 +151,7 @@ def test_a_contest_survives_an_upgrade_and_a_killed_director(
     """
     home, (emulator, _) = str(tmp_path / "cup"), deployed
     settings = replace(CUP, name=form, format=form)
-    create_in(Path(home), settings).close()
+    create_contest_in(Path(home), settings).close()
     for name in TEAMS:
         cli("contest", "teams", "add", home, name, "--strategy", name)
     assert cli("contest", "run", home, "--port", "0").code == 0

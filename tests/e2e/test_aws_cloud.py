@@ -54,13 +54,13 @@ from cardsharp_tools.operations.function_logs import log_lines
 from cardsharp_tools.operations.stack import find_stack
 from cardsharp_tools.operations.stack_control import (
     VIEWER_SERVICE,
-    arena_url,
+    arena_address_and_auth,
     create_practice_matches,
     delete_secrets,
     pause,
     resume,
-    rotate_secret,
-    trigger_alarm,
+    rotate_arena_secret,
+    trigger_test_alarm,
 )
 from cardsharp_tools.operations.status import read_status
 
@@ -252,7 +252,7 @@ def test_a_deployment_that_does_not_play_fails_the_proof(
 
 
 def test_an_alarm_can_be_triggered(cloud: EmulatedDeployment) -> None:
-    name = trigger_alarm(cloud.stack, datetime.now(UTC))
+    name = trigger_test_alarm(cloud.stack, datetime.now(UTC))
     alarms = cloud.emulator.client("cloudwatch").describe_alarms(AlarmNames=[name])["MetricAlarms"]
     assert "A test by cardsharp cloud" in alarms[0]["StateReason"]
 
@@ -365,14 +365,14 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: EmulatedDeployment
     ticks = cloud.stack.output("PollerDeadLetterUrl")
     cloud.emulator.client("sqs").send_message(QueueUrl=ticks, MessageBody="a tick that failed")
     with pytest.raises(Unauthorized):
-        rotate_secret(cloud.stack, BOT_CREDENTIALS[0], "wrong-word", refuse)
+        rotate_arena_secret(cloud.stack, BOT_CREDENTIALS[0], "wrong-word", refuse)
     assert read_status(cloud.stack).bot.failed_ticks == 1
     old = json.dumps({"username": BOT_CREDENTIALS[0], "password": "old-word"})
     store.put_parameter(Name=name, Value=old, Type="SecureString", Overwrite=True)
     ssm_credentials.ssm_provider.cache_clear()
     with handlers(cloud) as assembly:
         assert assembly.player_id == BOT_CREDENTIALS[0], "and so the old one is cached"
-        rotate_secret(cloud.stack, *BOT_CREDENTIALS, lambda _user, _password: None)
+        rotate_arena_secret(cloud.stack, *BOT_CREDENTIALS, lambda _user, _password: None)
         # What the arena refuses is not kept any longer.
         with pytest.raises(Unauthorized), assembly.build_poller() as scout:
             scout.arena_client.whoami()
@@ -385,7 +385,7 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: EmulatedDeployment
         "password": BOT_CREDENTIALS[1],
     }
     assert read_status(cloud.stack).bot.failed_ticks == 0, "it failed for want of this password"
-    assert arena_url(cloud.stack) == (cloud.arena.url, "basic")
+    assert arena_address_and_auth(cloud.stack) == (cloud.arena.url, "basic")
 
 
 def test_secrets_and_tables_of_a_deleted_stack_are_removed_if_no_match_runs(

@@ -23,8 +23,8 @@ from support.submissions import sandbox_or_skip, zip_files
 from support.waiting import HANG_SECONDS, until
 
 from cardsharp.contest.admin import ContestAdmin
-from cardsharp.contest.contest_file import open_in
-from cardsharp.contest.match_host import MatchFacts
+from cardsharp.contest.contest_file import open_contest_in
+from cardsharp.contest.match_host import MatchResultFacts
 from cardsharp.contest.models import PracticeMatch
 from cardsharp.core.clock import utc_now
 from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID
@@ -146,9 +146,9 @@ def test_practice_can_be_looked_at(
         cli("contest", "teams", "add", str(folder), name)
     unseeded = cli("contest", "run", str(folder), "--port", "0", "--seed-by-practice")
     assert (unseeded.code, "There are no practice matches" in unseeded.err) == (2, True)
-    with open_in(folder) as records:
+    with open_contest_in(folder) as records:
         first_team, second_team, _ = (team.id for team in records.teams())
-        facts = MatchFacts((9, 40), 1, 61.25, 20, (1, 0), (0, 0))
+        facts = MatchResultFacts((9, 40), 1, 61.25, 20, (1, 0), (0, 0))
         noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
         records.add_practice_match(
             PracticeMatch(1, (first_team, second_team), "a" * 24, noon, facts)
@@ -264,7 +264,7 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
     assert contest_run.code == 0, contest_run.err
     names = "File", "Program", "File, Program"  # a match may be a draw
     assert contest_run.out.splitlines()[-1] in [f"won by {name}" for name in names]
-    with open_in(folder) as records:
+    with open_contest_in(folder) as records:
         results = records.results()
     (result,) = results
     assert {facts.late for facts in result.facts} == {(0, 0)}
@@ -288,7 +288,7 @@ def test_a_contest_is_consistent_despite_a_kill_and_a_freeze(cli: Cli, tmp_path:
             stack.callback(bot.communicate)
             stack.callback(os.killpg, bot.pid, signal.SIGKILL)
         command_line = "contest", "run", str(folder), "--port", str(port)
-        with start_program(*command_line) as first, open_in(folder) as records:
+        with start_program(*command_line) as first, open_contest_in(folder) as records:
             until(lambda: any(result.facts for result in records.results()))
             first.send_signal(signal.SIGKILL)
             first.wait()
@@ -318,9 +318,9 @@ def test_the_organiser_starts_practice_and_contest_from_the_page(cli: Cli, tmp_p
     assert "handed over to `contest run`" in (tmp_path / "cup" / CONSOLE_LOG).read_text()
     busy = cli("contest", "run", folder, "--port", "0")
     assert f"`contest run` has been running since {holder.since:%H:%M} in process" in busy.err
-    with open_in(Path(folder)) as records:
+    with open_contest_in(Path(folder)) as records:
         until(lambda: any(result.decided for result in records.results()))
         ADMIN_ACTIONS["stop"][1](venue, "cup")
         assert venue.running_command("cup") is None
-        history = [act.what for act in ContestAdmin(records, utc_now).history()]
+        history = [act.what for act in ContestAdmin(records, utc_now).action_history()]
     assert history[-3:] == ["contest practice begins", "contest run begins", "stopped"]

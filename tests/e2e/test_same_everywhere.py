@@ -121,8 +121,8 @@ def test_any_process_imports_a_file_by_the_name_of_its_module(tmp_path: Path) ->
     written(file.parent, "def works(): return 16")
     dump_code = (
         "from importlib import import_module; from pathlib import Path; import pickle, sys; "
-        "from cardsharp_tools.executors.strategy_modules import name_of; "
-        "module = import_module(name_of(Path(sys.argv[1]))); "
+        "from cardsharp_tools.executors.strategy_modules import module_name; "
+        "module = import_module(module_name(Path(sys.argv[1]))); "
         "sys.stdout.buffer.write(pickle.dumps(module.works))"
     )
     load_code = "import pickle, sys; print(pickle.load(sys.stdin.buffer)())"

@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from cardsharp.env import encode
-from cardsharp.games.deadmansdraw.simulation import DeadMansDraw
+from cardsharp.games.deadmansdraw.simulation import DeadMansDrawSimulation
 
 ROOT = Path(__file__).parents[2]
 STARTERS = ROOT / "starters" / "environments"
@@ -72,7 +72,7 @@ def test_the_bot_agrees_with_the_exported_network(
     untrained.export(folder / "network.json")
     import network  # noqa: PLC0415 - reads network.json
 
-    rules = DeadMansDraw()
+    rules = DeadMansDrawSimulation()
     numbers = encode(rules.current_position(rules.initial_state(Random(1))))
     first, first_bias, second, second_bias = untrained.weights
     outputs = np.tanh(np.asarray(numbers) @ first + first_bias) @ second + second_bias

@@ -171,7 +171,9 @@ class ArenaNetwork(RecordingProxy):
 
         def of_list() -> bool:
             lobby = arena.arena.lobby
-            matches = lobby.waiting_for(user) if "active" in query else lobby.matches_of(user)
+            matches = (
+                lobby.matches_waiting_for(user) if "active" in query else lobby.matches_of(user)
+            )
             return any(match.id > query.get("offset", "") for match in matches)
 
         return of_list if match_id == "matches" else of_match
@@ -184,10 +186,10 @@ class ArenaNetwork(RecordingProxy):
         world, outcome, headers = self._world, self._world.outcome, dict[str, str]()
         delay = 0.0
         if world.address_limiter is not None:
-            delay += world.address_limiter.count("address").delay.total_seconds()
+            delay += world.address_limiter.count_request("address").delay.total_seconds()
             outcome.max_address_seconds = max(outcome.max_address_seconds, delay)
         if world.limiter is not None:
-            pace = world.limiter.count(user)
+            pace = world.limiter.count_request(user)
             delay += pace.delay.total_seconds()
             headers = dict(pace.headers) if world.config.reports_rate_limit else {}
         if delay:

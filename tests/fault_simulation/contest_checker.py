@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise, product
 from pathlib import Path
 
-from cardsharp.contest.contest_file import open_in
+from cardsharp.contest.contest_file import open_contest_in
 from cardsharp.contest.formats.pairing import MatchScore, Pairing, PairingOutcome, TeamId
 from cardsharp.contest.models import ContestSettings, PairingResult, PracticeMatch
 from cardsharp.contest.results import ContestRecords
@@ -73,9 +73,11 @@ def contest_record(
 
 def record_from_files(folder: Path) -> ContestRecord:
     """Return the record of a finished contest, read from its files."""
-    with closing(SqliteStorage(folder / "arena.db")) as storage, open_in(folder) as records:
+    with closing(SqliteStorage(folder / "arena.db")) as storage, open_contest_in(folder) as records:
         readable = (match for _, match in storage.matches() if match is not None)
-        return contest_record(records, [(match, storage.history(match.id)) for match in readable])
+        return contest_record(
+            records, [(match, storage.move_history(match.id)) for match in readable]
+        )
 
 
 def excuse_for(

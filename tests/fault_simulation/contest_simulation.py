@@ -38,7 +38,7 @@ from urllib3.util import Timeout
 
 from cardsharp.client.session_state import ClientSessionState
 from cardsharp.contest.admin import ContestAdmin
-from cardsharp.contest.contest_file import create_in, open_in
+from cardsharp.contest.contest_file import create_contest_in, open_contest_in
 from cardsharp.contest.director import ContestRunner
 from cardsharp.contest.models import ContestSettings, ContestStage, TeamEntry
 from cardsharp.contest.practice import practice_ladder
@@ -52,7 +52,11 @@ from cardsharp.play.catalog import get_game
 from cardsharp_tools.contest.contest_arena import RETRY_INTERVAL, LoggingMatchHost
 from cardsharp_tools.contest.contest_process import lock_contest, run_steps
 from cardsharp_tools.contest.local_match_host import STEP_INTERVAL_SECONDS, FailureReporter
-from cardsharp_tools.executors.submission import SANDBOXED, submission_strategy_name, submissions_of
+from cardsharp_tools.executors.submission import (
+    SANDBOXED,
+    submission_strategy_name,
+    team_submissions,
+)
 from cardsharp_tools.local_play.opponent import OpponentClient, OpponentConfig
 from fault_simulation import contest_checker
 from fault_simulation.arena_network import ArenaNetwork
@@ -111,7 +115,7 @@ class ContestScenario(FaultSimulation):
         settings = ContestSettings(
             "cup", matches=config.matches, timeout=config.turn_seconds, seed=str(config.seed)
         )
-        self.records = create_in(self.folder, settings)
+        self.records = create_contest_in(self.folder, settings)
         entered = [
             (f"{n:024x}", *entrant) for n, entrant in enumerate(choose_entrants(config.teams), 1)
         ]
@@ -187,7 +191,7 @@ class ContestScenario(FaultSimulation):
         pause = partial(self.sleep, STEP_INTERVAL_SECONDS)
         with (
             lock_contest(self.folder, "run"),
-            open_in(self.folder) as records,
+            open_contest_in(self.folder) as records,
             self._client(Credentials(ADMIN, ADMIN_PASSWORD)) as at,
         ):
             tables = LoggingMatchHost(at, self.folder)
@@ -204,7 +208,7 @@ class ContestScenario(FaultSimulation):
             for team in self.teams:
                 if team.kind.freezes:
                     team.process.frozen_until = float("inf")
-            records.start()
+            records.start_contest()
             for _ in run_steps(course.step, lambda: records.stage is ContestStage.OVER, pause):
                 pass
         self.is_over = True
@@ -233,7 +237,7 @@ class ContestScenario(FaultSimulation):
         self.listening = socket.create_server(("127.0.0.1", 0))
         target = f"{secret}\n{self.listening.getsockname()[1]}".encode()
         files = {"bot.py": MALICIOUS_BOT.read_bytes(), "target": target}
-        submissions_of(self.folder, team, SANDBOXED).add_version(files, get_game(None))
+        team_submissions(self.folder, team, SANDBOXED).add_version(files, get_game(None))
 
     def _start(self, team: SimulatedTeam) -> None:
         kind = team.kind
@@ -329,10 +333,10 @@ class ContestScenario(FaultSimulation):
 
     def _pause(self) -> None:
         lasts = self.rng.uniform(0.2, self.config.turn_seconds)
-        self.records.pause(paused=True)
+        self.records.set_paused(paused=True)
         self._befall(contest_checker.PAUSED, lasts=lasts)
         self.sleep(lasts)
-        self.records.pause(paused=False)
+        self.records.set_paused(paused=False)
 
     def _decide(self) -> None:
         """Do what an organiser may do in mid-cup, also to pairings that are already decided."""
@@ -340,7 +344,7 @@ class ContestScenario(FaultSimulation):
         if not results:
             return
         result = self.rng.choice(results)
-        name = self.records.names()[self.rng.choice(result.teams)]
+        name = self.records.team_names()[self.rng.choice(result.teams)]
         deeds: dict[str, Callable[[], object]] = {
             "decided a pairing": lambda: desk.rule_pairing(result.pairing, name, "appeal"),
             "let a team withdraw": lambda: desk.withdraw_team(name, "ill"),
@@ -390,7 +394,7 @@ class ContestScenario(FaultSimulation):
         """Hold the contest's results and our bots' logs against the arena's own matches."""
         records, lobby = self.records, self.arena.arena.lobby
         self.result = contest_checker.contest_record(
-            records, ((match, lobby.history(match.id)) for match in lobby.all_matches())
+            records, ((match, lobby.move_history(match.id)) for match in lobby.all_matches())
         )
         self.faults += contest_checker.violations(self.result, self.incidents[ALL])
         for match, _ in self.result.matches:
@@ -402,7 +406,7 @@ class ContestScenario(FaultSimulation):
         for team in self.teams:
             if team.kind is ATTACKER:
                 self._judge_attacks(team)
-        places, names = records.standings(), records.names()
+        places, names = records.standings(), records.team_names()
         self.champion = ", ".join(names[team] for team in places[0]) if places else "nobody"
 
     def _judge_attacks(self, team: SimulatedTeam) -> None:
@@ -416,7 +420,7 @@ class ContestScenario(FaultSimulation):
         if silent := [kind for kind in EXPECTED_ERRORS if kind not in self.attacks]:
             self.faults.append(f"Nothing was told of attacks: {', '.join(silent)}.")
         reported_counts = {
-            team_id: failure.count for team_id, failure in self.records.faults().items()
+            team_id: failure.count for team_id, failure in self.records.team_faults().items()
         }
         if reported_counts != {team.id: len(self.blocked_attacks)}:
             self.faults.append(

@@ -225,7 +225,7 @@ class Scheduler(VirtualClock):
         """Return the replacements of everything that would ask the real clock, by dotted name."""
         seconds = SimpleNamespace(monotonic=self.monotonic)
         untimed = lambda work, owner, _limit: call_guarded(work, owner)  # noqa: E731
-        uncut = SimpleNamespace(has_expired=False, limit=lambda _limit: nullcontext())
+        uncut = SimpleNamespace(has_expired=False, enforce_timeout=lambda _timeout: nullcontext())
         threads = SimpleNamespace(
             Thread=partial(SimulatedBackgroundThread, self), Event=partial(SimulatedEvent, self)
         )

@@ -143,7 +143,7 @@ class SharedAddressScenario(FaultSimulation):
             "timeout": self.config.turn_seconds,
             "randomSeed": f"{self.config.seed}/{number}",
         }
-        match_id = self.referee.create(User(ADMIN, None, ADMIN), wish, None).id
+        match_id = self.referee.create_match(User(ADMIN, None, ADMIN), wish, None).id
         self.match_numbers[match_id] = number
         self.scheduler.change_count += 1
         return match_id

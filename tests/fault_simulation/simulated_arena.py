@@ -26,11 +26,11 @@ from cardsharp.games.deadmansdraw.arena.app import ExtraPages
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena.local_arena import LocalArena
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
-from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.arena.views import ViewOptions, full_view
 from cardsharp.games.deadmansdraw.arena_bot.arena_match import NO_SUCH_MATCH, match_opener
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
-from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, SeatAssignment
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, BotSeats
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import position_from_view
 from cardsharp.games.deadmansdraw.arena_bot.wire import parse_view
 from cardsharp.games.deadmansdraw.game import GAME
@@ -76,7 +76,7 @@ class SimulatedArena:
     date_offset: timedelta = timedelta(0)  # of answers, before the clock of the matches
     counts: bool = True  # whether it counts our requests, as the competition's does
     data: Path | None = None  # keeps its matches, where it is to go back or to be killed
-    randomness: Randomness = Randomness.FAIR
+    randomness: RandomnessMethod = RandomnessMethod.FAIR
     pages: ExtraPages | None = None  # beside its own; with them it is public and ends late turns
 
     game = GAME.name
@@ -106,7 +106,7 @@ class SimulatedArena:
         if self.table is None:
             return
         wish = {"playerids": [ALICE, DUMMY], "randomSeed": SEED, **self.table}
-        self.match_id = self.arena.referee.create(ALICE_USER, wish, None).id
+        self.match_id = self.arena.referee.create_match(ALICE_USER, wish, None).id
 
     def close(self) -> None:
         self.arena.close()
@@ -142,7 +142,7 @@ class SimulatedArena:
     def connect_bot(self, environment: WorkerEnvironment) -> OpenMatch:
         strategy = self.player or build(self.strategy, Random(1))
         seat = ArenaSeat(ALICE, self.client(environment), strategy, self.strategy)
-        return match_opener(SeatAssignment(seat, match_reader=environment.log), environment.clock)
+        return match_opener(BotSeats(seat, match_reader=environment.log), environment.clock)
 
     def client(self, environment: WorkerEnvironment) -> ArenaClient:
         """Return a client that signs in as Alice."""
@@ -186,7 +186,7 @@ class SimulatedArena:
         """The match with all its moves as JSON, as the admin or as Alice sees it."""
         user = User("admin", None, "admin") if as_admin else ALICE_USER
         look = ViewOptions(user, show_debug=as_admin, show_events=True)
-        history = self.arena.lobby.history(self.match_id)
+        history = self.arena.lobby.move_history(self.match_id)
         return json.loads(json.dumps(full_view(self.match, look, history, self.arena.book)))
 
     def play_rival(self) -> None:

@@ -28,7 +28,7 @@ from cardsharp.store.match_log import MatchLog
 from cardsharp.store.secret_vault import VAULT_FACTORY, SecretVault
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
-from cardsharp_tools.local_cloud.template_files import all_resources, create_table_request
+from cardsharp_tools.local_cloud.template_files import all_template_resources, create_table_request
 from fault_simulation.faults import AWS_REQUESTS, Errors, FaultInjector, FaultKind, FaultPlan
 from fault_simulation.virtual_clock import VirtualClock
 
@@ -68,7 +68,7 @@ def local_stores(folder: Path, clock: VirtualClock) -> Stores:
         )
 
     def dump() -> str:
-        with log._file.reading() as db:
+        with log._file.locked_connection() as db:
             return "\n".join(db.iterdump())
 
     def close() -> None:
@@ -93,7 +93,10 @@ def aws_stores() -> Iterator[StoreFactory]:
         # To sign a request, and to tell who asks, takes a tenth of its time; nobody reads it here.
         plain = Config(signature_version=UNSIGNED, user_agent="world")
         aws = session.client("dynamodb", config=plain), session.client("sqs", config=plain)
-        table, numbers = create_table_request(all_resources()["Matches"]["Properties"]), count()
+        table, numbers = (
+            create_table_request(all_template_resources()["Matches"]["Properties"]),
+            count(),
+        )
         yield lambda _, clock: _in_aws(*aws, f"matches-{next(numbers)}", table, clock)
 
 

@@ -180,7 +180,7 @@ class SecondMatchScenario(ListeningScenario):
         return self.scheduler.monotonic() - began
 
     def _end(self, match_id: str) -> None:
-        self.referee.terminate(User(ADMIN, None, ADMIN), match_id, {}, None)
+        self.referee.terminate_match(User(ADMIN, None, ADMIN), match_id, {}, None)
         self.scheduler.change_count += 1
 
 
@@ -213,7 +213,7 @@ class StackContests(ListeningScenario):
             begun = 1 + int(self.scheduler.monotonic() / START_INTERVAL_SECONDS)
             for contest, runner in list(zip(contests, runners, strict=True))[:begun]:
                 if contest.stage is ContestStage.OPEN:
-                    contest.start()
+                    contest.start_contest()
                 runner.step()
             self.scheduler.change_count += 1
             started = {match.id for match in self.arena.arena.lobby.all_matches()} - opposed

@@ -502,7 +502,7 @@ def test_waits_grow_with_full_jitter_and_end_with_the_total() -> None:
         waits.append(wait)
         current_time += wait
     assert waits == [1, 2, 4, 5, 5]
-    assert patience.remaining == timedelta(seconds=3)
+    assert patience.remaining_time == timedelta(seconds=3)
 
 
 def test_throttling_by_the_arena_is_logged_once_and_is_no_failure(
@@ -530,9 +530,9 @@ def test_throttling_by_the_arena_is_logged_once_and_is_no_failure(
     limits = replace(LIMITS, read_timeout=SOON * 5, action_timeout=SOON)
     with asking(*throttle_responses, *late, limits=limits) as (arena, client):
         budget = client.session_state.request_budget
-        assert budget.limit is None
+        assert budget.window_limit is None
         client.whoami()
-        assert (budget.limit, budget.remaining(time.monotonic())) == (100, 1)
+        assert (budget.window_limit, budget.remaining_requests(time.monotonic())) == (100, 1)
         client.whoami()
         client.whoami()
         arena.wait_until_hung_up()

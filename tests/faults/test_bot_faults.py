@@ -32,7 +32,7 @@ from cardsharp.bot.session_result import SessionResult
 from cardsharp.bot.timing import SessionTiming
 from cardsharp.client.remote_clock import NEVER
 from cardsharp.core.metrics import Metric
-from cardsharp.games.deadmansdraw.arena.randomness import NO_RANDOM_SEED, Randomness
+from cardsharp.games.deadmansdraw.arena.randomness import NO_RANDOM_SEED, RandomnessMethod
 from cardsharp.games.deadmansdraw.arena_bot.arena_match import ArenaBotMatch
 from cardsharp.games.deadmansdraw.history.replay import group_into_turns
 from cardsharp.games.deadmansdraw.rules import MAX_TIMEOUTS
@@ -151,7 +151,7 @@ class WatchedArena(SimulatedArena):
 class StuckArena(SimulatedArena):
     """An arena in whose match the next timeout is the fifth, and its autopick empties the pile."""
 
-    randomness: Randomness = Randomness.ORIGINAL
+    randomness: RandomnessMethod = RandomnessMethod.ORIGINAL
     table: Mapping[str, Any] | None = field(
         default_factory=lambda: {
             "timeout": LIMIT.total_seconds(),
@@ -193,7 +193,9 @@ def test_a_match_that_nobody_can_end_costs_few_requests_and_is_told_once(
 
 
 def test_our_own_arena_ends_such_a_match(folder: Path) -> None:
-    with closing(MatchHarness(partial(StuckArena, randomness=Randomness.FAIR), folder)) as bench:
+    with closing(
+        MatchHarness(partial(StuckArena, randomness=RandomnessMethod.FAIR), folder)
+    ) as bench:
         assert bench.place.match.is_finished
 
 

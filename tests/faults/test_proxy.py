@@ -25,7 +25,7 @@ from cardsharp.errors import ArenaError, ConfigError, Unreachable, UntrustedCert
 from cardsharp.games.deadmansdraw.actions import DRAW
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp_tools.local_cloud.emulator import Emulator
-from cardsharp_tools.loopback import direct_to_loopback
+from cardsharp_tools.loopback import loopback_environment
 
 REMOTE = "arena.example"
 CANARY = "canary-ß☃-7f3a"
@@ -310,7 +310,7 @@ def dead_proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForwardProxy]:
 def test_the_emulator_is_reached_directly(dead_proxy: ForwardProxy) -> None:
     assert dead_proxy.requests == []
     with Emulator() as emulator:
-        assert emulator.create().tables
+        assert emulator.create_resources().tables
 
 
 @pytest.mark.parametrize("cloud", ["embedded", "emulator"])
@@ -325,7 +325,7 @@ def test_a_match_on_this_machine_asks_no_proxy(
 
 
 def test_libraries_are_configured_to_reach_this_machine_directly() -> None:
-    assert direct_to_loopback({"NO_PROXY": "a.example, 127.0.0.1"}) == dict.fromkeys(
+    assert loopback_environment({"NO_PROXY": "a.example, 127.0.0.1"}) == dict.fromkeys(
         ("no_proxy", "NO_PROXY"), "a.example,127.0.0.1,localhost,::1"
     )
-    assert direct_to_loopback({"no_proxy": "*"}) == {}
+    assert loopback_environment({"no_proxy": "*"}) == {}

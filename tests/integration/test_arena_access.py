@@ -31,7 +31,7 @@ from support.case_counts import case_count
 from support.cloud_arena import Opened
 from support.recordings import sample_rows as table
 
-from cardsharp.contest.contest_file import create_in
+from cardsharp.contest.contest_file import create_contest_in
 from cardsharp.contest.models import ContestSettings, TeamEntry
 from cardsharp.contest.repository import ContestRepository
 from cardsharp.core.credentials import digest_ha1
@@ -153,10 +153,10 @@ def world(
     """An arena with a contest that has begun, and a match of a team that was removed since."""
     folder, at_once = tmp_path_factory.mktemp("arena"), timedelta(milliseconds=1)
     teams = load_players(write_players(folder))
-    contest = create_in(folder / "contest", ContestSettings("cup", seed="canary-contest"))
+    contest = create_contest_in(folder / "contest", ContestSettings("cup", seed="canary-contest"))
     for team in ("a" * 24, "b" * 24):
         contest.append_team(TeamEntry(team, f"Team {team[0]}", "canary-ha1"))
-    contest.start()
+    contest.start_contest()
     options = {"clock": ManualClock(), "long_poll_timeout": at_once, "watchdog_interval": at_once}
     # Hundreds of wrong passwords, one after the other, are not to be slowed here.
     with pytest.MonkeyPatch.context() as patch:

@@ -165,11 +165,11 @@ def test_a_move_with_a_lost_response_is_made_once(two: Pair, table: DynamoTable)
         match, RequestOrigin(match.last_move_at + timedelta(seconds=2))
     )
     lobby.save_move(updated_match, move)
-    assert lobby.history(match.id)[-1] == move
+    assert lobby.move_history(match.id)[-1] == move
     with pytest.raises(WriteConflict):
         lobby.save_move(updated_match, move)
     assert notified_matches == [updated_match]
-    assert len(lobby.history(match.id)) == 2
+    assert len(lobby.move_history(match.id)) == 2
 
 
 def test_matches_expire_and_unreadable_ones_are_skipped(two: Pair, table: DynamoTable) -> None:
@@ -188,7 +188,7 @@ def test_matches_expire_and_unreadable_ones_are_skipped(two: Pair, table: Dynamo
         table.put({**item, body: {"B": b"broken"}})
     assert client.get("/api/matches").json() == []
     with pytest.raises(StoreError, match="cannot be read"):
-        lobby.history(match.id)
+        lobby.move_history(match.id)
 
 
 def test_polling_a_topic_reads_little_and_changes_with_its_events(
@@ -204,16 +204,16 @@ def test_polling_a_topic_reads_little_and_changes_with_its_events(
         (MATCH_CREATED, BOB),
     )
     signals = [WaitTopic(*arguments) for arguments in topic_arguments]
-    initial_versions = [lobby.poll_topic(signal) for signal in signals]
-    assert initial_versions == [lobby.poll_topic(signal) for signal in signals]
+    initial_versions = [lobby.topic_version(signal) for signal in signals]
+    assert initial_versions == [lobby.topic_version(signal) for signal in signals]
     client.post(f"/api/matches/{match.id}", ALICE, {"etype": "Draw"})
     client.post(f"/api/matches/{match.id}", ALICE, {"etype": "EndTurn"})
-    updated_versions = [lobby.poll_topic(signal) for signal in signals]
+    updated_versions = [lobby.topic_version(signal) for signal in signals]
     assert [old != new for old, new in zip(initial_versions, updated_versions, strict=True)] == [
         True
     ] * 3 + [False]
     for _ in range(MAX_NEWEST + 1):
         arena.create_match([ALICE, BOB], seed="norandom")
-    assert lobby.poll_topic(WaitTopic(MATCH_CREATED, BOB)) != updated_versions[3]
-    reads = [lobby.poll_topic(signal) for signal in signals]
+    assert lobby.topic_version(WaitTopic(MATCH_CREATED, BOB)) != updated_versions[3]
+    reads = [lobby.topic_version(signal) for signal in signals]
     assert max(len(json.dumps(list(map(str, read or ())))) for read in reads) < 4096

@@ -39,7 +39,7 @@ from cardsharp.games.deadmansdraw.arena.access.spectator_cache import (
 )
 from cardsharp.games.deadmansdraw.arena.app import private_network_only
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.server.asgi_service import asgi_handler
 from cardsharp_tools.games.deadmansdraw.arena_options import wait_for_arena
@@ -173,7 +173,7 @@ def test_a_host_of_another_machine_is_refused_by_name() -> None:
 
 
 @contextmanager
-def running(folder: Path, randomness: Randomness) -> Iterator[ArenaHttpClient]:
+def running(folder: Path, randomness: RandomnessMethod) -> Iterator[ArenaHttpClient]:
     """A client of an arena in a process of its own, which is killed without warning."""
     files = ("--players", str(write_players(folder)), "--data", str(folder / "arena.db"))
     variables = {"ARENA_ADMIN_PASSWORD": PASSWORDS[ADMIN], "XDG_DATA_HOME": str(folder)}
@@ -193,10 +193,11 @@ def looks(client: ArenaHttpClient, match: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize(
-    "randomness", [Randomness.FAIR, pytest.param(Randomness.ORIGINAL, marks=pytest.mark.slow)]
+    "randomness",
+    [RandomnessMethod.FAIR, pytest.param(RandomnessMethod.ORIGINAL, marks=pytest.mark.slow)],
 )
 def test_a_match_continues_identically_across_restarts(
-    tmp_path: Path, randomness: Randomness
+    tmp_path: Path, randomness: RandomnessMethod
 ) -> None:
     """Nothing that was answered is lost to `kill -9`, byte for byte; the same events to the end."""
     wish = {"playerids": [ALICE, BOB], "randomSeed": "goes on", "tags": ["a", "b"], "timeout": 600}
@@ -221,7 +222,7 @@ def test_a_match_continues_identically_across_restarts(
 
 def test_a_data_file_serves_one_arena_and_matches_keep_their_randomness(tmp_path: Path) -> None:
     data, match_ids = tmp_path / "arena.db", []
-    for chance in (Randomness.ORIGINAL, Randomness.FAIR):
+    for chance in (RandomnessMethod.ORIGINAL, RandomnessMethod.FAIR):
         with at_home(tmp_path, data_file=data, randomness=chance) as (arena, _):
             match_ids.append(arena.create_match([ALICE, BOB]))
             with pytest.raises(ConfigError, match="another arena"):
@@ -229,7 +230,7 @@ def test_a_data_file_serves_one_arena_and_matches_keep_their_randomness(tmp_path
             randomness_modes = [
                 arena._arena.referee.get_match(match).randomness for match in match_ids
             ]
-    assert randomness_modes == [Randomness.ORIGINAL, Randomness.FAIR]
+    assert randomness_modes == [RandomnessMethod.ORIGINAL, RandomnessMethod.FAIR]
 
 
 def test_an_action_that_cannot_be_stored_has_no_effect(

@@ -85,7 +85,7 @@ def test_wrong_passwords_are_delayed_ever_longer_and_right_ones_never() -> None:
     ]
     assert waits[FREE_GUESSES - 1 : FREE_GUESSES + 2] == [0, 0.1, 0.2]
     assert waits[-1] == 10
-    throttle.check("10.0.0.1", "admin")
+    throttle.check_attempt_allowed("10.0.0.1", "admin")
     clock.advance(timedelta(minutes=1))
     assert throttle.record_failure("10.0.0.1", "admin") == timedelta()
 

@@ -14,13 +14,16 @@ import pytest
 from support.aws_build import native_build, skip_without_packages
 
 from cardsharp_tools.build import pinned_requirements
-from cardsharp_tools.build.execution_environment import RUNTIME_REQUIREMENTS, default_variables
+from cardsharp_tools.build.execution_environment import (
+    RUNTIME_REQUIREMENTS,
+    static_environment_variables,
+)
 from cardsharp_tools.build.sam_build import (
     MAX_BYTES_BY_FUNCTION,
     MAX_FUNCTION_BYTES,
     Build,
     different_files,
-    size_of,
+    folder_size,
 )
 from cardsharp_tools.build.target import REPOSITORY_ROOT, native_architecture, native_target
 from cardsharp_tools.machine_speed import slowdown_factor
@@ -67,7 +70,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 def test_r22_each_function_with_its_layers_fits_in_45_mb(built: Build) -> None:
     """But for the director, which draws rounds of a contest by networkx."""
-    sizes = built.sizes()
+    sizes = built.function_sizes()
     assert set(sizes) == set(FUNCTIONS)
     assert {
         name
@@ -78,20 +81,20 @@ def test_r22_each_function_with_its_layers_fits_in_45_mb(built: Build) -> None:
 
 
 def test_boto3_is_shipped_with_only_the_services_that_functions_use(built: Build) -> None:
-    packages = {path.name for path in built.folder_of(NATIVE_DEPENDENCIES).glob("python/*")}
+    packages = {path.name for path in built.built_folder(NATIVE_DEPENDENCIES).glob("python/*")}
     assert {"boto3", "botocore", "requests", "pydantic", "aws_lambda_powertools"} <= packages
     assert not {"bin", ".lock", "cardsharp_tools"} & packages
-    data = built.folder_of(NATIVE_DEPENDENCIES) / "python" / "botocore" / "data"
+    data = built.built_folder(NATIVE_DEPENDENCIES) / "python" / "botocore" / "data"
     shipped_services = {path.name for path in data.iterdir() if path.is_dir()}
     assert shipped_services == {"apigatewaymanagementapi", "dynamodb", "sqs", "ssm"}
     assert "aws_xray_sdk" not in packages, "it is at the end of its support"
-    layer_packages = {path.name for path in built.folder_of("CardsharpLayer").glob("python/*")}
+    layer_packages = {path.name for path in built.built_folder("CardsharpLayer").glob("python/*")}
     assert layer_packages == {"cardsharp"}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_contains_its_code_and_no_other(built: Build, name: str) -> None:
-    folder, package = built.folder_of(name), PACKAGES[name]
+    folder, package = built.built_folder(name), PACKAGES[name]
     carried = {"game_api", "pages"} if package in {"game_api", "pages"} else {package}
     if name == "Director":  # which alone draws the rounds of contests
         carried |= {"networkx"}
@@ -104,7 +107,7 @@ def test_a_function_contains_its_code_and_no_other(built: Build, name: str) -> N
 
 def test_bytecode_is_shipped_for_the_python_it_is_built_for(built: Build) -> None:
     python_tag = f"cpython-{sys.version_info[0]}{sys.version_info[1]}"
-    compiled = list(built.folder_of("CardsharpLayer").rglob("*.pyc"))
+    compiled = list(built.built_folder("CardsharpLayer").rglob("*.pyc"))
     assert all(python_tag in file.name for file in compiled)
     # It is used whatever the source's time is, and names the place where Lambda mounts it.
     raw = compiled[0].read_bytes()
@@ -134,8 +137,8 @@ def test_s14_the_bill_of_materials_lists_the_packages_of_the_layer(built: Build)
     )
     named = {(component["name"], component["version"]) for component in bill["components"]}
     search_paths = [
-        str(built.folder_of(NATIVE_DEPENDENCIES) / "python"),
-        str(built.folder_of("Director")),
+        str(built.built_folder(NATIVE_DEPENDENCIES) / "python"),
+        str(built.built_folder("Director")),
     ]
     shipped = {
         (distribution.metadata["Name"].lower().replace("_", "-"), distribution.version)
@@ -183,14 +186,14 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
 
     Processor time, of which there may be too much by chance but never too little.
     """
-    layers = [built.folder_of(layer) / "python" for layer in built.layers(native_architecture())]
-    path = os.pathsep.join(str(folder) for folder in [built.folder_of(name), *layers])
+    layers = [built.built_folder(layer) / "python" for layer in built.layers(native_architecture())]
+    path = os.pathsep.join(str(folder) for folder in [built.built_folder(name), *layers])
     program = (
         f"import sys, time, {PACKAGES[name]}.app; print(time.process_time(), "
         "*{m.partition('.')[0] for m in sys.modules})"
     )
     python_variables = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
-    variables = python_variables | default_variables(built.resources[name])
+    variables = python_variables | static_environment_variables(built.resources[name])
     words = [sys.executable, "-S", "-c", program]
     spent: list[timedelta] = []
     limit = IMPORT_LIMIT
@@ -209,7 +212,7 @@ def test_two_folders_differ_in_the_files_that_are_not_alike(tmp_path: Path) -> N
     for name in ("one/file", "other/file", "other/more"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("same")
-    assert (size_of(tmp_path / "one"), size_of(tmp_path / "other")) == (4, 8)
+    assert (folder_size(tmp_path / "one"), folder_size(tmp_path / "other")) == (4, 8)
     assert different_files(tmp_path / "one", tmp_path / "other") == ["more"]
 
 

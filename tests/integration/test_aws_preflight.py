@@ -35,11 +35,11 @@ from cardsharp_tools.operations.export import export_matches
 from cardsharp_tools.operations.preflight import (
     DEPLOYER_TEMPLATE,
     ConcurrencyDemand,
+    check_deployed_version,
     check_quota,
-    check_release,
     default_demand,
     planned_demand,
-    preflight,
+    run_preflight_checks,
 )
 from cardsharp_tools.operations.stack import Stack
 from cardsharp_tools.operations.stack_control import read_settings, update_settings
@@ -75,7 +75,8 @@ def preflight_results(
     account: Account, plan: ConcurrencyDemand
 ) -> dict[str, tuple[CheckStatus, str]]:
     return {
-        check.name: (check.status, check.message) for check in preflight(lambda _: account, plan)
+        check.name: (check.status, check.message)
+        for check in run_preflight_checks(lambda _: account, plan)
     }
 
 
@@ -102,7 +103,9 @@ OLDER = (
 
 def test_a_real_account_in_the_emulator_answers_every_check() -> None:
     with Emulator(("cloudformation", "iam", "lambda", "sns", "sts")) as running:
-        results = {check.name: check for check in preflight(running.client, default_demand())}
+        results = {
+            check.name: check for check in run_preflight_checks(running.client, default_demand())
+        }
         assert results["rights"].status is CheckStatus.SKIPPED, (
             "the emulator knows its root user only"
         )
@@ -119,10 +122,12 @@ def test_a_real_account_in_the_emulator_answers_every_check() -> None:
                     {"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()
                 ],
             )
-            messages = [check.message for check in check_release(running.client, f"old-{number}")]
+            messages = [
+                check.message for check in check_deployed_version(running.client, f"old-{number}")
+            ]
             assert len(messages) == bool(taken)
             assert all(taken in message for message in messages)
-        assert list(check_release(running.client, "there-is-none")) == []
+        assert list(check_deployed_version(running.client, "there-is-none")) == []
 
 
 def test_a_failed_check_says_how_to_fix_it() -> None:
@@ -197,7 +202,7 @@ def test_a_setting_lasts_until_its_default_is_restored(stack: Stack) -> None:
     assert (
         str(read_settings(stack)) == f"strategy {GAME.default_strategy}, all tags (set), 6 at once"
     )
-    assert stack.switchboard.read() == RuntimeSettings(paused=True, tags=())
+    assert stack.runtime_settings_store.read() == RuntimeSettings(paused=True, tags=())
 
 
 def test_an_invalid_setting_is_rejected_and_changes_nothing(stack: Stack) -> None:
@@ -206,7 +211,7 @@ def test_an_invalid_setting_is_rejected_and_changes_nothing(stack: Stack) -> Non
         update_settings(stack, tags=("final",), **SettingChanges(strategy="captian").changes())
     with pytest.raises(ConfigError, match="--concurrency cannot exceed MatchLimit, which is 6"):
         update_settings(stack, tags=("final",), **SettingChanges(concurrency=7).changes())
-    assert stack.switchboard.read() == RuntimeSettings(strategy="draw-3")
+    assert stack.runtime_settings_store.read() == RuntimeSettings(strategy="draw-3")
 
 
 def test_a_stack_says_when_it_listens(stack: Stack) -> None:

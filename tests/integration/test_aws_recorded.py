@@ -43,13 +43,13 @@ from cardsharp.core.metrics import Metric, Metrics
 from cardsharp.errors import StoreError
 from cardsharp.games.deadmansdraw.actions import Action
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import position_from_view
-from cardsharp.games.deadmansdraw.fallback import decide
+from cardsharp.games.deadmansdraw.fallback import decide_in_time
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import build
 from cardsharp.server.lambda_handler import log_failure
 from cardsharp_tools.build.template_rules.monitoring import recorded_metrics
 from cardsharp_tools.local_cloud.emulator_process import log_filter_matcher
-from cardsharp_tools.local_cloud.metric_samples import MetricKey, Sample, read_emf
+from cardsharp_tools.local_cloud.metric_samples import MetricKey, MetricSample, read_emf_samples
 from cardsharp_tools.local_cloud.template_files import service_prefix
 from cardsharp_tools.local_play.opponent import (
     BOT_CREDENTIALS,
@@ -81,17 +81,17 @@ LIVES = [
 OLDEST = "ApproximateAgeOfOldestMessage"
 
 
-def shifted(samples: list[Sample], by: timedelta) -> list[Sample]:
+def shifted(samples: list[MetricSample], by: timedelta) -> list[MetricSample]:
     """A recording as if everything had happened later."""
     return [replace(sample, timestamp=sample.timestamp + by) for sample in samples]
 
 
-def every_minute(samples: list[Sample], count: int) -> list[Sample]:
+def every_minute(samples: list[MetricSample], count: int) -> list[MetricSample]:
     """A recording again and again, each minute once."""
     return [sample for n in range(count) for sample in shifted(samples, MINUTE * n)]
 
 
-def on_amid(healthy: list[Sample], samples: list[Sample]) -> set[str]:
+def on_amid(healthy: list[MetricSample], samples: list[MetricSample]) -> set[str]:
     """The alarms that go on when something happens in the middle of a healthy time."""
     start = min(sample.timestamp for sample in samples) - healthy[0].timestamp
     surrounding_samples = [shifted(healthy, start + MINUTE * n) for n in range(-6, 7)]
@@ -104,7 +104,7 @@ def matching_lines(pattern: str, lines: list[str]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[MetricSample]:
     """A minute in which a match against another player was found and played to its end."""
     folder = tmp_path_factory.mktemp("healthy")
     with metric_recorder(folder) as recorder, start_steady_opponent(recorder.arena.url, folder):
@@ -127,7 +127,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
         ]
 
 
-def in_time(sample: Sample, *timed: Metric) -> Sample:
+def in_time(sample: MetricSample, *timed: Metric) -> MetricSample:
     """Limit a sample's durations to `QUICK`: that this machine is busy is no fault of the code."""
     return (
         replace(sample, value=min(sample.value, QUICK)) if sample.metric.name in timed else sample
@@ -141,7 +141,7 @@ def quiet(tmp_path: Path) -> Iterator[MetricRecorder]:
 
 
 def test_a_healthy_run_says_all_that_alarms_listen_to_and_none_is_on_until_polls_end(
-    healthy: list[Sample],
+    healthy: list[MetricSample],
 ) -> None:
     emitted_metrics = {sample.metric for sample in healthy}
     # A further game is watched as the others are, but there is none.
@@ -165,7 +165,7 @@ def test_an_arena_that_refuses_us_is_noticed_at_once_and_counts_no_poll(tmp_path
 
 
 def test_ten_minutes_without_an_action_are_noticed(
-    healthy: list[Sample], quiet: MetricRecorder
+    healthy: list[MetricSample], quiet: MetricRecorder
 ) -> None:
     quiet.assembly.match_log.acquire_lease("abandoned", "a worker", timedelta(hours=1))
     quiet.run_poller()
@@ -176,7 +176,7 @@ def test_ten_minutes_without_an_action_are_noticed(
 
 
 def test_a_message_that_fails_five_times_and_its_log_lines_raise_alarms(
-    healthy: list[Sample], quiet: MetricRecorder
+    healthy: list[MetricSample], quiet: MetricRecorder
 ) -> None:
     errors, clock = properties("WorkerErrorLines")["FilterPattern"], FakeClock()
     assert matching_lines(errors, quiet.log_output.getvalue().splitlines()) == []
@@ -209,7 +209,7 @@ def test_a_function_that_died_is_noticed() -> None:
 
 
 def test_a_message_that_no_worker_takes_raises_an_alarm(
-    healthy: list[Sample], quiet: MetricRecorder
+    healthy: list[MetricSample], quiet: MetricRecorder
 ) -> None:
     """But none in flight: a worker may hold a match, and with it the message, for four minutes."""
     queue = MemoryQueue(FakeClock(), VISIBILITY)
@@ -234,16 +234,16 @@ def test_a_message_that_no_worker_takes_raises_an_alarm(
 
 
 def test_a_worker_that_fails_without_taking_a_lease_raises_an_alarm(
-    healthy: list[Sample], tmp_path: Path
+    healthy: list[MetricSample], tmp_path: Path
 ) -> None:
     """Offered again and again, in vain; all messages are received, so that none waits."""
     clock = FakeClock(datetime.now(UTC))
-    samples: list[Sample] = []
+    samples: list[MetricSample] = []
 
     class Counting(Metrics):
         def count(self, metric: Metric, number: int = 1) -> None:
             identity = MetricKey(NAMESPACE, metric, frozenset({("service", STACK)}))
-            samples.append(Sample(identity, clock.now(), number))
+            samples.append(MetricSample(identity, clock.now(), number))
 
     log = build_match_log(f"sqlite:{tmp_path}/log.db", clock)
     offering = MatchDispatcher(log, MemoryQueue(clock), clock, metrics=Counting())
@@ -263,7 +263,7 @@ SEEN = (
 
 
 def test_metrics_that_only_aws_records_raise_alarms(
-    healthy: list[Sample], quiet: MetricRecorder
+    healthy: list[MetricSample], quiet: MetricRecorder
 ) -> None:
     """Ticks of the director that fail or wait, and invocations that had to wait."""
     for name, of, value, expected in SEEN:
@@ -283,12 +283,14 @@ def test_the_bot_counts_as_not_playing_for_each_of_its_causes() -> None:
         )
 
 
-def test_a_worker_that_fails_is_noticed(healthy: list[Sample], quiet: MetricRecorder) -> None:
+def test_a_worker_that_fails_is_noticed(healthy: list[MetricSample], quiet: MetricRecorder) -> None:
     assert "InvalidInput" in str(quiet.call("Worker", {"no": "records"}, MINUTE).error)
     assert on_amid(healthy, quiet.samples) == {"WorkerFailed"}
 
 
-def test_turns_taken_up_six_seconds_late_are_noticed(healthy: list[Sample], tmp_path: Path) -> None:
+def test_turns_taken_up_six_seconds_late_are_noticed(
+    healthy: list[MetricSample], tmp_path: Path
+) -> None:
     late = timedelta(seconds=6)
     with metric_recorder(tmp_path, clock=lambda: utc_now() - late) as recorder:
         recorder.arena.create_match([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]])
@@ -301,7 +303,7 @@ def test_turns_taken_up_six_seconds_late_are_noticed(healthy: list[Sample], tmp_
 
 
 def test_a_turn_that_the_arena_times_out_raises_an_alarm(
-    healthy: list[Sample], tmp_path: Path
+    healthy: list[MetricSample], tmp_path: Path
 ) -> None:
     clock = ManualClock()
     with metric_recorder(tmp_path, clock=clock) as recorder:
@@ -319,14 +321,14 @@ def test_a_turn_that_the_arena_times_out_raises_an_alarm(
 
 
 def test_a_decision_over_half_its_limit_is_noticed(
-    healthy: list[Sample], quiet: MetricRecorder
+    healthy: list[MetricSample], quiet: MetricRecorder
 ) -> None:
     match_id = quiet.arena.create_match([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]])
     with quiet.assembly.build_poller() as scout:
         position = position_from_view(scout.arena_client.get_match(match_id), 0)
     for _ in range(10):
         looks = iter([0.0, 1.2])
-        decided = decide(build("steady", Random(1)), position, MINUTE, lambda: next(looks))  # noqa: B023 - used at once
+        decided = decide_in_time(build("steady", Random(1)), position, MINUTE, lambda: next(looks))  # noqa: B023 - used at once
         metrics_recorder.record_duration(Metric.DECISION, decided.duration)
     metrics_recorder.flush()
     assert on_amid(healthy, quiet.samples) == {"SlowDecision"}
@@ -334,7 +336,7 @@ def test_a_decision_over_half_its_limit_is_noticed(
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_that_fails_is_noticed(
-    healthy: list[Sample], tmp_path: Path, service: str
+    healthy: list[MetricSample], tmp_path: Path, service: str
 ) -> None:
     with metric_recorder(tmp_path, broken=service) as recorder:
         assert recorder.call_service(service) >= 500
@@ -342,7 +344,7 @@ def test_a_service_that_fails_is_noticed(
 
 
 def test_an_error_that_a_service_logs_raises_an_alarm(
-    healthy: list[Sample], quiet: MetricRecorder
+    healthy: list[MetricSample], quiet: MetricRecorder
 ) -> None:
     """By the alarm of every service here, where all of them are one stack."""
     log_failure(StoreError("the table is throttled"))
@@ -367,7 +369,7 @@ def test_an_error_that_a_service_logs_raises_an_alarm(
     ],
 )
 def test_a_failing_director_raises_an_alarm(
-    healthy: list[Sample],
+    healthy: list[MetricSample],
     quiet: MetricRecorder,
     metric: tuple[str, str, dict[str, str]],
     expected: str,
@@ -407,7 +409,7 @@ def stuck(_position: DeadMansDrawPosition) -> Action:
     raise ValueError("never an answer, so that the safe action is played")
 
 
-def of_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Sample]:
+def of_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[MetricSample]:
     """Return the metrics of workers and a poller in matches that are won, lost, tied, or fail."""
     lines = io.StringIO()
     monkeypatch.setattr(metrics_recorder, "stream", io.StringIO())
@@ -421,7 +423,7 @@ def of_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Sample]:
     play(tmp_path / "died", {steps.index("act"): FaultKind.CRASH_AFTER})
     play(tmp_path / "unheard", {steps.index("send"): FaultKind.MESSAGE_LOST})
     metrics_recorder.flush()
-    return list(read_emf(lines.getvalue().splitlines()))
+    return list(read_emf_samples(lines.getvalue().splitlines()))
 
 
 def test_the_recorded_metrics_are_those_that_the_code_writes(

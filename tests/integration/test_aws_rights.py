@@ -40,11 +40,11 @@ from cardsharp.errors import WriteConflict
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
 from cardsharp.games.blef.service.invited_bots import build_invited_bots
 from cardsharp.games.blef.service.records import GamePlayer
-from cardsharp.games.deadmansdraw.arena.director_ticks import Tick, send_immediate_tick
+from cardsharp.games.deadmansdraw.arena.director_ticks import TickMessage, send_immediate_tick
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
 from cardsharp.games.deadmansdraw.arena_bot.practice_orders import (
-    PracticeOrder,
-    create_matches,
+    PracticeMatchOrder,
+    create_ordered_matches,
 )
 from cardsharp.games.deadmansdraw.contest.application import SERVICE as ARENA
 from cardsharp.games.deadmansdraw.contest.bootstrap import build_director
@@ -123,7 +123,7 @@ def deployed(
     emulator: Emulator, arena: ArenaServer, name: str
 ) -> Iterator[tuple[ArenaBotDependencies, Seen]]:
     """Open a function's dependencies on a stack of its own; yield them and the actions used."""
-    stack = emulator.create(prefix=name)
+    stack = emulator.create_resources(prefix=name)
     secret = f'{{"username": "{ALICE}", "password": "{PASSWORDS[ALICE]}"}}'
     emulator.client("ssm").put_parameter(Name=name, Value=secret, Type="SecureString")
     variables = {
@@ -140,7 +140,7 @@ def deployed(
 @contextmanager
 def service(emulator: Emulator, game: str, table: str, prefix: str = "") -> Iterator[Seen]:
     """The actions that a game's service, on a table of its own, uses meanwhile."""
-    stack = emulator.create(prefix=prefix or game)
+    stack = emulator.create_resources(prefix=prefix or game)
     variables = {**emulator.environment, f"{game.upper()}_STORE": f"dynamodb:{stack.tables[table]}"}
     with settings_environment(variables), seen() as actions:
         yield actions
@@ -173,7 +173,7 @@ def test_s13_the_blef_feed_policy_allows_publishing_to_subscribers(emulator: Emu
 
 
 def test_s13_blef_may_seat_the_bot_that_is_invited(emulator: Emulator) -> None:
-    stack = emulator.create(prefix="agents")
+    stack = emulator.create_resources(prefix="agents")
     settings = {
         BOT_STORE_SETTING: f"dynamodb:{stack.tables['Matches']}",
         BOT_QUEUE_SETTING: stack.queues["MatchQueue"],
@@ -237,7 +237,7 @@ def test_s13_the_arena_role_allows_exactly_the_actions_used(
 
 def test_s13_the_director_role_allows_exactly_the_actions_used(emulator: Emulator) -> None:
     """Of practice and a cup of teams that it plays itself, each turn by its message."""
-    stack = emulator.create(prefix="director")
+    stack = emulator.create_resources(prefix="director")
     variables = {
         **emulator.environment,
         "CARDSHARP_STORE": f"dynamodb:{stack.tables['ArenaTable']}",
@@ -258,10 +258,10 @@ def test_s13_the_director_role_allows_exactly_the_actions_used(emulator: Emulato
         queue = SqsQueue(variables["CARDSHARP_QUEUE"])
         message = receive_message(queue, timedelta(seconds=20))
         actions.clear()
-        ticket = Tick.parse(message.body).ticket
+        ticket = TickMessage.parse(message.body).ticket
         while records.stage is not ContestStage.OVER:
             current_message: Message | None = replace(
-                message, body=Tick(ticket=ticket).model_dump_json()
+                message, body=TickMessage(ticket=ticket).model_dump_json()
             )
             while current_message is not None:
                 function.handler(sqs_event([current_message], datetime.now(UTC)), context)
@@ -270,7 +270,7 @@ def test_s13_the_director_role_allows_exactly_the_actions_used(emulator: Emulato
             ticket += 1
             if records.stage is ContestStage.OPEN and records.practice_matches():
                 records.set_practice_until(datetime.now(UTC))
-                records.start()
+                records.start_contest()
     (result,) = records.results()
     assert [facts.late for facts in result.facts] == [(0, 0)]
     assert actions["dynamodb"] == allowed_actions("DirectorRole", "dynamodb")
@@ -317,6 +317,6 @@ def test_s13_the_practice_role_allows_exactly_the_actions_used(
         deployed(emulator, arena, "practice") as (assembly, actions),
         assembly.build_client() as client,
     ):
-        order, me = PracticeOrder(), assembly.player_id
-        assert list(create_matches(order, me, client, assembly.dispatcher))
+        order, me = PracticeMatchOrder(), assembly.player_id
+        assert list(create_ordered_matches(order, me, client, assembly.dispatcher))
     assert actions == may("PracticeRole", "dynamodb", "sqs", "ssm")

@@ -30,7 +30,7 @@ from cardsharp.bot.service_seats import join_and_dispatch
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError, InvalidInput, NotFound, Unreachable
 from cardsharp.games.blef.actions import LOST_MARKER
-from cardsharp.games.blef.bot.seat_match import BlefJoinOrder
+from cardsharp.games.blef.bot.seat_match import BlefJoinGameOrder
 from cardsharp.games.blef.game import GAME
 from cardsharp.games.blef.history.replay import replay
 from cardsharp.games.blef.service.records import room_number
@@ -42,7 +42,7 @@ from cardsharp_tools.lab.backtest import BacktestPlayer
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
 from cardsharp_tools.local_cloud.lambda_events import Event, LambdaFunction, LocalLambdaContext
 from cardsharp_tools.local_play.game_service import REQUEST_TIMEOUT, game_service
-from cardsharp_tools.local_play.seat_orders import order_match, run_workers
+from cardsharp_tools.local_play.seat_orders import place_seat_order, run_workers
 
 OUR_GAME = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 
@@ -74,9 +74,9 @@ def test_a_game_is_played_and_explained_while_another_never_starts(
     )
     secret, store = str(uuid4()), tmp_path / "log.db"
     with capture_log() as log, run_workers(store, notices.append, 1) as places:
-        waiting, offering = order_match(GAME, idle), places.dispatcher
+        waiting, offering = place_seat_order(GAME, idle), places.dispatcher
         until(lambda: (match := offering.match_log.match(waiting)) and match.is_parked)
-        order = BlefJoinOrder.parse(active_seat)
+        order = BlefJoinGameOrder.parse(active_seat)
         match_id = join_and_dispatch("blef", order, secret, places.vault, offering)
         until(lambda: service.play_rival() == "Finished")
         until(lambda: (match := offering.match_log.match(match_id)) and match.outcome)
@@ -96,7 +96,8 @@ def test_a_game_is_played_and_explained_while_another_never_starts(
     assert len(reasons) == len(bot_moves)
     trial = BacktestPlayer(GAME, "greedy")
     differences = [
-        decision.is_different for decision in trial.redecide(trial.decision_points(record, moves))
+        decision.is_different
+        for decision in trial.decide_again(trial.decision_points(record, moves))
     ]
     assert differences == [False] * len(bot_moves)
     assert secret not in log.getvalue() + store.read_bytes().decode("latin-1")
@@ -147,9 +148,9 @@ def test_an_order_that_cannot_be_used_is_refused_in_a_sentence() -> None:
         ("player", "x"),
     ):
         with pytest.raises(InvalidInput, match=f"^The seat cannot be taken. {field}: .*[^.]\\.$"):
-            BlefJoinOrder.parse({**SEAT, field: value})
+            BlefJoinGameOrder.parse({**SEAT, field: value})
     names = [
-        BlefJoinOrder.parse({**SEAT, **other}).match_id
+        BlefJoinGameOrder.parse({**SEAT, **other}).match_id
         for other in ({}, {"game": OUR_GAME.upper()}, {"nickname": "other"})
     ]
     assert names[0] == names[1] != names[2], "the same order names the same seat"

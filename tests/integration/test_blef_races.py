@@ -33,7 +33,7 @@ from cardsharp.bot.service_seats import (
 from cardsharp.bot.settings import WorkerSettings
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError, StoreError, WriteConflict
-from cardsharp.games.blef.bot.seat_match import BlefJoinOrder
+from cardsharp.games.blef.bot.seat_match import BlefJoinGameOrder
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
 from cardsharp.games.blef.service.invited_bots import build_invited_bots
 from cardsharp.server.http_service import BOT_QUEUE_SETTING, BOT_STORE_SETTING, BOT_URL_SETTING
@@ -146,19 +146,19 @@ def test_a_claimed_seat_is_offered_once_and_a_failed_claim_is_closed(
     offering = places.dispatcher
     with pytest.raises(WriteConflict), claimed(places):
         raise WriteConflict("somebody else was first")
-    assert require_match(offering.match_log, SEAT.unique_id).status is MatchStatus.FINISHED
+    assert require_match(offering.match_log, SEAT.unique_match_id).status is MatchStatus.FINISHED
     assert len(offering.queue) == 0
     with claimed(places):
-        assert require_match(offering.match_log, SEAT.unique_id).lease, (
+        assert require_match(offering.match_log, SEAT.unique_match_id).lease, (
             "the bot keeps away meanwhile"
         )
         assert offering.dispatch_unattended() == len(offering.queue) == 0
     assert len(offering.queue) == 1
     with pytest.raises(WriteConflict), claimed(places, SEAT.with_secret("two")):
         raise WriteConflict("the nickname was taken meanwhile")
-    assert places.vault.find(SEAT.unique_id) == SEAT.to_json
+    assert places.vault.find(SEAT.unique_match_id) == SEAT.to_json
     assert [running_match.match_id for running_match in offering.match_log.running_matches()] == [
-        SEAT.unique_id
+        SEAT.unique_match_id
     ]
 
 
@@ -224,7 +224,9 @@ def test_of_many_invitations_each_that_is_acknowledged_is_in_the_game(
     reply = invite(0)
     assert (reply.status, reply.json["error"][:23]) == (503, "No agent can join now -")
     assert len(client.get(f"/games/{game}").json["players"]) == 1
-    order = BlefJoinOrder.parse({"url": "https://there.example", "game": game, "nickname": "ours"})
+    order = BlefJoinGameOrder.parse(
+        {"url": "https://there.example", "game": game, "nickname": "ours"}
+    )
     with pytest.raises(ConfigError, match="paused"):
         join_and_dispatch("blef", order, ann, places.vault, places.dispatcher)
     assert places.vault.find(order.match_id) is None

@@ -24,14 +24,14 @@ from support.waiting import HANG_SECONDS
 import poller.app
 import practice.app
 import worker.app
-from cardsharp.aws.telemetry import redirect_output
+from cardsharp.aws.telemetry import redirect_logs_and_metrics
 from cardsharp.bot.control.runtime_settings import RuntimeSettings, RuntimeSettingsStore
 from cardsharp.bot.queueing.memory_queue import MAX_RECEIVES, MemoryQueue, register_queue
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError, InvalidInput
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
 from cardsharp.store.match_log import MatchStatus
-from cardsharp_tools.local_cloud.lambda_events import Invocation, sqs_event
+from cardsharp_tools.local_cloud.lambda_events import InvocationResult, sqs_event
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
 from cardsharp_tools.local_play.bot_runtime import (
     MatchFollower,
@@ -61,7 +61,7 @@ class Place:
 @contextmanager
 def placed(folder: Path, *, slow_down: bool = False, **settings: str) -> Iterator[Place]:
     log_output = io.StringIO()
-    redirect_output(log_output)
+    redirect_logs_and_metrics(log_output)
     wait = timedelta(seconds=0.1)
     with running_arena(folder, long_poll_timeout=wait, throttle=slow_down) as (arena, _):
         variables = {
@@ -244,7 +244,7 @@ def test_r10_a_poison_message_becomes_a_dead_letter_while_other_messages_go_on(
     dead = MemoryQueue(clock)
     register_queue("poisoned", MemoryQueue(clock, timedelta(seconds=0.2), dead))
 
-    def observe(invocation: Invocation) -> None:
+    def observe(invocation: InvocationResult) -> None:
         seen.update(record["body"] for record in invocation.event.get("Records", ()))
 
     short = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]

@@ -18,7 +18,7 @@ from cardsharp.bot.queueing.memory_queue import VISIBILITY_TIMEOUT as USUAL_VISI
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
 from cardsharp.core.queue import Message, Queue
 from cardsharp_tools.local_cloud.emulator import Emulator, queue_arn
-from cardsharp_tools.local_cloud.template_files import all_resources
+from cardsharp_tools.local_cloud.template_files import all_template_resources
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
@@ -173,6 +173,6 @@ def test_a_receipt_of_an_earlier_delivery_deletes_nothing() -> None:
 
 
 def test_the_memory_queue_behaves_as_the_template_says() -> None:
-    properties = all_resources()["MatchQueue"]["Properties"]
+    properties = all_template_resources()["MatchQueue"]["Properties"]
     assert properties["VisibilityTimeout"] == USUAL_VISIBILITY.total_seconds()
     assert properties["RedrivePolicy"]["maxReceiveCount"] == USUAL_RECEIVES

@@ -23,15 +23,15 @@ from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
 from cardsharp.store.dynamodb_match_items import timestamp_attribute
 from cardsharp.store.match_log import MoveRecord
-from cardsharp_tools.local_cloud.emulator import EmulatedStack, Emulator
+from cardsharp_tools.local_cloud.emulator import EmulatedResources, Emulator
 
 TTL = timedelta(seconds=30)
 CANARY = "canary-19c4"
 
 
 @pytest.fixture(scope="module")
-def stack(emulator: Emulator) -> EmulatedStack:
-    return emulator.create()
+def stack(emulator: Emulator) -> EmulatedResources:
+    return emulator.create_resources()
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def aws(emulator: Emulator) -> Iterator[Emulator]:
 
 
 def test_data_stored_by_version_0_2_can_be_read_and_continued(
-    stack: EmulatedStack, aws: Emulator
+    stack: EmulatedResources, aws: Emulator
 ) -> None:
     """A match as that version left it in the middle, its bodies plain texts."""
     table, timestamp = stack.tables["Matches"], int(SystemClock().now().timestamp())
@@ -74,7 +74,9 @@ def test_data_stored_by_version_0_2_can_be_read_and_continued(
     log.finish(lease, {"result": "won"})
 
 
-def test_items_with_a_retention_have_an_expiry_time(stack: EmulatedStack, aws: Emulator) -> None:
+def test_items_with_a_retention_have_an_expiry_time(
+    stack: EmulatedResources, aws: Emulator
+) -> None:
     store, days = f"dynamodb:{stack.tables['Matches']}", timedelta(days=3)
     for name, keep in (("brief", days), ("kept", None)):
         log = build_match_log(store, SystemClock(), keep)
@@ -132,7 +134,7 @@ with Emulator() as running:
 
 
 @pytest.fixture
-def table(stack: EmulatedStack, emulator: Emulator) -> DynamoTable:
+def table(stack: EmulatedResources, emulator: Emulator) -> DynamoTable:
     return DynamoTable(stack.tables["Matches"], emulator.client("dynamodb"))
 
 

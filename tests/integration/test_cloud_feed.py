@@ -21,7 +21,7 @@ from cardsharp.server.websocket_feed import (
     Feed,
     InMemoryConnections,
     Subscriber,
-    get_connections,
+    get_in_memory_connections,
 )
 from cardsharp_tools.local_cloud.api_gateway import (
     CLOSE_TRY_AGAIN_LATER,
@@ -155,7 +155,7 @@ def test_a_slow_client_is_let_go_and_whoever_tells_it_never_waits() -> None:
 def test_a_watcher_that_sends_much_is_let_go_and_no_other() -> None:
     """Nobody reads what watchers send, so nothing of it is to fill the memory."""
     with ExitStack() as stack:
-        place = stack.enter_context(serve_blef_v2(get_connections("flooded"), "flooded"))
+        place = stack.enter_context(serve_blef_v2(get_in_memory_connections("flooded"), "flooded"))
         game, (ann, _) = place.create_with_players("ann", "bob")
         quiet, loud = (stack.enter_context(place.watch(game_uuid=game)) for _ in range(2))
         with suppress(ConnectionClosed):  # it may hear why only later

@@ -18,7 +18,7 @@ from support.waiting import HANG_SECONDS
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
 from cardsharp.core.clock import Clock, SystemClock
 from cardsharp_tools.local_cloud.lambda_events import (
-    Invocation,
+    InvocationResult,
     LambdaFunction,
     LocalLambdaContext,
     failed_message_ids,
@@ -33,9 +33,9 @@ class Watched:
     """A scheduler, and each of its invocations as it ends."""
 
     home: LambdaScheduler
-    invocations: queue.Queue[Invocation]
+    invocations: queue.Queue[InvocationResult]
 
-    def next(self, function: str) -> Invocation:
+    def next(self, function: str) -> InvocationResult:
         """The next invocation of a function that ends."""
         while (invocation := self.invocations.get(timeout=HANG_SECONDS)).function != function:
             pass
@@ -59,7 +59,7 @@ def running(
     **options: Any,  # noqa: ANN401 - of a home
 ) -> Iterator[Watched]:
     """Run a home, and see that it stops."""
-    invocations = queue.Queue[Invocation]()
+    invocations = queue.Queue[InvocationResult]()
     scheduler_options = LambdaSchedulerOptions(
         receive_wait=timedelta(milliseconds=20), on_invocation=invocations.put, **options
     )

@@ -25,7 +25,7 @@ from support.contests import contests_in
 from support.waiting import HANG_SECONDS
 
 from cardsharp.contest.admin import ContestAdmin
-from cardsharp.contest.contest_file import create_in
+from cardsharp.contest.contest_file import create_contest_in
 from cardsharp.contest.director import ContestDirector
 from cardsharp.contest.models import ContestSettings, TeamEntry
 from cardsharp.contest.repository import ContestRepository
@@ -34,7 +34,7 @@ from cardsharp.core.credentials import Credentials, digest_ha1
 from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID, ArenaClient
 from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost
 from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages
-from cardsharp_tools.contest.contest_arena import TeamPlayers
+from cardsharp_tools.contest.contest_arena import TeamPlayerAccounts
 from cardsharp_tools.games.deadmansdraw.emulated_arena import create_arena_table
 from cardsharp_tools.local_cloud.emulator import Emulator
 
@@ -98,9 +98,9 @@ def entered(records: ContestRecords) -> ContestRecords:
 
 @contextmanager
 def at_home(folder: Path, clock: ManualClock) -> Iterator[Place]:
-    records = entered(create_in(folder / "cup", SETTINGS))
+    records = entered(create_contest_in(folder / "cup", SETTINGS))
     pages = ContestPages(lambda: ContestRepository(records.documents), clock)
-    teams = TeamPlayers(records, {}, lambda: clock().timestamp())
+    teams = TeamPlayerAccounts(records, {}, lambda: clock().timestamp())
     options = {
         "extra_pages": pages,
         "is_public": True,

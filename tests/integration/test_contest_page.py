@@ -18,8 +18,12 @@ from support.waiting import HANG_SECONDS
 from cardsharp.contest.models import ContestSettings
 from cardsharp.contest.repository import ContestRepository
 from cardsharp.contest.results import ContestRecords
-from cardsharp.contest.view.pages import contest_file_page, contest_page, running_fragment
-from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages, live_match
+from cardsharp.contest.view.pages import (
+    contest_page,
+    running_matches_fragment,
+    standalone_contest_page,
+)
+from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages, to_live_match
 from cardsharp.pages.templates import SiteInfo
 
 SITE = SiteInfo("Arena")
@@ -82,7 +86,7 @@ def test_a_bracket_is_rendered_to_its_final() -> None:
 @pytest.mark.parametrize(("number", "share"), [*product([2, 3, 13], [0, 0.5, 1]), (64, 0.5)])
 def test_a_bracket_of_any_size_has_no_overlapping_boxes(number: int, share: float) -> None:
     records, running = played_contest(team_names(number), int(share * (2 * number - 2)))
-    parsed = Parsed(contest_page(SITE, records, map(live_match, running.values())))
+    parsed = Parsed(contest_page(SITE, records, map(to_live_match, running.values())))
     columns = defaultdict[str, list[float]](list)
     for tag, attributes in parsed.elements:
         if tag == "svg" and str(attributes.get("class")).startswith("box"):
@@ -127,7 +131,9 @@ def test_hostile_names_stay_names(output_kind: str) -> None:
     records, _ = played_contest(HOSTILE, 8)
     results = records.results()
     records.save_results([replace(result, ruled=HOSTILE[0]) for result in results])
-    text = contest_page(SITE, records) if output_kind == "page" else contest_file_page(records)
+    text = (
+        contest_page(SITE, records) if output_kind == "page" else standalone_contest_page(records)
+    )
     parsed = Parsed(text)
     tags = {tag for tag, _ in parsed.elements}
     assert "img" not in tags
@@ -150,11 +156,11 @@ def test_hidden_data_changes_no_byte_of_a_page() -> None:
         for match in running.values():
             pile = match.state.draw_pile if seed == "one" else match.state.draw_pile[::-1]
             state, params = replace(match.state, draw_pile=pile), replace(match.params, seed=seed)
-            live_matches.append(live_match(replace(match, state=state, params=params)))
+            live_matches.append(to_live_match(replace(match, state=state, params=params)))
         pages.add(
             contest_page(SITE, records, live_matches)
-            + running_fragment(SITE, records, live_matches)
-            + contest_file_page(records)
+            + running_matches_fragment(SITE, records, live_matches)
+            + standalone_contest_page(records)
         )
         assert not any(team.ha1 in text for team in records.teams() for text in pages)
     assert len(pages) == 1
@@ -186,10 +192,10 @@ def test_other_requests_are_served_while_a_page_is_rendered(
     requested, answered = threading.Event(), threading.Event()
 
     class Slow(ContestRepository):
-        def names(self) -> list[str]:
+        def contest_names(self) -> list[str]:
             requested.set()
             assert answered.wait(HANG_SECONDS)
-            return super().names()
+            return super().contest_names()
 
     pages = ContestPages(lambda: Slow(cup.documents))
     with (

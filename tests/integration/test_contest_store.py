@@ -19,8 +19,8 @@ from support.store_fixtures import moto_client
 
 from cardsharp.analysis.ratings import Rating
 from cardsharp.aws.sqs_queue import SqsQueue
-from cardsharp.contest.contest_file import _STORE, FILE, open_in
-from cardsharp.contest.match_host import MatchFacts
+from cardsharp.contest.contest_file import _STORE, FILE, open_contest_in
+from cardsharp.contest.match_host import MatchResultFacts
 from cardsharp.contest.models import (
     ContestSettings,
     ContestStage,
@@ -36,14 +36,14 @@ from cardsharp.core.clock import utc_now
 from cardsharp.errors import WriteConflict
 from cardsharp.games.deadmansdraw.arena.director_ticks import TickChain
 from cardsharp.store.documents import Write
-from cardsharp.store.sqlite_file import migrations_in
+from cardsharp.store.sqlite_file import parse_migrations
 from cardsharp_tools.operations.stack import Stack
 
 SETTINGS = ContestSettings("cup", matches=3, most=9, seed="secret")
 TEAM_ONE, TEAM_TWO, TEAM_THREE = (
     TeamEntry(f"{n:024x}", f"Team {n}", f"{n:032x}") for n in (1, 2, 3)
 )
-FACTS = MatchFacts((3, 4), 1, 2.5, 9, (1, 0), (0, 2))
+FACTS = MatchResultFacts((3, 4), 1, 2.5, 9, (1, 0), (0, 2))
 RESULT = PairingResult("1", 1, "winners", (TEAM_ONE.id, TEAM_TWO.id))
 
 
@@ -93,18 +93,18 @@ def test_concurrent_changes_of_a_contest_never_undo_each_other(
         lambda: records.remove_team(TEAM_ONE.name),
     )
     for change in changes:
-        overtaking.append(lambda: records.pause(paused=not records.is_paused))
+        overtaking.append(lambda: records.set_paused(paused=not records.is_paused))
         with pytest.raises(WriteConflict):
             change()
         assert records.teams() in ([], [TEAM_ONE])
         change()
     records.append_team(TEAM_ONE)
-    overtaking.append(records.start)
+    overtaking.append(records.start_contest)
     with pytest.raises(WriteConflict):
         records.append_team(TEAM_TWO)
-    overtaking.append(lambda: records.pause(paused=True))
-    records.end(0)
-    records.start()
+    overtaking.append(lambda: records.set_paused(paused=True))
+    records.end_contest(0)
+    records.start_contest()
     assert (records.stage, records.is_paused) == (ContestStage.OVER, True)
 
 
@@ -130,7 +130,7 @@ def test_a_file_of_the_old_format_is_migrated_with_all_its_data(tmp_path: Path) 
     meeting = PracticeMatch(7, (TEAM_ONE.id, TEAM_TWO.id), "a", NOON, FACTS)
     standing = RatingSnapshot(7, NOON, {TEAM_ONE.id: Rating(1010.5, 99.0)})
     with closing(sqlite3.connect(tmp_path / FILE)) as db, db:
-        db.executescript(";".join(migrations_in(_STORE.schema_file)[:3]))
+        db.executescript(";".join(parse_migrations(_STORE.schema_file)[:3]))
         db.execute("PRAGMA user_version = 3")
         db.execute("INSERT INTO settings VALUES (?)", (text(SETTINGS),))
         db.execute("UPDATE progress SET stage = 'begun', ruled = 1")
@@ -142,9 +142,9 @@ def test_a_file_of_the_old_format_is_migrated_with_all_its_data(tmp_path: Path) 
         db.execute("INSERT INTO pauses VALUES ('')")
         db.execute("INSERT INTO meetings VALUES (7, ?)", (text(meeting),))
         db.execute("INSERT INTO standings VALUES (7, ?)", (text(standing),))
-    with closing(open_in(tmp_path)) as records:
+    with closing(open_contest_in(tmp_path)) as records:
         assert records.settings == SETTINGS
-        assert (records.stage, records.is_paused, records.ruling_count) == (
+        assert (records.stage, records.is_paused, records.admin_action_count) == (
             ContestStage.RUNNING,
             True,
             1,
@@ -203,7 +203,7 @@ def test_the_commands_manage_a_deployed_contest_from_start_to_end(
     first_id, second_id = (team.id for team in records.teams())
     assert "not started" in cli("contest", "status", "cup", *STACK).out
     assert not woken()
-    facts = MatchFacts((12, 9), 0, 60.0, 30, (1, 2), (0, 0))
+    facts = MatchResultFacts((12, 9), 0, 60.0, 30, (1, 2), (0, 0))
     first = PairingResult(
         "1",
         1,
@@ -215,7 +215,7 @@ def test_the_commands_manage_a_deployed_contest_from_start_to_end(
         facts=(facts,),
     )
     records.save_results([replace(first, decided=True)])
-    records.start()
+    records.start_contest()
     assert "has begun" in cli("contest", "teams", "add", "cup", "Late", *STACK).err
     assert (
         cli("contest", "override-result", "cup", "1", "Two", "--reason", "left", *STACK).code == 0
@@ -226,7 +226,7 @@ def test_the_commands_manage_a_deployed_contest_from_start_to_end(
     assert cli("contest", "status", "cup", "--json", *STACK).json()["paused"] is True
     assert cli("contest", "resume", "cup", *STACK).code == 0
     assert woken()
-    records.end(records.ruling_count)
+    records.end_contest(records.admin_action_count)
     assert records.stage is ContestStage.OVER
     result = cli("contest", "run", "cup", *STACK)
     assert "arena at https://arena.example" in result.err

@@ -10,10 +10,10 @@ from support.contests import new_contest
 from support.games import mount_samples
 
 from cardsharp.contest.admin import ContestAdmin
-from cardsharp.contest.contest_file import create_in
+from cardsharp.contest.contest_file import create_contest_in
 from cardsharp.contest.director import ContestDirector
 from cardsharp.contest.models import ContestSettings, PairingResult
-from cardsharp.contest.view.pages import contest_file_page
+from cardsharp.contest.view.pages import standalone_contest_page
 from cardsharp.core.clock import SystemClock, utc_now
 from cardsharp.errors import ConfigError, InvalidInput
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
@@ -37,7 +37,7 @@ def run_interrupted_contest(
     folder: Path, teams: Iterable[tuple[str, str]], settings: ContestSettings, killed: int
 ) -> tuple[list[PairingResult], list[list[str]]]:
     """Return results and standings of a contest stopped after `killed` steps and resumed."""
-    with create_in(folder, settings) as records:
+    with create_contest_in(folder, settings) as records:
         names = {records.add_team(name, strategy)[0].id: name for name, strategy in teams}
         for steps in filter(None, (killed, 10_000)):
             with LocalMatchHost(records, folder, utc_now) as tables:
@@ -45,8 +45,8 @@ def run_interrupted_contest(
                 for _ in range(steps):
                     if director.step():
                         break
-                    tables.pause()
-        assert "Won by" in contest_file_page(records)
+                    tables.wait_for_match_end()
+        assert "Won by" in standalone_contest_page(records)
         assert all(result.decided for result in records.results())
         with closing(
             SqliteMatchLog(folder / MATCH_LOG_FILE, SystemClock())
@@ -67,7 +67,7 @@ def test_whoever_ends_the_process_loses_and_a_contest_that_is_killed_goes_on(
     assert places[-1] == ["Dies"]
     assert "the strategy ended the process (os._exit(0)) (dies.py, line 8" in caplog.text
     assert [sum(result.facts[0].late) for result in results].count(1) == 2
-    assert all(max(result.points[0]) >= 10 for result in results)
+    assert all(max(result.match_points[0]) >= 10 for result in results)
 
 
 def test_a_strategy_that_exits_at_import_loses_and_its_line_is_reported(tmp_path: Path) -> None:
@@ -92,37 +92,37 @@ def test_a_table_has_as_many_seats_as_the_game_and_counts_its_points(
         teams = [(f"Team {number}", strategy) for number, strategy in enumerate(strategies)]
         settings = ContestSettings("cup", "tables", 1, 1, 60, seed="7", game=game, seats=len(teams))
         (table,), places = run_interrupted_contest(tmp_path / game, teams, settings, killed)
-        assert len(table.points) == 1
-        assert {tuple(sorted(points)) for points in table.points} <= expected_points
+        assert len(table.match_points) == 1
+        assert {tuple(sorted(points)) for points in table.match_points} <= expected_points
         best = max(zip(table.current_outcome.points, (name for name, _ in teams), strict=True))
         assert best[1] in places[0]
     ((uninterrupted,), _) = run_interrupted_contest(tmp_path / "whole", teams, settings, 0)
-    assert uninterrupted.points == table.points
+    assert uninterrupted.match_points == table.match_points
 
 
 def test_a_withdrawn_team_leaves_an_empty_seat(tmp_path: Path) -> None:
     """The two others play on; there is a third name in the result, without a point."""
     settings = ContestSettings("cup", "tables", 1, 1, 60, seed="7", game="blef", seats=3)
-    with create_in(tmp_path, settings) as records:
+    with create_contest_in(tmp_path, settings) as records:
         ids = [records.add_team(name, "random")[0].id for name in ("One", "Two", "Three")]
-        records.pause(paused=True)
+        records.set_paused(paused=True)
         with LocalMatchHost(records, tmp_path, utc_now) as tables:
             director = ContestDirector(records, tables)
             director.step()
             ContestAdmin(records, utc_now).withdraw_team("Two", "ill")
-            records.pause(paused=False)
+            records.set_paused(paused=False)
             while not director.step():
-                tables.pause()
+                tables.wait_for_match_end()
         (table,) = records.results()
         assert table.teams == tuple(ids)
-        ((first_points, second_points, third_points),) = table.points
+        ((first_points, second_points, third_points),) = table.match_points
         assert (second_points, {first_points, third_points}) == (0, {0, 1})
     with closing(SqliteMatchLog(tmp_path / MATCH_LOG_FILE, SystemClock())) as log:
         assert [sorted(match.header["players"]) for match in log.matches()] == [["One", "Three"]]
 
 
 def test_a_contest_that_no_table_can_seat_is_refused(tmp_path: Path) -> None:
-    with create_in(tmp_path / "cup", ContestSettings("cup", game="euchre")) as records:
+    with create_contest_in(tmp_path / "cup", ContestSettings("cup", game="euchre")) as records:
         for name in ("One", "Two"):
             records.add_team(name)
         with pytest.raises(ConfigError, match="One has no strategy"):
@@ -153,7 +153,7 @@ def test_practice_stops_within_one_turn_for_a_waiting_process(tmp_path: Path) ->
     """Though its matches last; and goes on where who waited has gone away."""
     current_time, waiting = utc_now(), list[LockHolder]()
     until, end = list[datetime | None](), current_time + timedelta(hours=1)
-    with create_in(tmp_path / "cup", ContestSettings("cup", timeout=60)) as records:
+    with create_contest_in(tmp_path / "cup", ContestSettings("cup", timeout=60)) as records:
         records.set_practice_until(end)
         contest_process = ContestProcess(
             records, list, list, list, lambda: waiting[-1] if waiting else None

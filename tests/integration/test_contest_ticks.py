@@ -32,13 +32,13 @@ from cardsharp.games.deadmansdraw.arena.access.users import (
 )
 from cardsharp.games.deadmansdraw.arena.director_ticks import (
     TICK_INTERVAL,
-    Tick,
     TickChain,
+    TickMessage,
     send_immediate_tick,
 )
 from cardsharp.games.deadmansdraw.arena.local_arena import MemoryMatchRepository
 from cardsharp.games.deadmansdraw.arena.long_poll import InProcessLongPoll
-from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.arena.referee import Referee
 from cardsharp.games.deadmansdraw.arena.storage.dynamo_repository import DynamoMatchRepository
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
@@ -88,7 +88,7 @@ class Cloud:
 
     @property
     def referee(self) -> Referee:
-        return Referee(self.lobby, self.book, Randomness.FAIR, self.clock.now)
+        return Referee(self.lobby, self.book, RandomnessMethod.FAIR, self.clock.now)
 
     def function(self) -> TickHandler:
         """Return the tick handler of a function that has just started."""
@@ -97,20 +97,20 @@ class Cloud:
             TickChain(table, self.queue, URL),
             referee,
             ArenaMatchHost(InProcessArena(referee, table)),
-            self.open_repository(self.fragile).active,
+            self.open_repository(self.fragile).active_contests,
         )
 
     def handle(self, message: Message) -> None:
         """Have a message handled as Lambda does it: gone unless the function dies."""
         with suppress(Crash):
-            self.function().run(Tick.parse(message.body).ticket, message.message_id)
+            self.function().run_tick(TickMessage.parse(message.body).ticket, message.message_id)
             self.queue.delete(message)
 
     def wake(self) -> None:
         assert send_immediate_tick(self.table, {URL: self.queue}.__getitem__)
 
     def begin(self) -> None:
-        self.records.start()
+        self.records.start_contest()
         self.wake()
 
     def play(self) -> None:
@@ -118,7 +118,7 @@ class Cloud:
         for match in list(self.lobby.running_matches()):
             if self.clock.now() - match.started_at > timedelta(seconds=4):
                 winner = match.pairing.players[sha256(match.params.seed.encode()).digest()[0] % 2]
-                self.referee.terminate(ORGANISER, match.id, {"winnerId": winner}, None)
+                self.referee.terminate_match(ORGANISER, match.id, {"winnerId": winner}, None)
 
     def run(self, seconds: int = 400, *, scheduled: bool = True) -> None:
         """Let the time go by until nothing is left; a schedule looks every minute, if wanted."""
@@ -178,11 +178,11 @@ def test_an_idle_contest_has_no_ticks(cloud: Cloud) -> None:
     cloud.wake()
     cloud.run(20)
     assert len(cloud.queue) == 0
-    cloud.records.pause(paused=True)
+    cloud.records.set_paused(paused=True)
     cloud.begin()
     cloud.run(20)
     assert (len(cloud.queue), list(cloud.lobby.all_matches())) == (0, [])
-    cloud.records.pause(paused=False)
+    cloud.records.set_paused(paused=False)
     cloud.wake()
     cloud.run(10)
     assert len(cloud.queue) == 1
@@ -196,7 +196,7 @@ def test_practice_runs_by_ticks_and_the_cup_follows_its_running_matches(cloud: C
     cloud.wake()
     for _ in range(5):
         for team in present_teams:
-            DynamoPresence(cloud.table).record_seen(team, cloud.clock.now())
+            DynamoPresence(cloud.table).record_activity(team, cloud.clock.now())
         cloud.run(10)
     met = {team for meeting in cloud.records.practice_matches() for team in meeting.teams}
     assert met == set(present_teams)
@@ -218,7 +218,7 @@ def test_a_dead_teams_turn_ends_ten_seconds_past_its_limit(cloud: Cloud, phase: 
     cloud.wake()
     cloud.clock.advance(timedelta(seconds=phase))
     wish = {"playerids": [*cloud.book.players][:2], "timeout": 7, "tags": ["practice"]}
-    match = cloud.referee.create(ORGANISER, wish, None)
+    match = cloud.referee.create_match(ORGANISER, wish, None)
     cloud.wake()
     began, forced_turn_count = match.started_at, 0
     while not match.is_finished:
@@ -271,7 +271,7 @@ def test_the_schedule_recovers_a_lost_message(cloud: Cloud) -> None:
 
 def test_two_directors_at_once_begin_each_match_once(cloud: Cloud) -> None:
     """Each has looked before the other has begun anything; of other teams it is another match."""
-    cloud.records.start()
+    cloud.records.start_contest()
     first, second, third = cloud.book.players
     first_arena, second_arena = (InProcessArena(cloud.referee, cloud.table) for _ in range(2))
 
@@ -299,7 +299,7 @@ def test_a_function_that_dies_changes_nothing(moto: Any) -> None:  # noqa: ANN40
             )
             tags = [match.params.tags for match in cloud.lobby.all_matches()]
             assert len(set(tags)) == len(tags), plan.faults
-            names = cloud.records.names()
+            names = cloud.records.team_names()
             return [
                 (result.pairing, names.get(result.winner or ""), len(result.matches))
                 for result in cloud.records.results()

@@ -22,8 +22,8 @@ from support.games import match_states
 
 from cardsharp.errors import ConfigError
 from cardsharp_tools.environments.aec_env import make_env
-from cardsharp_tools.environments.dataset import DecisionRow, compact, read_rows
-from cardsharp_tools.environments.encoding import encoded_simulation
+from cardsharp_tools.environments.dataset import DecisionRow, compact_row, read_rows
+from cardsharp_tools.environments.encoding import load_simulation_and_encoding
 from cardsharp_tools.environments.vector_env import CardVectorEnv
 
 ALL = [("deadmansdraw", None), ("blef", None), ("blef", 5), ("euchre", None)]
@@ -53,7 +53,7 @@ def test_a_game_is_an_environment(game: str, seats: int | None) -> None:
         for warning in caught
         if not str(warning.message).startswith(EXPECTED_WARNINGS)
     ] == []
-    simulation, encoding = encoded_simulation(game, seats)
+    simulation, encoding = load_simulation_and_encoding(game, seats)
     played = chain.from_iterable(match_states(simulation, seed) for seed in count())
     acting = (state for state in played if simulation.current_seat(state) is not None)
     dice = Random(5)
@@ -140,7 +140,7 @@ def test_the_pages_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert "430 63 [(0, 'Draw')]" in output
     assert "draw-3: " in output
     for game, _ in ALL:
-        _, encoding = encoded_simulation(game, None)
+        _, encoding = load_simulation_and_encoding(game, None)
         assert f"| {1 + encoding.size} | {encoding.actions} |" in text
 
 
@@ -250,7 +250,7 @@ def test_the_page_lists_every_column_and_the_judge_values_decisions(
 ) -> None:
     page = PAGE.read_text("utf-8")
     full_rows = rows(cli, tmp_path / "rows.jsonl", "third", "-n", "1", "--include-value")
-    for row in (full_rows[0], compact(full_rows[0])):
+    for row in (full_rows[0], compact_row(full_rows[0])):
         assert [name for name in row if f"\n| `{name}` |" not in page] == []
     values = [row["value"] for row in full_rows if row["value"] is not None]
     assert len(values) > len(full_rows) / 2

@@ -23,7 +23,7 @@ from cardsharp_tools.games.euchre.leak_probe import (
     DECISION_KINDS,
     LeakProbeResult,
     ProbeOptions,
-    probe_kind,
+    probe_decision_kind,
 )
 from cardsharp_tools.games.euchre.remote_player import RemotePlayer
 from cardsharp_tools.lab.game_adapter import LabPlayer
@@ -37,7 +37,7 @@ class Peeker:
     deals: DealStore
 
     def decide(self, view: EuchrePosition) -> EuchreDecision:
-        place, _ = next(iter(self.deals.documents.all_keys()))
+        place, _ = next(iter(self.deals.documents.keys_and_expiries()))
         deal = Deal(self.deals.read(deal_key_of(place)).cards, view.public_state, view.discard)
         highest = max(deal.hand((view.seat + 1) % len(SEATS)), default=0)
         return EuchreDecision(view.legal_actions[highest % len(view.legal_actions)], "I looked.")
@@ -89,7 +89,9 @@ def test_clients_at_once_play_as_if_each_were_alone() -> None:
 def probe(url: str) -> list[LeakProbeResult]:
     """Probe a service for hidden cards that change its answers: a result per kind of decision."""
     with RemotePlayer(url) as player:
-        return [probe_kind(player, kind, ProbeOptions(deals=DEALS)) for kind in DECISION_KINDS]
+        return [
+            probe_decision_kind(player, kind, ProbeOptions(deals=DEALS)) for kind in DECISION_KINDS
+        ]
 
 
 def test_the_probe_finds_no_answer_that_changes_by_hidden_cards() -> None:

@@ -22,7 +22,7 @@ from cardsharp.games.blef.service import game_store as store_module
 from cardsharp.games.blef.service.game_store import (
     GameStore,
     caller_day_key,
-    closed_round_at,
+    closed_round_dated_before,
     encode_game,
     encode_round,
 )
@@ -155,7 +155,9 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
         "nicknames_json": {"S": '["p0", "p1"]'},
         "is_started": {"BOOL": False},
     }
-    a_round = {"round_json": {"S": json.dumps(encode_round(closed_round_at(START, closed)))}}
+    a_round = {
+        "round_json": {"S": json.dumps(encode_round(closed_round_dated_before(START, closed)))}
+    }
     items: list[tuple[str, str, dict[str, Any]]] = [
         (f"game#{game.uuid}", "game", record),
         (f"game#{game.uuid}", f"round#{closed.number:05}", a_round),
@@ -171,7 +173,9 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
         assert [public_game.nicknames for public_game in store.public_games()] == [("p0", "p1")]
         saved = store.read(game.uuid)
         assert (saved.game, saved.version, saved.changed_at) == (game, 7, START)
-        assert store.closed_round(game.uuid, closed.number) == closed_round_at(START, closed)
+        assert store.closed_round(game.uuid, closed.number) == closed_round_dated_before(
+            START, closed
+        )
         assert [store.count_creation("me", 3), store.count_creation("me", 3)] == [True, False]
         assert store.count_active() == 1
         clock.advance(MINUTE)
@@ -253,7 +257,7 @@ def test_deals_of_any_token_and_numbers_have_distinct_keys(keys: list[DealKey]) 
         deals.begin(key, (*CARDS[number:], *CARDS[:number]))
     for number, key in enumerate(keys):
         assert deals.read(key).cards[0] == CARDS[number]
-    assert {deal_key_of(place) for place, _ in keep.all_keys()} == {*keys}
+    assert {deal_key_of(place) for place, _ in keep.keys_and_expiries()} == {*keys}
 
 
 def test_an_item_of_version_02_is_played_on() -> None:

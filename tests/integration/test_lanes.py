@@ -18,7 +18,7 @@ from support.games import SAMPLE_NAMES, mount_samples
 
 from cardsharp.errors import ConfigError, StrategyError
 from cardsharp_tools.environments.aec_env import Observation, make_env
-from cardsharp_tools.environments.encoding import encoded_simulation, final_rewards
+from cardsharp_tools.environments.encoding import final_rewards, load_simulation_and_encoding
 from cardsharp_tools.environments.vector_env import CardVectorEnv, play_batch
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.rng import RngStream, pair_rng
@@ -185,7 +185,7 @@ class Solo(gym.Env[Observation, np.int64]):
     """A learner against a strategy as an environment of Gymnasium, with the matches of one lane."""
 
     def __init__(self, name: str, seat: int, lane: int, lanes: int) -> None:
-        self.simulation, self.encoding = encoded_simulation(name, None)
+        self.simulation, self.encoding = load_simulation_and_encoding(name, None)
         player = make_env(name).unwrapped
         self.observation_space = player.observation_space("player_0")
         self.action_space = player.action_space("player_0")

@@ -14,7 +14,7 @@ from support.stored_matches import PLAYERS, sample_match
 from support.waiting import HANG_SECONDS
 
 from cardsharp.analysis.match_listing import newest_matches
-from cardsharp.games.deadmansdraw.arena_bot.opponent_history import last_matches
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import last_matches_against
 from cardsharp.play.catalog import get_game
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.game_rooms.room_server import serve_match_pages
@@ -133,7 +133,7 @@ def test_no_number_of_other_games_matches_hides_a_game(cli: Cli, log: SqliteMatc
     assert [match.match_id for match in newest_matches(log, first, limit=200)] == ["own"]
     assert [match.match_id for match in newest_matches(log, None, limit=1)] == ["own"]
     assert newest_matches(log, first, limit=1, max_read=100) == []
-    assert len(last_matches(log, RIVAL, 6)) == 1
+    assert len(last_matches_against(log, RIVAL, 6)) == 1
     assert (
         selected_match_id(cli, "show", "last")
         == selected_match_id(cli, "deadmansdraw", "show")
@@ -161,7 +161,7 @@ def test_a_damaged_match_hides_no_other_from_whoever_reads_many(
     change("UPDATE moves SET facts = x'1234' WHERE match_id = 'bad' AND sequence = 4")
     log.add_note("two", "withdrawn", {"sequence": 1})
     change("UPDATE notes SET body = 'x' WHERE match_id = 'two'")
-    assert len(last_matches(log, RIVAL, 6)) == 2, "no history with a gap"
+    assert len(last_matches_against(log, RIVAL, 6)) == 2, "no history with a gap"
     assert cli("show", "two").code == 0
     judged = cli("stats", "--json")
     assert (judged.code, sum(group["sides"] for group in judged.json()["groups"])) == (0, 2)

@@ -18,7 +18,7 @@ from support.submissions import sandbox_or_skip, zip_files
 from support.waiting import HANG_SECONDS, until
 
 from cardsharp.contest.admin import ContestAdmin
-from cardsharp.contest.contest_file import create_in, open_in
+from cardsharp.contest.contest_file import create_contest_in, open_contest_in
 from cardsharp.contest.director import ContestDirector
 from cardsharp.contest.models import ContestSettings
 from cardsharp.contest.results import ContestRecords
@@ -30,7 +30,7 @@ from cardsharp_tools.cli.options import ListenOptions
 from cardsharp_tools.contest.admin_pages import serve_admin_pages
 from cardsharp_tools.contest.contest_arena import open_arena
 from cardsharp_tools.contest.contest_manager import ContestManager
-from cardsharp_tools.executors.submission import LARGEST, SANDBOXED, submissions_of
+from cardsharp_tools.executors.submission import LARGEST, SANDBOXED, team_submissions
 
 PASSWORD = "correct horse"
 SWISS = {"format": "swiss", "count": "1", "timeout": "7"}
@@ -65,8 +65,8 @@ class Page:
         return self.send(self.open_confirmation(act, contest, **fields)[1]).text
 
     def history(self) -> list[str]:
-        with open_in(self.folder / "cup") as records:
-            return [act.what for act in ContestAdmin(records, utc_now).history()]
+        with open_contest_in(self.folder / "cup") as records:
+            return [act.what for act in ContestAdmin(records, utc_now).action_history()]
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_a_confirmed_act_is_done_once_and_only_on_the_state_it_was_confirmed_for
 ) -> None:
     """An act that cannot be done is explained on the page with the message of the command."""
     page.does("enter", teams="One\nTwo")
-    question, fields = page.open_confirmation("rename", name="One", new="Uno")
+    question, fields = page.open_confirmation("rename", name="One", new_name="Uno")
     assert question == "Give One the name Uno?"
     assert page.history()[-1] == "Two entered"
     assert page.send(fields).url == f"{page.url}/contests/cup"
@@ -142,7 +142,7 @@ def test_a_confirmed_act_is_done_once_and_only_on_the_state_it_was_confirmed_for
     assert "cannot be the name of a contest" in page.does(
         "new", "", name="../cup", of="blef", **SWISS
     )
-    assert "The field new is empty. Fill it in" in page.get(
+    assert "The field new_name is empty. Fill it in" in page.get(
         "/ask", act="rename", contest="cup", name="Two"
     )
     assert "is not a number" in page.does("freeze", minutes="soon")
@@ -155,7 +155,7 @@ def test_a_day_at_the_page(page: Page) -> None:
     credentials = re.findall(
         r"<dd><code>([0-9a-f]{24})</code></dd>\s*<dt>Password</dt><dd><code>(\w+)", sheets
     )
-    with open_in(page.folder / "cup") as records:
+    with open_contest_in(page.folder / "cup") as records:
         digests = {team.id: team.ha1 for team in records.teams()}
         assert {
             user: digest_ha1(user, password) for user, password in credentials
@@ -173,7 +173,7 @@ def test_a_day_at_the_page(page: Page) -> None:
         page.does("freeze", minutes="0")
         assert any(director.step() for _ in range(400))
         first = records.results()[0]
-        winner = records.names()[first.teams[1]]
+        winner = records.team_names()[first.teams[1]]
         page.does("rule", pairing=first.pairing, winner=winner, reason="appeal")
         assert records.results()[0].ruled != "appeal"
         assert any(director.step() for _ in range(400))
@@ -249,7 +249,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
     """Each test has teams of its own here."""
     sandbox_or_skip()
     folder = tmp_path_factory.mktemp("teams") / "cup"
-    with create_in(folder, ContestSettings("cup", "round-robin", matches=1)) as records:
+    with create_contest_in(folder, ContestSettings("cup", "round-robin", matches=1)) as records:
         for name in ("One", "Two", "Three", "Four", "Five", "Six", "Seven"):
             records.add_team(name, SANDBOXED)
         records.add_team("Outside")
@@ -289,8 +289,8 @@ def test_a_submission_is_stored_completely_or_refused(cup: Cup, tmp_path: Path) 
     every = bytes(range(256)) * 9 + b"\r\n--\r\n\n\r"
     archive = zip_files({"bot.py": bot(tmp_path, FIRST)[1], "weights.bin": every})
     assert cup.post("Three", ("my bot.zip", archive)).status_code == 303
-    submissions = submissions_of(cup.folder, cup.id("Three"), SANDBOXED)
-    assert (submissions.latest / "weights.bin").read_bytes() == every
+    submissions = team_submissions(cup.folder, cup.id("Three"), SANDBOXED)
+    assert (submissions.latest_folder / "weights.bin").read_bytes() == every
     for file, status, message in (
         (("bot.py", b"import os; os._exit(3)"), 400, "line 1, in &lt;module&gt;"),
         (("../../bot.sh", b"id"), 400, "cannot be submitted. Submit a .py file"),
@@ -299,8 +299,8 @@ def test_a_submission_is_stored_completely_or_refused(cup: Cup, tmp_path: Path) 
     ):
         answer = cup.post("Three", file)
         assert (answer.status_code, message in answer.text) == (status, True), answer.text
-    assert [version.name for version in submissions.versions] == ["1"]
-    faults = cup.records.faults()[cup.id("Three")].last
+    assert [version.name for version in submissions.version_folders] == ["1"]
+    faults = cup.records.team_faults()[cup.id("Three")].last
     assert ["points outside" in fault.what for fault in faults] == [True, False, False]
 
 
@@ -326,9 +326,9 @@ def test_its_faults_are_read_by_the_team_and_the_organiser(cup: Cup, tmp_path: P
     calls = f'exec("try: {connects}\\nexcept OSError: 0"); {SECOND}'
     assert cup.post("Seven", bot(tmp_path, calls)).status_code == 303
     cup.begun("Six", "Seven")
-    until(lambda: {cup.id("Six"), cup.id("Seven")} <= cup.records.faults().keys())
+    until(lambda: {cup.id("Six"), cup.id("Seven")} <= cup.records.team_faults().keys())
     page_six, page_seven = (cup.get(name).text for name in ("Six", "Seven"))
     assert "ZeroDivisionError: division by zero (bot.py, line 13, in decide" in page_six
     assert "it tried to use the network" in page_seven
     assert ("tried to use" in page_six, "ZeroDivisionError" in page_seven) == (False, False)
-    assert cup.records.faults().keys().isdisjoint(map(cup.id, ("One", "Two", "Outside")))
+    assert cup.records.team_faults().keys().isdisjoint(map(cup.id, ("One", "Two", "Outside")))

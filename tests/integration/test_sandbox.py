@@ -20,7 +20,7 @@ from support.waiting import HANG_SECONDS, until
 
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.fallback import DECISION_RUNNER
-from cardsharp.games.deadmansdraw.simulation import DeadMansDraw
+from cardsharp.games.deadmansdraw.simulation import DeadMansDrawSimulation
 from cardsharp.games.deadmansdraw.strategies import build
 from cardsharp.play.catalog import get_game
 from cardsharp_tools.executors import line_process, sandbox
@@ -33,7 +33,7 @@ from cardsharp_tools.executors.submission import (
     VIOLATIONS_FILE,
     TeamSubmissions,
     read_submission,
-    submissions_of,
+    team_submissions,
 )
 
 OBEYS = (
@@ -156,7 +156,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(line_process, "ANSWER_TIMEOUT", timedelta(seconds=20))  # for a busy machine
         patch.setattr(sandbox, "PYTHON_PATHS", (*sandbox.PYTHON_PATHS, str(place)))
-        submissions_of(folder, "other", SANDBOXED).add_version(
+        team_submissions(folder, "other", SANDBOXED).add_version(
             read_submission(Path(other)), get_game(None)
         )
         yield folder
@@ -167,7 +167,7 @@ def team(cup: Path, tmp_path_factory: pytest.TempPathFactory) -> TeamSubmissions
     """A team whose submission obeys."""
     file = Path(write_strategy_file(tmp_path_factory.mktemp("own"), "bot", OBEYS))
     file.with_name("bot.py.txt").write_text(GOOD)
-    submissions = submissions_of(cup, "own", SANDBOXED)
+    submissions = team_submissions(cup, "own", SANDBOXED)
     assert submissions.add_version(read_submission(file.parent), get_game(None)) == 1
     return submissions
 
@@ -180,12 +180,12 @@ Aimed = Callable[[str], str]
 @pytest.fixture
 def ask(team: TeamSubmissions) -> Ask:
     """Return a function that runs code in the submission, and returns its fault and its reason."""
-    simulation = DeadMansDraw()
+    simulation = DeadMansDrawSimulation()
     position = simulation.current_position(simulation.initial_state(Random(1)))
-    strategy = build(load_strategy(team.name), Random(0))
+    strategy = build(load_strategy(team.strategy_name), Random(0))
 
     def run_code(code: str) -> tuple[str | None, str]:
-        (team.latest / "bot.py.txt").write_text(code)
+        (team.latest_folder / "bot.py.txt").write_text(code)
         result = DECISION_RUNNER.decide(
             strategy, position, timedelta(seconds=HANG_SECONDS), monotonic
         )
@@ -287,14 +287,14 @@ def test_a_program_that_cannot_play_is_not_stored(
     """The version is refused with a sentence, and the previous version plays on."""
     limit = timedelta(seconds=1 if code == "while True: pass" else 20)
     monkeypatch.setattr(line_process, "START_TIMEOUT", limit)
-    submissions = submissions_of(cup, "programs", SANDBOXED)
+    submissions = team_submissions(cup, "programs", SANDBOXED)
     (tmp_path / "main.py").write_text(code)
     (tmp_path / "run").write_text("python3 main.py\n")
     with pytest.raises(ConfigError) as refused:
         submissions.add_version(read_submission(tmp_path), get_game(None))
     assert PROGRAMS[code] in str(refused.value)
     assert "\x1b" not in str(refused.value)
-    assert (submissions.versions, list(submissions.folder.iterdir())) == ([], [])
+    assert (submissions.version_folders, list(submissions.folder.iterdir())) == ([], [])
 
 
 ARCHIVES = (
@@ -313,7 +313,7 @@ ARCHIVES = (
 
 def test_an_archive_stays_in_its_folder(cup: Path, tmp_path: Path) -> None:
     """An archive that leads out of it or is too large is refused before anything is written."""
-    submissions = submissions_of(cup, "archives", SANDBOXED)
+    submissions = team_submissions(cup, "archives", SANDBOXED)
     for raw, message in ARCHIVES:
         (tmp_path / "bot.zip").write_bytes(raw)
         with pytest.raises(ConfigError, match=message):
@@ -321,7 +321,7 @@ def test_an_archive_stays_in_its_folder(cup: Path, tmp_path: Path) -> None:
     (tmp_path / "bot.py").symlink_to("/etc/passwd")
     with pytest.raises(ConfigError, match="not a regular file"):
         read_submission(tmp_path)
-    assert submissions.versions == []
+    assert submissions.version_folders == []
 
 
 def test_without_a_sandbox_nothing_is_played(monkeypatch: pytest.MonkeyPatch) -> None:

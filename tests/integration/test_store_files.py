@@ -122,7 +122,7 @@ def test_a_file_is_brought_from_version_to_version(tmp_path: Path) -> None:
     assert tables(path) == {"a"}
     for _ in range(2):
         file = SqliteFile(path, FileSchema(*words, (first, second)))
-        with closing(file), file.reading() as db:
+        with closing(file), file.locked_connection() as db:
             assert [tuple(row) for row in db.execute("SELECT x FROM b")] == [(2,)]
     with pytest.raises(StoreError, match="newer Cardsharp"):
         SqliteFile(path, FileSchema(*words, (first,)))
@@ -152,7 +152,7 @@ def test_a_store_deleted_while_in_use_is_recreated_with_a_warning(
         assert tell(file, "after") == ["after"]
         assert tell(file, "again") == ["after", "again"]
     assert [message for message in caplog.messages if "log.db was deleted or replaced" in message]
-    with closing(SqliteFile(path, TABLE, read_only=True)) as file, file.reading() as db:
+    with closing(SqliteFile(path, TABLE, read_only=True)) as file, file.locked_connection() as db:
         assert db.execute("SELECT count(*) FROM told").fetchone()[0] == 2
     owned = FileSchema("match log", "CARDSHARP_STORE", TABLE.migrations, is_exclusive=True)
     with closing(SqliteFile(tmp_path / "arena.db", owned)) as file:

@@ -15,7 +15,7 @@ from support.cli import Cli
 from support.stored_matches import PLAYERS, sample_match, serve_matches
 from support.waiting import HANG_SECONDS
 
-from cardsharp.contest.contest_file import create_in
+from cardsharp.contest.contest_file import create_contest_in
 from cardsharp.contest.models import ContestSettings
 from cardsharp.pages.assets import ASSETS, CONTENT_SECURITY_POLICY
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
@@ -86,7 +86,7 @@ def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_all_sources_tell_alike(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cup = tmp_path / "cup"
-    create_in(cup, ContestSettings("cup")).close()
+    create_contest_in(cup, ContestSettings("cup")).close()
     files = {"one.json": b"", "all.jsonl": b"", "all.jsonl.gz": b""}
     summaries = {}
     with running_arena(tmp_path, data_file=cup / "arena.db", is_public=True) as (arena, client):

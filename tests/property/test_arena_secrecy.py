@@ -26,7 +26,7 @@ from support.arena_server import (
 )
 from support.case_counts import case_count
 
-from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.cards import SERVER_DECK, Card, Suit
 
 CLOCK = ManualClock()
@@ -67,7 +67,7 @@ def twins(draw: st.DrawFn) -> Twins:
     return Twins(common_cards, rests, seeds, verbs)
 
 
-@pytest.fixture(scope="module", params=Randomness)
+@pytest.fixture(scope="module", params=RandomnessMethod)
 def client(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ArenaHttpClient]:

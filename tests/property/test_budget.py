@@ -23,7 +23,7 @@ SECONDS = st.floats(1, 600)
 def budget_of(limit: int, remaining: int, seconds: float) -> RequestBudget:
     """Return a budget that received these limits a moment ago, at second 0."""
     budget = RequestBudget()
-    budget.update(
+    budget.update_from_status(
         RateLimitStatus(
             limit, remaining, reset_at=1, window_ends_at=seconds, sent_count=budget.record_sent(0)
         ),
@@ -67,7 +67,9 @@ def test_requests_within_the_delays_never_exceed_the_limit(
             reset, ends, spent = reset + 1, current_time + seconds, 0
         spent += 1
         assert spent <= limit
-        budget.update(RateLimitStatus(limit, limit - spent, reset, ends, number), current_time)
+        budget.update_from_status(
+            RateLimitStatus(limit, limit - spent, reset, ends, number), current_time
+        )
 
 
 @given(st.integers(10, 500), SECONDS)
@@ -104,30 +106,38 @@ def test_the_earlier_deadline_goes_first_and_requests_of_other_workers_count() -
     budget = budget_of(100, 99, 60)
     number = budget.record_sent(0)
     assert wait_of(budget, RequestPriority.ACT, 1000) == 0
-    budget.update(RateLimitStatus(100, 40, reset_at=1, window_ends_at=60, sent_count=number), 0)
+    budget.update_from_status(
+        RateLimitStatus(100, 40, reset_at=1, window_ends_at=60, sent_count=number), 0
+    )
     assert wait_of(budget, RequestPriority.ACT, 1000) > 20
 
 
 def test_responses_out_of_order_do_not_change_the_remaining_count() -> None:
     budget = budget_of(100, 50, 60)
     first, second = budget.record_sent(0), budget.record_sent(0)
-    budget.update(RateLimitStatus(100, 48, reset_at=1, window_ends_at=60, sent_count=second), 0)
-    budget.update(RateLimitStatus(100, 49, reset_at=1, window_ends_at=60, sent_count=first), 0)
-    assert budget.remaining(0) == 48
-    budget.update(
+    budget.update_from_status(
+        RateLimitStatus(100, 48, reset_at=1, window_ends_at=60, sent_count=second), 0
+    )
+    budget.update_from_status(
+        RateLimitStatus(100, 49, reset_at=1, window_ends_at=60, sent_count=first), 0
+    )
+    assert budget.remaining_requests(0) == 48
+    budget.update_from_status(
         RateLimitStatus(
             100, 99, reset_at=61, window_ends_at=120, sent_count=budget.record_sent(60)
         ),
         60,
     )
-    budget.update(RateLimitStatus(100, 0, reset_at=1, window_ends_at=60.5, sent_count=first), 60)
-    assert budget.remaining(60) == 99
+    budget.update_from_status(
+        RateLimitStatus(100, 0, reset_at=1, window_ends_at=60.5, sent_count=first), 60
+    )
+    assert budget.remaining_requests(60) == 99
 
 
 @given(st.integers(-5, 5), st.integers(-5, 10**30), st.one_of(st.floats(), st.just(float("inf"))))
 def test_a_count_that_cannot_be_is_not_believed(limit: int, remaining: int, ends: float) -> None:
     budget = RequestBudget()
-    budget.update(
+    budget.update_from_status(
         RateLimitStatus(
             limit, remaining, reset_at=1, window_ends_at=ends, sent_count=budget.record_sent(0)
         ),
@@ -139,15 +149,15 @@ def test_a_count_that_cannot_be_is_not_believed(limit: int, remaining: int, ends
 def test_a_limit_feeds_so_many_matches_that_each_may_act_within_its_turn() -> None:
     """A worker that starts in the middle of a window does not take its rest for the full limit."""
     budget = budget_of(100, 99, 60)
-    assert [budget.max_matches(timedelta(seconds=s)) for s in (1, 7, 20)] == [1, 6, 18]
-    assert budget.max_matches(None) is None
+    assert [budget.max_sustainable_matches(timedelta(seconds=s)) for s in (1, 7, 20)] == [1, 6, 18]
+    assert budget.max_sustainable_matches(None) is None
     budget, turn = budget_of(100, 30, 20), timedelta(seconds=7)
-    assert budget.max_matches(turn) == 6
-    budget.update(
+    assert budget.max_sustainable_matches(turn) == 6
+    budget.update_from_status(
         RateLimitStatus(100, 99, reset_at=2, window_ends_at=30, sent_count=budget.record_sent(20)),
         20,
     )
-    assert budget.max_matches(turn) == 38
+    assert budget.max_sustainable_matches(turn) == 38
 
 
 @given(LIMITS, SECONDS, st.integers(1, 500), st.lists(st.floats(0, 20), max_size=9))

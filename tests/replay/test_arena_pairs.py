@@ -33,7 +33,7 @@ from support.recordings import (
 )
 from support.waiting import HANG_SECONDS, until
 
-from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
 Json = dict[str, Any]
@@ -249,7 +249,7 @@ def test_every_pair_is_answered_as_recorded(
     with opened(  # set up as the one that was recorded, but for its clock and short long polls
         tmp_path,
         players=write_players(tmp_path),
-        randomness=Randomness.ORIGINAL,
+        randomness=RandomnessMethod.ORIGINAL,
         throttle=True,
         clock=clock,
         long_poll_timeout=timedelta(milliseconds=100),

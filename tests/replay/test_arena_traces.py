@@ -26,7 +26,7 @@ from support.recordings import (
     parametrize_sample_and_all,
 )
 
-from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
 ENGINE_TEXTS = ("Unexpected token", "Expected ','", "The expression evaluated to a falsy value")
@@ -39,7 +39,7 @@ Setting = tuple[ArenaHttpClient, ManualClock]
 def setting(matches: RecordedMatches, tmp_path: Path) -> Iterator[Setting]:
     """Client and clock of an arena: over a socket for the full recording, else in process."""
     clock = ManualClock()
-    config = arena_config(tmp_path, randomness=Randomness.ORIGINAL, clock=clock)
+    config = arena_config(tmp_path, randomness=RandomnessMethod.ORIGINAL, clock=clock)
     with ExitStack() as stack:
         if matches is ALL_RECORDED:
             client = ArenaHttpClient(stack.enter_context(ArenaServer(config)).url)

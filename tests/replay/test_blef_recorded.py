@@ -31,7 +31,7 @@ from cardsharp.games.blef.rules import Round
 from cardsharp.games.blef.service import service
 from cardsharp.games.blef.service.records import GamePlayer, GameRecord, uuid_digest
 from cardsharp.games.blef.service.wire import parse_state, position_from_state, state_body
-from cardsharp.games.blef.simulation import dealer
+from cardsharp.games.blef.simulation import make_deal_function
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest
 
 ALICE = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
@@ -55,7 +55,7 @@ class Recording:
 
     def __post_init__(self) -> None:
         # By real chance alice's bets would hold in one run of 170, and bob would be out instead.
-        self.chance = RecordedRandomness(dealer(Random(1)))
+        self.chance = RecordedRandomness(make_deal_function(Random(1)))
         self.client = memory_client(chance=self.chance)
         self.store = self.client.store
         self.first = {pair["case"]: pair for pair in reversed(self.pairs)}

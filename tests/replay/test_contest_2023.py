@@ -12,7 +12,7 @@ from cardsharp.contest.formats.bracket import (
     BracketGame,
     SeedSlot,
     WinnerOf,
-    in_order,
+    original_order,
     swapped_halves,
 )
 from cardsharp.contest.formats.double_elimination import DoubleElimination
@@ -42,7 +42,7 @@ PLACES = tuple(
     # A game of two teams, whose winner meets one with a bye; then a game of two with byes.
     for place in (first, BYE, first + 1, first + 2, first + 3, BYE, first + 4, BYE)
 )
-CUP = DoubleElimination(PLACES, loser_orders=(swapped_halves, in_order, swapped_halves))
+CUP = DoubleElimination(PLACES, loser_orders=(swapped_halves, original_order, swapped_halves))
 
 
 def drawing(games: Iterable[tuple[int, int, str]]) -> "nx.MultiDiGraph[int]":

@@ -25,7 +25,7 @@ from cardsharp.games.deadmansdraw.arena_bot.position_from_view import (
     position_from_view,
 )
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import EventView
-from cardsharp.games.deadmansdraw.history.arena_import import import_match
+from cardsharp.games.deadmansdraw.history.arena_import import parse_arena_match
 from cardsharp.games.deadmansdraw.history.decisions import decisions
 from cardsharp.games.deadmansdraw.history.state_history import restore_states
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
@@ -107,7 +107,9 @@ def began_as_all(trace: Json) -> bool:
 def arena_record(trace: Json) -> tuple[MatchRecord, list[MoveRecord]]:
     """Return the record and the moves of the match as an arena reports them at its end."""
     *_, last = recorded_views(trace)
-    return import_match(json.dumps({**last.raw, "startedAt": "2023-11-06T10:00:00.000Z"}).encode())
+    return parse_arena_match(
+        json.dumps({**last.raw, "startedAt": "2023-11-06T10:00:00.000Z"}).encode()
+    )
 
 
 def check_decisions(trace: Json, seen: Mapping[int, DeadMansDrawPosition]) -> int:
@@ -131,7 +133,7 @@ def test_every_recorded_match_is_restored_move_by_move(matches: RecordedMatches)
     restored_count = 0
     for trace in matches.started():
         with annotate_with_match(trace):
-            record, moves = import_match(json.dumps(trace).encode())
+            record, moves = parse_arena_match(json.dumps(trace).encode())
             states = list(restore_states(record, moves, Random(1)))
             assert [state.sequence for state in states] == [move.sequence for move in moves[1:]]
             piles = [list(map(str, state.state.state.draw_pile)) for state in states]

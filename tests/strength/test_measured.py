@@ -30,7 +30,7 @@ def test_a_rebuilt_player_is_as_strong_as_the_real_program(
     """Points and mean scores of 200 matches agree with the real programs' within both errors."""
     played = run_duel(DuelPlan(first=first, second=second, pairs=100, seed=2023, pure_python=True))
     assert abs(played.points - points) <= margin + played.interval.margin
-    mean_scores = [played.total("scores", player) / len(played.matches) for player in (0, 1)]
+    mean_scores = [played.count_sum("scores", player) / len(played.matches) for player in (0, 1)]
     assert mean_scores == pytest.approx(scores, abs=3.5)
 
 
@@ -38,11 +38,13 @@ def test_champion_and_third_bust_as_often_and_take_as_long_as_the_real_programs(
     played = run_duel(
         DuelPlan(first="champion", second="third", pairs=150, seed=7, pure_python=True)
     )
-    busts, turns = ([played.total(name, side) for side in (0, 1)] for name in ("busts", "turns"))
+    busts, turns = (
+        [played.count_sum(name, side) for side in (0, 1)] for name in ("busts", "turns")
+    )
     assert busts[0] / turns[0] == pytest.approx(0.20, abs=0.02)
     assert busts[1] / turns[1] == pytest.approx(0.42, abs=0.03)
     assert turns[0] / len(played.matches) == pytest.approx(9, abs=0.5)
-    assert played.total("actions", 0) / len(played.matches) == pytest.approx(40, abs=3)
+    assert played.count_sum("actions", 0) / len(played.matches) == pytest.approx(40, abs=3)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from typing import Any
 
 from cardsharp.aws.telemetry import SERVICE
 from cardsharp.errors import ConfigError
-from cardsharp_tools.local_cloud.metric_samples import MetricKey, Sample
+from cardsharp_tools.local_cloud.metric_samples import MetricKey, MetricSample
 from support.aws_template import of_kind
 
 STACK = SERVICE  # the stack's name, as our own metrics have it in a run without one
@@ -36,7 +36,7 @@ _FUNCTIONS = {
 _SILENCE = {"breaching": True, "notBreaching": False}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-Samples = Mapping[MetricKey, Sequence[Sample]]
+Samples = Mapping[MetricKey, Sequence[MetricSample]]
 
 
 class Series:
@@ -124,7 +124,7 @@ def _plain(value: object) -> str:
     raise ConfigError(f"An alarm uses {value!r}, which cannot be resolved here.")
 
 
-def alarms_fired(samples: Sequence[Sample], tail: timedelta = MINUTE) -> set[str]:
+def alarms_fired(samples: Sequence[MetricSample], tail: timedelta = MINUTE) -> set[str]:
     """The alarms that are on at any full minute from the first sample to `tail` after the last."""
     of = defaultdict(list)
     for sample in samples:

@@ -22,7 +22,7 @@ from cardsharp.games.blef.service.bootstrap import publish_change
 from cardsharp.games.blef.service.game_changes import SecureRandomness
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY, GameStore
 from cardsharp.games.blef.service.routes import API
-from cardsharp.games.blef.service.service import NO_BOTS, BlefService, Bots
+from cardsharp.games.blef.service.service import NO_BOTS, BlefService, InvitableBots
 from cardsharp.games.blef.simulation import resample_hidden_hands
 from cardsharp.server import lambda_handler
 from cardsharp.server.feed_bootstrap import SUBSCRIBER_STORE
@@ -59,7 +59,7 @@ class BlefHandlerClient:
     chance: SecureRandomness = field(default_factory=SecureRandomness)
     base: str = API.base_path
     """That of today's generation is empty; both are there."""
-    agents: Bots = NO_BOTS
+    agents: InvitableBots = NO_BOTS
 
     def __post_init__(self) -> None:
         self.blef = BlefService(self.store, self.clock, self.chance, self.agents)
@@ -143,7 +143,7 @@ def capture_log() -> Iterator[io.StringIO]:
     handlers = {handler: handler.stream for handler in telemetry.logger.handlers}  # type: ignore[attr-defined]
     metrics = telemetry.metrics_recorder.stream
     log = io.StringIO()
-    telemetry.redirect_output(log)
+    telemetry.redirect_logs_and_metrics(log)
     try:
         yield log
     finally:

@@ -10,7 +10,7 @@ import requests
 from websockets.sync.client import ClientConnection, connect
 
 from cardsharp.games.blef.service.bootstrap import SERVICE
-from cardsharp.games.blef.service.service import Bots
+from cardsharp.games.blef.service.service import InvitableBots
 from cardsharp.server.feed_bootstrap import FEED_VARIABLE
 from cardsharp.server.websocket_feed import ConnectionGone, InMemoryConnections
 from cardsharp.store.sqlite_file import MEMORY_PATH
@@ -87,7 +87,7 @@ class RecordingSockets:
         return self.sent.pop(connection, [])
 
 
-AGENTS = Bots({"Dazhbog": "conservative", "Porevit": "conservative_crawling"})
+AGENTS = InvitableBots({"Dazhbog": "conservative", "Porevit": "conservative_crawling"})
 """The bots of the recording, for whom the recording plays."""
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.contest.formats.ladder import next_pairings
 from cardsharp.contest.formats.pairing import Pairing, PairingOutcome
-from cardsharp.contest.match_host import MatchFacts
+from cardsharp.contest.match_host import MatchResultFacts
 from cardsharp.contest.models import (
     ContestSettings,
     PairingResult,
@@ -35,7 +35,7 @@ from cardsharp.games.deadmansdraw.arena.match import (
     begin_match,
 )
 from cardsharp.games.deadmansdraw.arena.match_creation import parse_create_request
-from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.store.dynamodb_documents import DynamoDocumentStore
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
@@ -104,10 +104,10 @@ def played_contest(
     """
     records = new_contest(names, **{"matches": 7, "most": 21, **overrides})
     settings = records.settings
-    records.start()
+    records.start_contest()
     chance, ids = Random(len(names)), [team.id for team in records.teams()]
     ends: dict[str, PairingOutcome] = {}
-    facts: dict[str, list[MatchFacts]] = {}
+    facts: dict[str, list[MatchResultFacts]] = {}
     max_decided = 10**6 if decided_pairings is None else decided_pairings
 
     def waiting() -> list[Pairing]:
@@ -118,7 +118,7 @@ def played_contest(
 
     while together := waiting():
         for pairing in together:
-            played, odds = list[MatchFacts](), 0.2 if pairing.key in upsets else 0.8
+            played, odds = list[MatchResultFacts](), 0.2 if pairing.key in upsets else 0.8
             while (end := settings.series_rules.outcome(pairing, played)) is None:
                 played.append(_facts(chance, odds))
             ends[pairing.key], facts[pairing.key] = end, played
@@ -141,18 +141,18 @@ def table(match_id: str, pairing: Pairing) -> ArenaMatch:
     params = parse_create_request({"timeout": 7}, match_id)
     origin = RequestOrigin(ManualClock().current_time)
     match, _ = begin_match(
-        match_id, at_arena.MatchPlayers(pairing.teams, None), params, Randomness.FAIR, origin
+        match_id, at_arena.MatchPlayers(pairing.teams, None), params, RandomnessMethod.FAIR, origin
     )
     return apply_player_action(match, DRAW, origin)[0]
 
 
-def _facts(chance: Random, odds: float) -> MatchFacts:
+def _facts(chance: Random, odds: float) -> MatchResultFacts:
     winner = int(chance.random() > odds)
     high, low = 40 + chance.randrange(25), 15 + chance.randrange(25)
     points = (high, low) if winner == 0 else (low, high)
     busts = (chance.randrange(5), chance.randrange(5))
     late = (int(chance.random() < 0.05), int(chance.random() < 0.05))
-    return MatchFacts(
+    return MatchResultFacts(
         points, winner, 42 + 60 * chance.random(), 24 + chance.randrange(12), busts, late
     )
 
@@ -220,7 +220,7 @@ class SpectatedContest:
         """Let the first team win the match's pairing; no match runs afterwards."""
         results = self.records.results()
         (at,) = (at for at, result in enumerate(results) if self.match in result.matches)
-        won = MatchFacts((40, 30), 0, 61.0, 20, (1, 2), (0, 0))
+        won = MatchResultFacts((40, 30), 0, 61.0, 20, (1, 2), (0, 0))
         winner = results[at].teams[0]
         results[at] = replace(
             results[at], facts=(won,), wins=(1, 0), winner=winner, decided=True, ruled="it was late"

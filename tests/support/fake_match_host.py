@@ -7,7 +7,12 @@ from hashlib import sha256
 from fault_simulation.faults import Errors, FaultInjector, FaultKind, FaultPlan
 
 from cardsharp.contest.formats.pairing import MatchScore
-from cardsharp.contest.match_host import HostReport, MatchFacts, MatchRequest, MatchSummary
+from cardsharp.contest.match_host import (
+    FullMatchReport,
+    MatchRequest,
+    MatchResultFacts,
+    MatchSummary,
+)
 from cardsharp.errors import Unreachable
 
 
@@ -84,15 +89,15 @@ class FakeMatchHost:
                 fake_match, MatchScore(tuple(points), None if is_tie else points.index(max(points)))
             )
 
-    def match_record(self, match_id: str) -> HostReport:
+    def match_report(self, match_id: str) -> FullMatchReport:
         """Return the report of a match; a team that let two turns time out is gone."""
         fake_match = self._match_by_id(match_id)
         teams, nothing = fake_match.request.teams, (0,) * len(fake_match.request.teams)
         late = tuple(fake_match.timed_out_turns.get(team, 0) for team in teams)
         score = fake_match.score or MatchScore(nothing, None)
-        facts = MatchFacts(score.points, score.winner, 60, 1, nothing, late)
+        facts = MatchResultFacts(score.points, score.winner, 60, 1, nothing, late)
         gone = tuple(team for team in teams if fake_match.timed_out_turns.get(team, 0) > 1)
-        return HostReport(teams, facts, self.current_time, fake_match.score is not None, gone)
+        return FullMatchReport(teams, facts, self.current_time, fake_match.score is not None, gone)
 
     def begin_match(self, request: MatchRequest) -> str:
         """Begin a match, and return its id."""
@@ -110,7 +115,7 @@ class FakeMatchHost:
         place = None if winner is None else fake_match.request.teams.index(winner)
         self._stop(fake_match, MatchScore((0,) * len(fake_match.request.teams), place))
 
-    def idle_seconds(self) -> dict[str, float | None]:
+    def idle_seconds_by_player(self) -> dict[str, float | None]:
         """Return 0 seconds for every playing team, unless `idle_by_team` says otherwise."""
         return (
             dict.fromkeys(

@@ -124,7 +124,7 @@ def stored_match(
         "played", AT, simulation.sides[0], names, tuple(notes[:-1]), notes[-1].state
     )
     extras: LabAdapter = LabAdapter() if game.duel_extras is None else game.duel_extras.load()()
-    return list(extras.stored_matches(lab_match))
+    return list(extras.match_records(lab_match))
 
 
 def play_match(game: Game, players: Sequence[StrategyPlayer], seed: int = 1) -> StoredMatch:

@@ -13,7 +13,7 @@ from typing import Any
 from ministack.core.iam_evaluator import EvalContext, evaluate, parse_policy_document  # type: ignore[import-untyped]
 
 from cardsharp_tools.build.target import REPOSITORY_ROOT
-from cardsharp_tools.build.template_rules.expressions import longest_form
+from cardsharp_tools.build.template_rules.expressions import longest_expansion
 from cardsharp_tools.local_cloud.template_files import load_template
 from cardsharp_tools.operations.preflight import BOUNDARY_ARN, DEPLOYER_TEMPLATE
 
@@ -58,4 +58,4 @@ def deployer_policy(name: str) -> Policy:
     text = json.dumps(document).replace(
         json.dumps({"Ref": "Boundary"}), json.dumps(BOUNDARY_POLICY_ARN)
     )
-    return longest_form(json.loads(text), template)
+    return longest_expansion(json.loads(text), template)

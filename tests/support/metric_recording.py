@@ -17,7 +17,7 @@ import game_api.app
 import pages.app
 import poller.app
 import worker.app
-from cardsharp.aws.telemetry import metrics_recorder, redirect_output
+from cardsharp.aws.telemetry import metrics_recorder, redirect_logs_and_metrics
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
 from cardsharp.core.clock import SystemClock, utc_now
 from cardsharp.core.queue import Message
@@ -27,14 +27,14 @@ from cardsharp.play.catalog import all_games
 from cardsharp_tools.build.target import REPOSITORY_ROOT
 from cardsharp_tools.local_cloud.lambda_events import (
     Event,
-    Invocation,
+    InvocationResult,
     LambdaFunction,
     LambdaHandler,
     invoke,
     schedule_event,
     sqs_event,
 )
-from cardsharp_tools.local_cloud.metric_samples import MetricKey, Sample, read_emf
+from cardsharp_tools.local_cloud.metric_samples import MetricKey, MetricSample, read_emf_samples
 from cardsharp_tools.local_cloud.template_files import create_table, service_prefix
 from cardsharp_tools.local_play.bot_runtime import embedded_settings, open_assembly
 from cardsharp_tools.local_play.handler_environment import settings_environment
@@ -66,17 +66,17 @@ class MetricRecorder:
     assembly: ArenaBotDependencies
     log_output: io.StringIO
     broken_service: str = ""
-    aws_samples: list[Sample] = field(default_factory=list)
+    aws_samples: list[MetricSample] = field(default_factory=list)
 
     @property
-    def samples(self) -> list[Sample]:
-        return [*read_emf(self.log_output.getvalue().splitlines()), *self.aws_samples]
+    def samples(self) -> list[MetricSample]:
+        return [*read_emf_samples(self.log_output.getvalue().splitlines()), *self.aws_samples]
 
-    def run_poller(self) -> Invocation:
+    def run_poller(self) -> InvocationResult:
         """Run one tick of the schedule, shortened to about a second of listening."""
         return self.call("Poller", schedule_event(datetime.now(UTC)), LISTENING)
 
-    def process_next_message(self) -> Invocation | None:
+    def process_next_message(self) -> InvocationResult | None:
         """Deliver the next message as the queue mapping does; None if there is none."""
         message = self.assembly.queue.receive(timedelta(0))
         if message is None:
@@ -85,10 +85,10 @@ class MetricRecorder:
         self.assembly.queue.delete(message)
         return invocation
 
-    def deliver(self, message: Message) -> Invocation:
+    def deliver(self, message: Message) -> InvocationResult:
         return self.call("Worker", sqs_event([message], datetime.now(UTC)), timedelta(minutes=5))
 
-    def call(self, name: str, event: Event, timeout: timedelta) -> Invocation:
+    def call(self, name: str, event: Event, timeout: timedelta) -> InvocationResult:
         """Invoke a function, and record its errors; a failed tick goes to the dead letters."""
         function = LambdaFunction(name, FUNCTIONS[name], timeout)
         done = invoke(function, event, function.context(SystemClock()))
@@ -143,7 +143,7 @@ class MetricRecorder:
         self, namespace: str, name: str, dimensions: Mapping[str, str], value: float
     ) -> None:
         identity = MetricKey(namespace, name, frozenset(dimensions.items()))
-        self.aws_samples.append(Sample(identity, datetime.now(UTC), value))
+        self.aws_samples.append(MetricSample(identity, datetime.now(UTC), value))
 
 
 @contextmanager
@@ -163,7 +163,7 @@ def metric_recorder(
         config = ArenaConfig(long_poll_timeout=timedelta(milliseconds=500), clock=clock)
         arena = stack.enter_context(ArenaServer(config))
         previous_stream = metrics_recorder.stream
-        redirect_output(lines)
+        redirect_logs_and_metrics(lines)
         stack.callback(setattr, metrics_recorder, "stream", previous_stream)
         variables = {
             "CARDSHARP_ARENA_URL": arena.url,

@@ -21,8 +21,8 @@ import pytest
 from cardsharp.games.deadmansdraw.actions import Action
 from cardsharp.games.deadmansdraw.arena.request_body import (
     js_truthy,
-    parse_response,
-    parse_verb,
+    parse_action_type,
+    parse_effect_response,
 )
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView, MoveView
 
@@ -137,7 +137,7 @@ def recorded_views(match: Json) -> Iterator[RecordedView]:
 def recorded_action(body: dict[str, Any]) -> Action:
     """The action that a recorded request's body means."""
     return Action(
-        parse_verb(body),
-        parse_response(body),
+        parse_action_type(body),
+        parse_effect_response(body),
         answers_pending_effects=js_truthy(body.get("autopick")),
     )

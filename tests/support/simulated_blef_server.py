@@ -16,7 +16,7 @@ from cardsharp.bot.bot_match import OpenMatch
 from cardsharp.core.clock import Clock
 from cardsharp.games.blef.actions import CHECK, LOST_MARKER, action_name
 from cardsharp.games.blef.bot.client import BlefClient
-from cardsharp.games.blef.bot.seat_match import BlefJoinOrder, open_match
+from cardsharp.games.blef.bot.seat_match import BlefJoinGameOrder, open_match
 from cardsharp.games.blef.cards import DECK, sort_hand
 from cardsharp.games.blef.game import GAME
 from cardsharp.games.blef.history.log_records import SEQUENCES_PER_ROUND
@@ -61,7 +61,7 @@ class SimulatedBlefServer(SeatedGameServer):
         self.rival = self.client.join(self.table, OPPONENT)
         self.dice = Random(1)
         order = {"url": SERVICE, "game": self.table, "nickname": NAME, "strategy": "greedy"}
-        self.seat_order = BlefJoinOrder.model_validate(order)
+        self.seat_order = BlefJoinGameOrder.model_validate(order)
         self.match_id = self.seat_order.match_id
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from fault_simulation.virtual_clock import VirtualClock
 
 from cardsharp.bot.bot_match import OpenMatch
 from cardsharp.bot.match_dispatcher import MatchDispatcher
-from cardsharp.bot.service_seats import JoinOrder, find_seat, join_and_dispatch
+from cardsharp.bot.service_seats import JoinGameOrder, find_seat, join_and_dispatch
 from cardsharp.server import lambda_handler
 from cardsharp.server.hosted.bot_match import HostedGameClient, build_seat_match
 from cardsharp.server.hosted.game_store import HostedGameRecord, HostedGameStore
@@ -24,7 +24,7 @@ from cardsharp.server.hosted.wire import (
     ActParams,
     GetGameParams,
     HostedMessage,
-    SeatParams,
+    JoinGameParams,
 )
 from cardsharp.server.routing import ApiRequest
 from cardsharp.store.match_log import Body, MatchLog
@@ -57,7 +57,7 @@ class SeatedGameServer:
     """Common part of simulated servers where the bot is ordered to take a seat."""
 
     game: str
-    seat_order: JoinOrder
+    seat_order: JoinGameOrder
     secrets: Sequence[str]
 
     def order_match(self, environment: WorkerEnvironment, dispatcher: MatchDispatcher) -> None:
@@ -89,14 +89,14 @@ class SimulatedHostedServer(SeatedGameServer):
     def __init__(self, folder: Path, clock: VirtualClock) -> None:
         del folder
         self.clock, house = clock, self.hosted_game
-        self.rules = house.rules()
+        self.rules = house.build_rules()
         self.host = HostedService(
             house, HostedGameStore(SqliteDocumentStore(MEMORY_PATH, clock), clock), clock
         )
         self.api = lambda_handler.build_handler(build_api(house), self.host)
         start = self.hosted_game.json_codecs.states.dump(self._worth_it())
         self.host.store.write(HostedGameRecord(TABLE, self.rules.seats, start, start))
-        self.seat_order = JoinOrder(
+        self.seat_order = JoinGameOrder(
             url=f"https://{house.game.name}.example",
             game=TABLE,
             nickname="ann",
@@ -143,7 +143,7 @@ class SimulatedHostedServer(SeatedGameServer):
         """Let the rival take the second seat, or play its last legal action."""
         table = self._table()
         if len(table.players) == 1:
-            self.host.join(make_call(SeatParams(game=TABLE, name="bob", secret=RIVAL_SECRET)))
+            self.host.join(make_call(JoinGameParams(game=TABLE, name="bob", secret=RIVAL_SECRET)))
         state = self.server_state()
         if self.rules.current_seat(state) == 1:
             action = self.rules.legal_actions(state)[-1]

@@ -18,7 +18,7 @@ from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN
 from cardsharp.games.deadmansdraw.arena_bot import position_from_view
 from cardsharp.games.deadmansdraw.arena_bot.opponent_history import (
     MAX_PAST_MATCHES,
-    last_matches,
+    last_matches_against,
 )
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import MoveView
 from cardsharp.games.deadmansdraw.cards import RULEBOOK_DECK, SERVER_DECK, Card
@@ -26,7 +26,7 @@ from cardsharp.games.deadmansdraw.events import Comment, TurnEnded
 from cardsharp.games.deadmansdraw.position import PastMove
 from cardsharp.games.deadmansdraw.rules import apply, force_turn_end, start
 from cardsharp.games.deadmansdraw.simulation import (
-    DeadMansDraw,
+    DeadMansDrawSimulation,
     deal_state,
     match_from_state,
     random_card_picker,
@@ -37,7 +37,7 @@ from cardsharp.games.deadmansdraw.strategies.adaptive import (
     MAX_LOSS_PER_DECISION,
     Adaptive,
     ExploitBudget,
-    value_loss,
+    win_probability_loss,
 )
 from cardsharp.games.deadmansdraw.strategies.observed_decisions import (
     DecisionTracker,
@@ -56,14 +56,14 @@ from cardsharp.store.match_log import MatchLog
 from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     MIN_MATCHES,
     LearnedOpponents,
+    ObservedOpponentMatch,
     OpponentLearning,
-    OpponentMatch,
     opponents_in_log,
 )
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.players import build_player
 
-GAME = DeadMansDraw()
+GAME = DeadMansDrawSimulation()
 PLAN = DuelPlan(first="captain", second="captain", pairs=1)
 
 
@@ -102,10 +102,10 @@ def test_an_opponent_is_identified_by_its_decisions(name: str, weights: str) -> 
     """
     belief = OpponentBelief(load_opponent_profiles())
     belief.update_all(observed_decisions(name, range(1 if name == "captain" else 3)))
-    assert belief.weights() == weights
+    assert belief.best_weights_name() == weights
     if name == "champion":
         belief.update_all(observed_decisions("random", range(1)))
-        assert belief.weights() == GENERAL_WEIGHTS
+        assert belief.best_weights_name() == GENERAL_WEIGHTS
 
 
 def test_adaptive_knows_an_opponent_from_past_matches_at_once() -> None:
@@ -174,7 +174,7 @@ def test_its_past_are_the_last_finished_matches_against_that_player(log: MatchLo
     keep(log, "d", ME, FOE, finished=False)
     keep(log, "e", FOE, FOE)
     keep(log, "f", ME, FOE, opponent="champion")
-    past = last_matches(log, FOE, MAX_PAST_MATCHES)
+    past = last_matches_against(log, FOE, MAX_PAST_MATCHES)
     assert sorted(match.opponent_seat for match in past) == [0, 1]
     assert all(len(match.history) == 1 for match in past)
     opponents = opponents_in_log(log)
@@ -182,22 +182,22 @@ def test_its_past_are_the_last_finished_matches_against_that_player(log: MatchLo
     assert match_counts == {FOE: (FOE, 2), OTHER: (OTHER, 1), "champion": ("champion", 1)}
     for number in range(3):
         keep(log, f"m{number}", ME, FOE)
-    assert len(last_matches(log, FOE, 3)) == 3
-    assert last_matches(log, "nobody", 3) == []
+    assert len(last_matches_against(log, FOE, 3)) == 3
+    assert last_matches_against(log, "nobody", 3) == []
 
 
 WEIGHTS: dict[str, object] = {"numbers": ""}
 
 
 @cache
-def met(name: str, number: int) -> OpponentMatch:
-    return OpponentMatch(
+def met(name: str, number: int) -> ObservedOpponentMatch:
+    return ObservedOpponentMatch(
         f"{name} {number}", tuple(observed_decisions(name, range(number, number + 1)))
     )
 
 
 def learned_from(
-    learned: LearnedOpponents, matches: list[OpponentMatch], *, gains: bool = True
+    learned: LearnedOpponents, matches: list[ObservedOpponentMatch], *, gains: bool = True
 ) -> list[str]:
     stages: list[str] = []
 
@@ -211,7 +211,7 @@ def learned_from(
     return stages
 
 
-def weak(matches: int = MIN_MATCHES + 12) -> list[OpponentMatch]:
+def weak(matches: int = MIN_MATCHES + 12) -> list[ObservedOpponentMatch]:
     return [met("draw-3", number) for number in range(matches)]
 
 
@@ -303,7 +303,7 @@ def costing(low: float, high: float) -> ObservedDecision:
     while True:
         position = match.current_position
         for action in position.legal_actions():
-            if low < value_loss(position, action) < high:
+            if low < win_probability_loss(position, action) < high:
                 return ObservedDecision(position, action)
         match = GAME.apply_action(match, CAPTAIN.decide(position).action, rng)
 
@@ -334,7 +334,7 @@ def test_whoever_pretends_and_then_changes_wins_back_no_more_than_it_gave() -> N
             is_adaptive_turn = position.seat == 0
             change = build("champion" if position.turn <= 8 else "captain", rng)
             action = (adaptive if is_adaptive_turn else change).decide(position).action
-            loss = value_loss(position, action)
+            loss = win_probability_loss(position, action)
             if is_adaptive_turn and loss > 0 and action != CAPTAIN.decide(position).action:
                 departures += 1
                 assert loss <= min(MAX_LOSS_PER_DECISION, balance)

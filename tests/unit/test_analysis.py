@@ -21,7 +21,7 @@ from cardsharp.play.game import Game
 from cardsharp.play.strategy import Decision, Option, ranked
 from cardsharp_tools.lab.game_adapter import PlayedAction
 from cardsharp_tools.lab.match_statistics import SideGroup, SideStatistics, player_ratings
-from cardsharp_tools.terminal.match_printer import signed_amount
+from cardsharp_tools.terminal.match_printer import signed_value_text
 
 DEADMANSDRAW, BLEF = (
     next(game for game in GAMES if game.name == name) for name in ("deadmansdraw", "blef")
@@ -195,6 +195,6 @@ def test_options_are_ranked_by_their_worth_also_below_0() -> None:
 
 
 def test_a_difference_has_its_sign_and_nothing_has_no_minus() -> None:
-    texts = [signed_amount(".1%", value) for value in (0.44, -0.093, -0.0001, 0.0)]
+    texts = [signed_value_text(".1%", value) for value in (0.44, -0.093, -0.0001, 0.0)]
     assert texts == ["+44.0 %", "-9.3 %", "+0.0 %", "+0.0 %"]
-    assert [signed_amount("+.2f", value) for value in (1.2, -0.3)] == ["+1.20", "-0.30"]
+    assert [signed_value_text("+.2f", value) for value in (1.2, -0.3)] == ["+1.20", "-0.30"]

@@ -26,7 +26,7 @@ from cardsharp.games.deadmansdraw.arena.local_arena import LocalArena
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.match_creation import DEFAULT_DRAW_DECK
 from cardsharp.games.deadmansdraw.arena.randomness import (
-    Randomness,
+    RandomnessMethod,
     alea_fractions,
     seeded_draws,
 )
@@ -46,7 +46,7 @@ class Hall:
     def begin(self) -> str:
         timeout = LIMIT.total_seconds()
         body = {"playerids": [ALICE, BOB], "timeout": timeout, "randomSeed": "norandom"}
-        return self.arena.referee.create(ADMIN_USER, body, None).id
+        return self.arena.referee.create_match(ADMIN_USER, body, None).id
 
     def end_overdue_turns_in(self, seconds: float) -> int:
         self.clock.advance(timedelta(seconds=seconds))
@@ -110,19 +110,19 @@ def test_the_slow_down_has_the_measured_delays_in_fixed_windows_that_are_forgott
     """
     clock = ManualClock()
     slow = RequestThrottle(MAX_PER_USER, clock)
-    delays = [slow.count("key").delay.total_seconds() for _ in range(400)]
+    delays = [slow.count_request("key").delay.total_seconds() for _ in range(400)]
     assert delays[:100] == [0] * 100
     assert [delays[n - 1] for n in (101, 106, 111, 121)] == pytest.approx([0.1, 0.6, 1.1, 2.1])
     assert delays[-1] == 10
     clock.advance(timedelta(seconds=59))
-    assert slow.count("key").delay > timedelta(0)
+    assert slow.count_request("key").delay > timedelta(0)
     clock.advance(timedelta(seconds=1))
-    assert slow.count("key").delay == timedelta(0)
+    assert slow.count_request("key").delay == timedelta(0)
     slow = RequestThrottle(MAX_PER_USER, clock)
     for number in range(10_000):
-        slow.count(str(number))
+        slow.count_request(str(number))
     clock.advance(timedelta(minutes=1))
-    slow.count("another")
+    slow.count_request("another")
     assert len(slow._counts._counted) == 1
 
 
@@ -145,17 +145,17 @@ def test_fair_chance_goes_on_favours_no_card_and_depends_on_seed_and_index_alone
 
     Of 10,000 first cards each of the 50 is within five standard deviations of its share.
     """
-    for randomness, different in ((Randomness.FAIR, 8), (Randomness.ORIGINAL, 1)):
+    for randomness, different in ((RandomnessMethod.FAIR, 8), (RandomnessMethod.ORIGINAL, 1)):
         requests = [seeded_draws("a seed", randomness, used) for used in range(0, 24, 3)]
         assert len({draws(DEFAULT_DRAW_DECK, 3) for draws in requests}) == different
     counts = dict.fromkeys(range(50), 0)
     for seed in range(10_000):
-        counts[seeded_draws(str(seed), Randomness.FAIR).randrange(50)] += 1
+        counts[seeded_draws(str(seed), RandomnessMethod.FAIR).randrange(50)] += 1
     deviation = (10_000 * 0.02 * 0.98) ** 0.5
     assert all(abs(count - 200) < 5 * deviation for count in counts.values())
-    full_stream = seeded_draws("seed", Randomness.FAIR)
+    full_stream = seeded_draws("seed", RandomnessMethod.FAIR)
     numbers = [full_stream.randrange(1000) for _ in range(20)]
-    later = seeded_draws("seed", Randomness.FAIR, 12)
+    later = seeded_draws("seed", RandomnessMethod.FAIR, 12)
     assert [later.randrange(1000) for _ in range(8)] == numbers[12:]
 
 

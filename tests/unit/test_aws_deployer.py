@@ -24,7 +24,7 @@ from cardsharp_tools.build.sam_transform import Template, transform_with_nested
 from cardsharp_tools.build.target import REPOSITORY_ROOT
 from cardsharp_tools.build.template_rules.expressions import (
     as_list,
-    longest_form,
+    longest_expansion,
     resources_of_type,
     rule_table,
 )
@@ -141,7 +141,7 @@ def test_a_deployer_may_do_the_operations_of_sam_and_create_roles_only_with_the_
     deployer = load_template(REPOSITORY_ROOT / DEPLOYER_TEMPLATE)
     assert not list(check_policy_sizes(deployer))
     for name, policy in resources_of_type(deployer, "AWS::IAM::ManagedPolicy"):
-        called = str(longest_form(policy["ManagedPolicyName"], deployer))
+        called = str(longest_expansion(policy["ManagedPolicyName"], deployer))
         assert not called.startswith("cardsharp-")
         assert name != "Boundary" or BOUNDARY_POLICY_ARN.endswith(f"/{called}")
 
@@ -205,8 +205,10 @@ def test_the_boundary_takes_nothing_from_the_roles_of_the_templates(path: Path) 
     stack = transform_with_nested(path)
     for role, _ in resources_of_type(stack, "AWS::IAM::Role"):
         for statement in role_statements(stack, role):
-            if longest_form(statement["Effect"], stack) == "Allow":
-                resolved = longest_form({k: statement[k] for k in ("Action", "Resource")}, stack)
+            if longest_expansion(statement["Effect"], stack) == "Allow":
+                resolved = longest_expansion(
+                    {k: statement[k] for k in ("Action", "Resource")}, stack
+                )
                 for action in as_list(resolved["Action"]):
                     assert any(
                         _bounded(action, resource) for resource in as_list(resolved["Resource"])

@@ -14,7 +14,7 @@ from support.store_fixtures import FakeClock
 
 from cardsharp.errors import ConfigError
 from cardsharp_tools.build import gates
-from cardsharp_tools.build.sam_build import write_strategy_names
+from cardsharp_tools.build.sam_build import restrict_strategy_parameters
 from cardsharp_tools.build.target import REPOSITORY_ROOT
 from cardsharp_tools.cli import main
 from cardsharp_tools.costs.bill import load_prices, make_bill
@@ -23,7 +23,7 @@ from cardsharp_tools.costs.usage import bot_usage, load_measured
 from cardsharp_tools.costs.workload import BotWorkload
 from cardsharp_tools.local_cloud.emulator_process import log_filter_matcher
 from cardsharp_tools.local_cloud.template_files import TEMPLATE, load_template
-from cardsharp_tools.operations.function_logs import PROBLEM_FILTER, LogLine, follow
+from cardsharp_tools.operations.function_logs import PROBLEM_FILTER, LogLine, follow_log_lines
 from cardsharp_tools.operations.stack import Stack
 from cardsharp_tools.operations.stack_control import rotate_service_secret
 
@@ -31,7 +31,7 @@ WORKFLOWS = REPOSITORY_ROOT / ".github" / "workflows"
 
 
 def test_s14_actions_are_pinned_and_the_workflow_stores_no_keys_and_deploys_by_hand_only() -> None:
-    assert list(gates.workflows()) == []
+    assert list(gates.check_workflows()) == []
     assert list(WORKFLOWS.glob("*.yml"))
     text = (WORKFLOWS / "deploy.yml").read_text()
     workflow = yaml.safe_load(text)
@@ -64,7 +64,7 @@ def test_s14_a_loose_workflow_is_refused(
     folder.mkdir(parents=True)
     (folder / "loose.yml").write_text(text)
     monkeypatch.setattr(gates, "REPOSITORY_ROOT", tmp_path)
-    assert fault in "\n".join(gates.workflows())
+    assert fault in "\n".join(gates.check_workflows())
 
 
 def test_s14_every_push_runs_the_documented_checks_and_audits_dependencies() -> None:
@@ -81,7 +81,7 @@ def test_a_built_template_takes_no_strategy_that_was_not_built(tmp_path: Path) -
     """CloudFormation then refuses a wrong name before anything is deployed."""
     built = tmp_path / "template.yaml"
     built.write_text(yaml.safe_dump(load_template(TEMPLATE)))
-    write_strategy_names(built)
+    restrict_strategy_parameters(built)
     parameter = yaml.safe_load(built.read_text())["Parameters"]["Strategy"]
     assert {"", "captain", "steady"} <= set(parameter["AllowedValues"])
     assert "captian" not in parameter["AllowedValues"]
@@ -103,7 +103,7 @@ def test_following_a_log_yields_each_line_once_including_late_ones() -> None:
         start_times.append(since)
         return next(looks)
 
-    assert list(islice(follow(look, began, clock), 2)) == [first, late]
+    assert list(islice(follow_log_lines(look, began, clock), 2)) == [first, late]
     assert start_times == [began] * 3, "each look goes back a while"
 
 

@@ -30,7 +30,7 @@ from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY, GameStor
 from cardsharp.games.blef.service.records import GamePlayer, GameRecord, uuid_digest
 from cardsharp.games.blef.service.request_params import is_random_uuid, parse_number
 from cardsharp.games.blef.service.wire import parse_state, position_from_state, state_body
-from cardsharp.games.blef.simulation import dealer, resample_hidden_hands
+from cardsharp.games.blef.simulation import make_deal_function, resample_hidden_hands
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
 
@@ -126,7 +126,7 @@ seeds = st.integers(0, 2**32)
 def test_every_game_ends_within_its_round_limit_with_a_single_winner(
     players: int, seed: int
 ) -> None:
-    random, deal = Random(seed), dealer(Random(seed))
+    random, deal = Random(seed), make_deal_function(Random(seed))
     live, rounds = rules.start(players, deal), 0
     while live.winner is None:
         assert live.n_cards[live.turn] > 0
@@ -235,7 +235,7 @@ def test_no_text_or_store_shows_a_card_a_key_or_a_uuid(capsys: pytest.CaptureFix
     clock = FakeClock()
     keep = SqliteDocumentStore(MEMORY_PATH, clock)
     table = BlefHandlerClient(GameStore(keep, clock), clock).create_and_start(4)
-    with keep._file.reading() as db:
+    with keep._file.locked_connection() as db:
         dumped = "\n".join(db.iterdump())
     assert table.game in dumped
     assert not any(uuid in dumped for uuid in table.uuids.values())

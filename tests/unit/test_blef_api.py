@@ -20,7 +20,7 @@ from cardsharp.server.gateway_request import MAX_LONG_POLL
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.cli.generate_docs import game_docs
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
-from cardsharp_tools.local_cloud.template_files import all_resources
+from cardsharp_tools.local_cloud.template_files import all_template_resources
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_an_answered_request_is_not_logged() -> None:
 
 def test_the_table_has_no_stream_and_its_index_no_hand() -> None:
     """A record of a stream, like a copy of the whole item in an index, would carry hands."""
-    table = all_resources()["BlefTable"]["Properties"]
+    table = all_template_resources()["BlefTable"]["Properties"]
     assert "StreamSpecification" not in table
     index_json = json.dumps(table["GlobalSecondaryIndexes"])
     assert "game_json" not in index_json

@@ -32,7 +32,7 @@ from cardsharp.games.blef.strategies.bayes import Bayes
 from cardsharp.games.blef.strategies.bet_probabilities import card_bits
 from cardsharp.games.blef.strategies.betting_model import (
     BettingModel,
-    BettingProbabilities,
+    PreparedBettingModel,
     bet_features,
     bet_features_if_true,
 )
@@ -194,7 +194,7 @@ def test_model_separates_opening_lies_from_truthful_answers() -> None:
     for value in [1, 2, 3, 4] * 3:
         taste = taste.updated(hands[value], NO_BET, value + 1, 0.7)
         taste = taste.updated(hands[value], 0, value, 0.7)
-    probabilities = BettingProbabilities(taste)
+    probabilities = PreparedBettingModel(taste)
     assert probabilities.action_probability(hands[2], NO_BET, 2) < 0.1
     assert probabilities.action_probability(hands[2], 0, 2) > 0.5
     king, four = card_bits(DECK[16:17]), NUMBERS["Four of a kind, kings"]
@@ -213,7 +213,7 @@ def test_model_expects_checks_of_bets_that_are_rarely_true() -> None:
         if hand.levels[low] == hand.levels[high] and hand.bare[low] > hand.bare[high]
     )
     taste = BettingModel()
-    assert BettingProbabilities(taste).check_probability(hand, first_bet) == BettingProbabilities(
+    assert PreparedBettingModel(taste).check_probability(hand, first_bet) == PreparedBettingModel(
         taste
     ).check_probability(hand, second_bet)
     for _ in range(3):
@@ -221,8 +221,8 @@ def test_model_expects_checks_of_bets_that_are_rarely_true() -> None:
             hand, first_bet, len(BETS) - 1, 0.5
         )
     assert (
-        BettingProbabilities(taste).check_probability(hand, second_bet)
-        > BettingProbabilities(taste).check_probability(hand, first_bet) + 0.1
+        PreparedBettingModel(taste).check_probability(hand, second_bet)
+        > PreparedBettingModel(taste).check_probability(hand, first_bet) + 0.1
     )
 
 

@@ -17,7 +17,7 @@ from cardsharp.games.blef.cards import DECK, RANKS, BlefCard, Hand, sort_hand
 from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import RoundMove, max_cards
 from cardsharp.games.blef.strategies import build
-from cardsharp.games.blef.strategies.bayes import evaluate_bets, probability_words
+from cardsharp.games.blef.strategies.bayes import describe_probability, evaluate_bets
 from cardsharp.games.blef.strategies.bet_probabilities import (
     bet_probabilities,
     card_bits,
@@ -38,7 +38,7 @@ from cardsharp.games.blef.strategies.policy_tables import (
     write_tables,
 )
 from cardsharp.games.blef.strategies.table_lookup import NO_BET, TableShape
-from cardsharp.games.blef.strategies.table_policy import look_up, mixed_strategy
+from cardsharp.games.blef.strategies.table_policy import look_up_trained_tables, mixed_strategy
 
 NUMBERS = {bet.name: number for number, bet in enumerate(BETS)}
 ROUNDS = sorted({*load_policy_tables().rounds, *load_large_round_policy().rounds})
@@ -148,8 +148,10 @@ def test_a_bet_is_evidence_and_agreement_of_sampled_worlds_is_no_certainty() -> 
     ten = NUMBERS["High card, 10"]
     assert all(world.true_bets >> ten & 1 for world in worlds.worlds)
     assert 0.99 < worlds.bet_probabilities[ten] < 1
-    assert probability_words(worlds.bet_probabilities[ten]) == "holds with more than 99 %"
-    assert probability_words(worlds.bet_probabilities[NUMBERS["Pair of 9s"]]) == "holds for certain"
+    assert describe_probability(worlds.bet_probabilities[ten]) == "holds with more than 99 %"
+    assert (
+        describe_probability(worlds.bet_probabilities[NUMBERS["Pair of 9s"]]) == "holds for certain"
+    )
 
 
 def test_beliefs_are_stated_as_uncertain_with_their_assumption() -> None:
@@ -202,7 +204,7 @@ def test_mixed_strategy_is_legal_and_its_options_are_complete(
 @pytest.mark.parametrize("n_cards", [(10, 9), (2, 2, 1), (1, 1), (2, 1)])
 def test_untrained_rounds_are_played_as_by_bayes(n_cards: tuple[int, ...]) -> None:
     opening = seen(sort_hand(DECK[: n_cards[0]]), n_cards[1:])
-    assert look_up(load_policy_tables(), opening) is None
+    assert look_up_trained_tables(load_policy_tables(), opening) is None
     decisions = [build(name, Random(3)).decide(opening) for name in ("solved", "bayes")]
     assert decisions[0] == decisions[1]
 
@@ -223,8 +225,16 @@ def test_written_tables_are_readable_and_damage_is_detected(tmp_path: Path) -> N
     )
     tables = read_tables(file)
     begins, other = tables.rounds[2, 2]
-    assert [begins.find(at) for at in (7, 2, far)] == [{0: 55, 3: 200}, {1: 255}, {0: 55, 3: 200}]
-    assert (begins.find(3), begins.find(10**9), other.find(1)) == ({}, {}, {1: 255})
+    assert [begins.find_row_choices(at) for at in (7, 2, far)] == [
+        {0: 55, 3: 200},
+        {1: 255},
+        {0: 55, 3: 200},
+    ]
+    assert (
+        begins.find_row_choices(3),
+        begins.find_row_choices(10**9),
+        other.find_row_choices(1),
+    ) == ({}, {}, {1: 255})
     assert tables.mapped_file.is_intact()
     file.write_bytes(file.read_bytes()[:-3] + b"\1\0\0")
     assert not read_tables(file).mapped_file.is_intact()

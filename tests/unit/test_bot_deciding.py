@@ -26,14 +26,14 @@ from cardsharp.games.deadmansdraw.actions import (
     respond,
 )
 from cardsharp.games.deadmansdraw.arena_bot.arena_match import ArenaBotMatch
-from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, SeatAssignment
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, BotSeats
 from cardsharp.games.deadmansdraw.arena_bot.wire import parse_view
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 from cardsharp.games.deadmansdraw.cards import Card, Suit
 from cardsharp.games.deadmansdraw.fallback import (
-    decide,
+    decide_in_time,
     fallback_action,
-    unreadable_fallback,
+    fallback_for_unreadable_match,
 )
 from cardsharp.games.deadmansdraw.history.log_records import outcome_body
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
@@ -61,7 +61,7 @@ def decided(
     refused: Sequence[Action] = (),
 ) -> DecisionResult[DeadMansDrawDecision]:
     ticks = iter([1.0, 1.25])
-    return decide(Plays(does), position, limit, lambda: next(ticks), frozenset(refused))
+    return decide_in_time(Plays(does), position, limit, lambda: next(ticks), frozenset(refused))
 
 
 def test_r06_a_strategy_that_is_late_is_overtaken_by_the_safe_action() -> None:
@@ -130,7 +130,7 @@ def test_a_strategy_that_can_be_hurried_is_when_four_fifths_of_its_time_are_over
 
             return Thinks(work)
 
-    decide(Thinks(lambda _: END_TURN), position(), LIMIT, lambda: clock[0])
+    decide_in_time(Thinks(lambda _: END_TURN), position(), LIMIT, lambda: clock[0])
     assert late_flags == [False, False, True]
 
 
@@ -187,7 +187,7 @@ def test_r31_remote_clock_is_discarded_if_a_turn_outlives_its_deadline(
         datetime.now(UTC),
     )
     seat = ArenaSeat(ALICE, client, Plays(lambda _: END_TURN), "any")
-    turn = ArenaBotMatch("match", SeatAssignment(seat), VirtualClock()).observe({}).turn
+    turn = ArenaBotMatch("match", BotSeats(seat), VirtualClock()).observe({}).turn
     client.session_state.remote_clock.update_from_date_header(current_time, 0, 0)
     with pytest.raises(RequestRejected):
         turn._replace(ends_at=TimeBounds(0, 0)).send(END_TURN)
@@ -223,11 +223,11 @@ def test_every_effect_has_a_legal_fallback_that_avoids_a_bust(
 
 def test_blind_fallback_draws_first_and_then_avoids_refused_actions() -> None:
     """docs/spec/arena.md section 7: an empty play area cannot be ended."""
-    first = unreadable_fallback(AREA)
-    second = unreadable_fallback(AREA, frozenset({first}))
-    for draw in (unreadable_fallback(()), second):
+    first = fallback_for_unreadable_match(AREA)
+    second = fallback_for_unreadable_match(AREA, frozenset({first}))
+    for draw in (fallback_for_unreadable_match(()), second):
         assert (draw.type, draw.answers_pending_effects) == (ActionType.DRAW, True)
-    assert unreadable_fallback(AREA, frozenset({first, second})) == first
+    assert fallback_for_unreadable_match(AREA, frozenset({first, second})) == first
 
 
 US, AS_DUMMY = (ArenaSeat(player, None, None, "any") for player in (ALICE, DUMMY))
@@ -258,12 +258,12 @@ def test_our_seats_have_our_id_or_are_the_dummys_in_matches_that_we_created(
     seats: dict[int, ArenaSeat],
 ) -> None:
     """If we are told to play the dummy; that of others is left alone."""
-    assert SeatAssignment(*controlled_seats).seats(view(*players, creator)) == seats
+    assert BotSeats(*controlled_seats).seats_by_index(view(*players, creator)) == seats
 
 
 def looked_at(match_view: MatchView, player: str, *requested_tags: str) -> Observation[Action]:
     me = ArenaSeat(player, RefusingClient(match_view), None, "any")
-    return ArenaBotMatch("match", SeatAssignment(me), VirtualClock(), requested_tags).observe({})
+    return ArenaBotMatch("match", BotSeats(me), VirtualClock(), requested_tags).observe({})
 
 
 @pytest.mark.parametrize(

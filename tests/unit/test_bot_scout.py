@@ -31,9 +31,9 @@ from cardsharp.core.metrics import Metric
 from cardsharp.errors import Unauthorized
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.match_poller import MatchPoller
-from cardsharp.games.deadmansdraw.history.log_records import missing_body
+from cardsharp.games.deadmansdraw.history.log_records import missing_match_outcome_body
 from cardsharp.store.match_log import MatchStatus
-from cardsharp_tools.local_cloud.template_files import all_resources
+from cardsharp_tools.local_cloud.template_files import all_template_resources
 
 MINUTE = timedelta(minutes=1)
 TIMING = PollerTiming()
@@ -207,7 +207,7 @@ def test_r24_r25_a_closed_match_that_the_arena_lists_anew_is_reopened(
     """
     log, match_id = scene.bench.log, scene.bench.match_id
     lease, began = take_lease(log, name=match_id, ttl=MINUTE), scene.bench.clock.now()
-    log.finish(lease, {**missing_body(), **outcome_fields})
+    log.finish(lease, {**missing_match_outcome_body(), **outcome_fields})
     scene.listen(TIMING.long_poll_timeout + settles + 2 * REOPEN_GRACE)
     assert scene.offered[0][1] == match_id
     waited = scene.offered[0][0] - began
@@ -223,7 +223,7 @@ def test_r25_a_match_that_was_closed_after_the_list_is_not_reopened_by_it(scene:
     assert dispatcher.dispatch_unattended([match_id], None, listed_at) == 1
     lease = take_lease(bench.log, name=match_id, ttl=MINUTE)
     bench.clock.advance(timedelta(seconds=5))
-    bench.log.finish(lease, missing_body())
+    bench.log.finish(lease, missing_match_outcome_body())
     for _ in range(3):
         assert dispatcher.dispatch_unattended([match_id], None, listed_at) == 0
         bench.clock.advance(REOPEN_GRACE)
@@ -276,7 +276,7 @@ def test_r29_the_time_for_which_a_cut_long_poll_was_held_is_part_of_the_pause(
     assert gaps == pytest.approx([23, 23, 23, 24], abs=1.5), "and not 26, 32 and 44"
 
 
-LIFE = timedelta(seconds=all_resources()["Poller"]["Properties"]["Timeout"])
+LIFE = timedelta(seconds=all_template_resources()["Poller"]["Properties"]["Timeout"])
 START = timedelta(seconds=6)  # more than a poller takes from its tick to its first question
 
 

@@ -213,7 +213,7 @@ def test_blef_analysis_ignores_reasons_and_backtests_only_the_bot_seat() -> None
     at_the_bot = analyse(BLEF, bots, bot_moves)
     assert full_analysis.players == without.players == at_the_bot.players
     report = AnalysisReport.from_header(at_the_bot, header_of(bots))
-    assert (report.names, report.first_name) == (("opponent", "two"), "two")
+    assert (report.names, report.first_side_name) == (("opponent", "two"), "two")
     tried = BacktestPlayer(BLEF, "greedy").decision_points(bots, bot_moves)
     assert {decision_point.step.seat for decision_point in tried} == {1}
 
@@ -317,4 +317,4 @@ def test_figures_add_up_whatever_follows_and_the_judge_itself_is_perfect(
         dealt = record.header["dealt"]
         assert full_analysis.chance == deal_luck(tuple(map(parse_card, dealt)))  # type: ignore[arg-type]
         untold = {name: value for name, value in record.header.items() if name != "dealt"}
-        assert game.judge.load().luck(replace(record, header=untold), moves) is None
+        assert game.judge.load().estimate_luck(replace(record, header=untold), moves) is None

@@ -19,8 +19,8 @@ from support.ports import unused_port
 from support.store_fixtures import run_concurrently
 
 from cardsharp.aws import telemetry
-from cardsharp.aws.ssm_credentials import redacted_credentials
-from cardsharp.aws.telemetry import CloudWatchMetrics, count_retries, logger
+from cardsharp.aws.ssm_credentials import log_safe_credentials
+from cardsharp.aws.telemetry import CloudWatchMetrics, install_retry_counter, logger
 from cardsharp.bot.settings import WorkerSettings, _warn_of_retired
 from cardsharp.client.config import RequestLimits, ServiceAddress
 from cardsharp.core.credentials import Credentials
@@ -45,7 +45,7 @@ def lines() -> Iterator[io.StringIO]:
 
 def test_a_secret_appears_in_no_part_of_a_log_line(lines: io.StringIO) -> None:
     """Nor does one within a longer one, or its basic token; nor of what the library logs."""
-    redacted_credentials("6364", CANARY)
+    log_safe_credentials("6364", CANARY)
     logger.info("password %s", CANARY, extra={"nested": {"deep": [CANARY]}})
     try:
         int(CANARY)
@@ -61,7 +61,7 @@ def test_a_secret_appears_in_no_part_of_a_log_line(lines: io.StringIO) -> None:
     ]
     register_secrets("abcd", "abcdefgh")
     assert redact("x abcdefgh abcd y") == f"x {REDACTED} {REDACTED} y"
-    redacted_credentials("user-1", "sesame-55")
+    log_safe_credentials("user-1", "sesame-55")
     logger.warning("sent Authorization: Basic dXNlci0xOnNlc2FtZS01NQ==")
     logging.getLogger("cardsharp.scout").warning("got %s", "sesame-55", extra={"match_id": "m"})
     assert "dXNlci0xOnNlc2FtZS01NQ" not in lines.getvalue()
@@ -111,7 +111,7 @@ def test_a_retry_is_counted_and_logged_without_call_arguments(
     meter.stream = lines
     monkeypatch.setattr(telemetry, "metrics_recorder", meter)
     previous_hooks, failures = get_on_retry_hooks(), iter([OSError("reset")])
-    count_retries()
+    install_retry_counter()
     try:
 
         @stamina.retry(on=OSError, attempts=2, wait_initial=0)
@@ -138,7 +138,7 @@ def test_a_retry_names_the_request_and_the_cause(
     """In the log of a function, and in the file of a command, such as contest.log."""
     previous_hooks = get_on_retry_hooks()
     if is_function:
-        count_retries()
+        install_retry_counter()
     else:
         set_on_retry_hooks(None)
     address = f"http://127.0.0.1:{unused_port()}"

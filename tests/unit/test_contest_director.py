@@ -18,15 +18,15 @@ from support.contests import new_contest, play_practice
 from support.fake_match_host import FakeMatchHost, with_faults
 
 from cardsharp.contest.admin import ContestAdmin
-from cardsharp.contest.contest_file import create_in
+from cardsharp.contest.contest_file import create_contest_in
 from cardsharp.contest.director import ContestDirector
 from cardsharp.contest.formats.base import FORMATS_BY_NAME
-from cardsharp.contest.freeze import current_freeze, freeze_filter, spectator_records
+from cardsharp.contest.freeze import build_freeze_filter, current_freeze, spectator_records
 from cardsharp.contest.match_host import MatchRequest
 from cardsharp.contest.models import ContestSettings, ContestStage, PairingResult
 from cardsharp.contest.repository import ContestRepository
 from cardsharp.contest.results import ContestRecords
-from cardsharp.contest.view.pages import contest_page, running_fragment
+from cardsharp.contest.view.pages import contest_page, running_matches_fragment
 from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.pages.templates import SiteInfo
 
@@ -78,7 +78,7 @@ class Cup:
     @property
     def public(self) -> str:
         """All that spectators see."""
-        return contest_page(SiteInfo("Arena"), self.public_records) + running_fragment(
+        return contest_page(SiteInfo("Arena"), self.public_records) + running_matches_fragment(
             SiteInfo("Arena"), self.public_records
         )
 
@@ -148,7 +148,7 @@ def test_a_contest_is_not_over_while_its_organiser_acts(monkeypatch: pytest.Monk
 
 
 def test_a_password_is_returned_once_and_stored_as_a_hash(tmp_path: Path) -> None:
-    with create_in(tmp_path, ContestSettings("cup")) as records:
+    with create_contest_in(tmp_path, ContestSettings("cup")) as records:
         initial_team, _ = records.add_team("One")
         _, password = records.reset_password("One")
         stored_bytes = b"".join(
@@ -247,7 +247,7 @@ def test_a_contest_goes_on_whatever_is_decided(data: st.DataObject, form: str, s
     cup.restart()
     assert cup.goes_on(2)
     results, table = records.results(), records.standings()
-    gone, rulings = records.withdrawn(), records.rulings()
+    gone, rulings = records.withdrawn_teams(), records.rulings()
     matches_by_id = {match.id: match for match in cup.tables.begun_matches}
     for result in results:
         assert result.decided
@@ -269,7 +269,7 @@ def test_a_contest_goes_on_whatever_is_decided(data: st.DataObject, form: str, s
             decision = records.settings.series_rules.outcome(result.as_pairing, result.facts)
             assert (decision.wins, decision.winner) == (result.wins, result.winner)
     assert not [match for match in cup.tables.begun_matches if match.score is None]
-    listed = [match for result in records.results_in_order() for match in result.matches]
+    listed = [match for result in records.results_with_discarded() for match in result.matches]
     assert sorted(listed) == [*matches_by_id], "what counts no more is kept"
     assert cup.recompute_results() == (results, table)
 
@@ -315,7 +315,7 @@ def test_a_freeze_hides_results_until_they_are_revealed(data: st.DataObject, for
             yield
 
     def hidden() -> set[str]:
-        match_filter = freeze_filter([cup.records], cup.clock())
+        match_filter = build_freeze_filter([cup.records], cup.clock())
         return {
             match.id
             for match in cup.tables.begun_matches
@@ -360,21 +360,21 @@ def test_a_freeze_to_come_comes_by_itself_and_is_taken_back_as_every_act_is() ->
     cup.director.step()
     with pytest.raises(ConfigError, match="is not frozen"):
         desk.reveal_round()
-    records.pause(paused=True)
+    records.set_paused(paused=True)
     cup.clock.advance(timedelta(minutes=41))
     cup.director.step()
     frozen_page = cup.public
     with pytest.raises(ConfigError, match="already revealed"):
         desk.reveal_round()
     play_practice(records, 8)
-    records.pause(paused=False)
+    records.set_paused(paused=False)
     assert (cup.public, cup.public_records.is_paused) == (frozen_page, True)
     assert cup.goes_on()
     assert cup.public == frozen_page
-    assert contests.names() == ["cup", "another"]
+    assert contests.contest_names() == ["cup", "another"]
     desk.reveal_round(everything=True)
     assert cup.public_records is records
-    assert contests.names() == ["another", "cup"]
+    assert contests.contest_names() == ["another", "cup"]
     desk.undo()
     assert cup.public == frozen_page
     desk.undo()
@@ -388,7 +388,7 @@ def test_a_rename_during_a_freeze_reaches_the_arena_at_its_end() -> None:
     cup.desk.freeze(cup.clock() + timedelta(minutes=1))
 
     def announced_names() -> list[str]:
-        return list(cup.records.announced_players().values())[:2]
+        return list(cup.records.announced_player_names().values())[:2]
 
     cup.desk.rename_team("Team 0", "Zero")
     assert announced_names() == ["Zero", "Team 1"]

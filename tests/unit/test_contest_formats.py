@@ -29,7 +29,7 @@ from cardsharp.contest.formats.ladder import (
     MAX_EXTRA_PAIRINGS,
     LadderFormat,
     next_pairings,
-    ratings,
+    rate_teams,
 )
 from cardsharp.contest.formats.pairing import (
     MatchScore,
@@ -69,7 +69,9 @@ def decided_by(
         decided_pairings = tuple(
             (pairing, decided[pairing.key]) for pairing in pairings
         )  # as a director knows it
-        pairings = form.with_context(drawn_rounds=(decided_pairings,)).pairings(teams, decided)
+        pairings = form.with_matching_fields(drawn_rounds=(decided_pairings,)).pairings(
+            teams, decided
+        )
         assert {*chain(*waves)} <= {*pairings}, "a pairing has changed"
         waiting = [pairing for pairing in pairings if pairing.key not in decided]
         if not waiting:
@@ -117,7 +119,7 @@ def test_standings_are_by_points_then_matches_and_a_bye_scores_a_point() -> None
     assert RoundRobin().standings(teams, {}) == [teams]
     teams, form = named(3), Swiss()
     assert form.scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 1}
-    late = form.with_context(late_joiners=(("t2", 2),))
+    late = form.with_matching_fields(late_joiners=(("t2", 2),))
     assert late.scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 0}
 
 
@@ -197,8 +199,13 @@ def test_table_winner_ranks_first_and_points_rank_the_remaining_players() -> Non
     assert form.standings(teams, {table.key: decision}) == [["t1"], ["t0", "t3"], ["t2"]]
     ruled = PairingOutcome.from_scores(table.teams, scores, "t2")
     assert form.standings(teams, {table.key: ruled}) == [["t2"], ["t1"], ["t0", "t3"]]
-    assert [table.seats(n)[0] for n in range(5)] == ["t0", "t1", "t2", "t3", "t0"]
-    assert [PAIRING.seats(n)[0] for n in range(4)] == ["better", "other", "better", "other"]
+    assert [table.seating_of_match(n)[0] for n in range(5)] == ["t0", "t1", "t2", "t3", "t0"]
+    assert [PAIRING.seating_of_match(n)[0] for n in range(4)] == [
+        "better",
+        "other",
+        "better",
+        "other",
+    ]
 
 
 PAIRING = Pairing("1", 1, "winners", ("better", "other"))
@@ -311,7 +318,7 @@ def test_teams_of_similar_strength_meet_more_often_and_all_teams_meet() -> None:
 
 
 def test_an_undefeated_team_has_a_finite_rating() -> None:
-    team_ratings = ratings(["a", "b", "c"], [(("a", "b"), 1.0), (("b", "a"), 0.0)] * 3)
+    team_ratings = rate_teams(["a", "b", "c"], [(("a", "b"), 1.0), (("b", "a"), 0.0)] * 3)
     assert 1000 < team_ratings["a"].value < 1700
     assert team_ratings["c"].value == pytest.approx(1000, abs=60)
 

@@ -18,13 +18,13 @@ from cardsharp.contest.admin import ContestAdmin
 from cardsharp.contest.director import ContestDirector
 from cardsharp.contest.formats.base import FORMATS_BY_NAME
 from cardsharp.contest.formats.pairing import SeriesRules
-from cardsharp.contest.match_host import MatchFacts
+from cardsharp.contest.match_host import MatchResultFacts
 from cardsharp.contest.models import PairingResult, PracticeMatch
 from cardsharp.contest.practice import (
     INITIAL_BREAK,
     MAX_BREAK,
     PracticeDirector,
-    breaks_until,
+    break_end_by_team,
     practice_ladder,
 )
 from cardsharp.contest.results import ContestRecords
@@ -33,7 +33,7 @@ from cardsharp.contest.view.match_charts import (
     FinishedMatch,
     HeatMap,
     RankingChart,
-    match_charts,
+    build_match_charts,
 )
 from cardsharp.contest.view.overview import probability_strongest
 from cardsharp.errors import Unreachable
@@ -47,12 +47,19 @@ from cardsharp.games.deadmansdraw.arena.match import (
     force_end_turn,
 )
 from cardsharp.games.deadmansdraw.arena.match_creation import parse_create_request
-from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.arena.views import ViewOptions, full_view
 from cardsharp.games.deadmansdraw.arena_bot.wire import parse_view
-from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost, facts_of
+from cardsharp.games.deadmansdraw.contest.arena_match_host import (
+    ArenaMatchHost,
+    match_facts_from_view,
+)
 from cardsharp_tools.contest import format_planner
-from cardsharp_tools.contest.format_planner import SIMULATION_RUNS, proposals, simulate_contest
+from cardsharp_tools.contest.format_planner import (
+    SIMULATION_RUNS,
+    forecast_formats,
+    simulate_contest,
+)
 
 
 @pytest.fixture
@@ -91,7 +98,7 @@ def test_a_removed_team_keeps_its_name_and_a_withdrawn_team_is_not_paired(
     practised(records, tables, 10)
     removed_team, withdrawn_team, *_ = ids(records)
     records.remove_team("Team 0")
-    assert records.names()[removed_team] == "Team 0"
+    assert records.team_names()[removed_team] == "Team 0"
     ContestDirector(records, FakeMatchHost()).step()
     ContestAdmin(records, lambda: tables.current_time).withdraw_team("Team 1", "ill")
     previous_count = len(tables.begun_matches)
@@ -152,7 +159,7 @@ def test_absent_teams_are_not_paired_and_teams_that_abandon_a_match_rest() -> No
         assert meeting.winner not in (None, gone)
         assert 2 <= sum(meeting.facts.late) <= 3
     unrated = {
-        row.team: (row.rating, row.missed_matches, row.played)
+        row.team: (row.rating, row.missed_matches, row.match_count)
         for row in practice_ladder(records)[-3:]
     }
     nothing = (None, 0, 0)
@@ -167,11 +174,11 @@ def test_a_team_that_does_not_play_rests_longer_each_time() -> None:
     noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
     def meeting(number: int, gone: tuple[str, ...] = ()) -> PracticeMatch:
-        facts = MatchFacts((1, 0), 0, 9.0, 9, (0, 0), (0, 0))
+        facts = MatchResultFacts((1, 0), 0, 9.0, 9, (0, 0), (0, 0))
         return PracticeMatch(number, ("a", "b"), f"{number}", noon, facts, gone)
 
     def rest(*meetings: PracticeMatch) -> timedelta:
-        return breaks_until(meetings)["a"] - noon
+        return break_end_by_team(meetings)["a"] - noon
 
     abandoned_meetings = [meeting(number, ("a",)) for number in range(9)]
     assert [rest(*abandoned_meetings[:n]) for n in (1, 2, 3, 9)] == [
@@ -195,7 +202,7 @@ def test_busts_and_late_turns_are_counted_for_their_team(order: tuple[str, str])
         "0" * 24,
         MatchPlayers((ALICE, BOB), None),
         params,
-        Randomness.FAIR,
+        RandomnessMethod.FAIR,
         RequestOrigin(clock.current_time),
     )
     moves = [move]
@@ -209,14 +216,18 @@ def test_busts_and_late_turns_are_counted_for_their_team(order: tuple[str, str])
         moves.append(move)
     look = ViewOptions(User(ADMIN, None, ADMIN), show_events=True)
     view = parse_view(full_view(match, look, moves, UserDirectory(dict)))
-    facts = facts_of(view) if view.player_ids == order else facts_of(view).reordered((1, 0))
+    facts = (
+        match_facts_from_view(view)
+        if view.player_ids == order
+        else match_facts_from_view(view).reordered((1, 0))
+    )
     first = order.index(str(starts))
     assert (facts.busts[first], facts.busts[1 - first]) == (1, 0)
     assert (facts.late[first], facts.late[1 - first]) == (2, 1)
     assert facts.points[1 - first] == 6
     assert (facts.seconds, facts.turns) == (7 * 9, match.turn)
     office = SimpleNamespace(get_match=lambda _match, **_: view)
-    assert ArenaMatchHost(office).match_record(match.id).absent_teams == (starts,), (
+    assert ArenaMatchHost(office).match_report(match.id).absent_teams == (starts,), (
         "two turns in a row"
     )
 
@@ -232,7 +243,7 @@ def test_the_best_team_wins_uneven_contests_and_more_matches_take_longer(
     """Every pairing of a round is played at once; a round robin of four has three rounds."""
     monkeypatch.setattr(format_planner, "MATCH_COUNTS", (1, 5))  # those between take long
     for spread, low, high in ((10_000, 0.97, 1), (0, 0.25 - NEAR, 0.25 + NEAR)):
-        plan_proposals = list(proposals(4, 120, spread))
+        plan_proposals = list(forecast_formats(4, 120, spread))
         assert [
             proposal
             for proposal in plan_proposals
@@ -252,7 +263,7 @@ def test_the_winners_chance_to_be_strongest_grows_with_the_match_count() -> None
     assert (won, slots) == (["a"], 4 * 3)
 
     def results(matches: int) -> tuple[PairingResult, ...]:
-        facts = tuple(MatchFacts((40, 30), 0, 60, 20) for _ in range(matches))
+        facts = tuple(MatchResultFacts((40, 30), 0, 60, 20) for _ in range(matches))
         return (PairingResult("1", 1, "round", ("a", "b"), decided=True, facts=facts),)
 
     single_match_chance, many_matches_chance = (
@@ -269,21 +280,21 @@ NOON = datetime(2023, 2, 3, 12, tzinfo=UTC)
 def played(number: int, points: tuple[int, int]) -> FinishedMatch:
     """A match of that number, ten minutes after the one before."""
     began, winner = NOON + timedelta(minutes=10 * number), int(points[1] > points[0])
-    facts = MatchFacts(
+    facts = MatchResultFacts(
         points, winner, 60.0, 10, busts=(1, 4), late=(0, 1), banked=(3, 0), began=began
     )
     return FinishedMatch(("Ann", "Bob"), replace(facts, moves=(20, 15 + number), autopicks=(2, 0)))
 
 
 def test_match_charts_show_time_length_score_and_player() -> None:
-    charts = match_charts([played(n, (50 - n, 21)) for n in range(13)])
+    charts = build_match_charts([played(n, (50 - n, 21)) for n in range(13)])
     times, moves, scores, rated, ends, *figures = charts
     assert isinstance(times, BarChart)
     assert times.title == "Matches in ten minutes (UTC)"
     assert times.bars[0] == ("12:00", 1)
     assert [count for _, count in times.bars] == [1] * 13
     days = [played(144 * n, (3, 2)) for n in range(5)]
-    assert match_charts(days)[0].title == "Matches a day (UTC)"
+    assert build_match_charts(days)[0].title == "Matches a day (UTC)"
     assert isinstance(moves, BarChart)
     assert moves.bars == tuple((str(35 + n), 1) for n in range(13))
     assert isinstance(scores, HeatMap)
@@ -303,14 +314,14 @@ def test_match_charts_show_time_length_score_and_player() -> None:
 
 def test_charts_omit_data_missing_from_older_matches() -> None:
     """They know points, winner and late turns; of negative points no map is drawn."""
-    old = [FinishedMatch(("Ann", "Bob"), MatchFacts((40, 30), 0, 60.0, 20, (1, 2), (0, 0)))]
-    assert [chart.title.split(":")[0] for chart in match_charts(old)] == [
+    old = [FinishedMatch(("Ann", "Bob"), MatchResultFacts((40, 30), 0, 60.0, 20, (1, 2), (0, 0)))]
+    assert [chart.title.split(":")[0] for chart in build_match_charts(old)] == [
         "Scores", "Ratings in Elo points, with 95 % intervals", "Points a match",
     ]  # fmt: skip
-    assert match_charts([]) == []
-    poker = [FinishedMatch(("Ann", "Bob"), MatchFacts((-1, 1), 1, 1.0, 2))]
-    assert [chart.title for chart in match_charts(poker)] == [
+    assert build_match_charts([]) == []
+    poker = [FinishedMatch(("Ann", "Bob"), MatchResultFacts((-1, 1), 1, 1.0, 2))]
+    assert [chart.title for chart in build_match_charts(poker)] == [
         "Ratings in Elo points, with 95 % intervals", "Points a match",
     ]  # fmt: skip
-    alone = [FinishedMatch(("Ann", "Ann"), MatchFacts((4, 2), 0, 1.0, 2))]
-    assert [chart.title for chart in match_charts(alone)][1:] == ["Points a match"]
+    alone = [FinishedMatch(("Ann", "Ann"), MatchResultFacts((4, 2), 0, 1.0, 2))]
+    assert [chart.title for chart in build_match_charts(alone)][1:] == ["Points a match"]

@@ -1,5 +1,6 @@
 """The pages tell the truth about this repository: paths, modules, links, commands, lists."""
 
+import ast
 import importlib
 import re
 import shlex
@@ -177,3 +178,45 @@ def test_files_in_the_plan_of_the_rooms_exist() -> None:
 def test_beginner_pages_mention_the_starter_rule(page: str) -> None:
     assert "--template rule`" in read(page)
     assert "67 %" in read(page)
+
+
+def test_every_new_name_of_the_naming_page_exists() -> None:
+    """A row leads from a name of 0.2 to one of today, which a reader can search for."""
+    row = re.compile(
+        r"^\| `(?:cardsharp|workbench|research)\.[\w.]+` \| `([A-Za-z_][\w.]*)` \|", re.MULTILINE
+    )
+    new_names = set(row.findall(read("docs/naming.md")))
+    assert len(new_names) > 1000
+    assert sorted(new_names - defined_names()) == []
+
+
+def defined_names() -> set[str]:
+    """Return the dotted modules, module-level names and `Class.member` names of the project."""
+    names: set[str] = set()
+    for path in (ROOT / name for name in TRACKED if name.endswith(".py")):
+        dotted = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        parts = dotted.removeprefix("layers.cardsharp.python.").removesuffix(".__init__").split(".")
+        names |= {".".join(parts[: length + 1]) for length in range(len(parts))}
+        tree = ast.parse(path.read_text("utf-8"))
+        names |= {name for node in tree.body for name in _bound_names(node)}
+        for scope in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+            members = {name for node in ast.walk(scope) for name in _bound_names(node)}
+            names |= {f"{scope.name}.{member}" for member in members}
+    return names
+
+
+def _bound_names(node: ast.AST) -> list[str]:
+    """Return the names that a definition or an assignment binds, also as attributes."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.Assign(targets=targets):
+            return [name for target in targets for name in _bound_names(target)]
+        case ast.AnnAssign(target=target):
+            return _bound_names(target)
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return [name]
+        case ast.Tuple(elts=parts):
+            return [name for part in parts for name in _bound_names(part)]
+        case _:
+            return []

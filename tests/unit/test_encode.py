@@ -18,9 +18,9 @@ WITHOUT_NUMPY = """
 import sys
 sys.modules["numpy"] = None
 from random import Random
-from cardsharp.games.deadmansdraw.simulation import DeadMansDraw
+from cardsharp.games.deadmansdraw.simulation import DeadMansDrawSimulation
 from cardsharp.env import encode, legal_actions, legal_mask
-rules = DeadMansDraw()
+rules = DeadMansDrawSimulation()
 position = rules.current_position(rules.initial_state(Random(1)))
 print(len(encode(position)), sum(legal_mask(position)), [*legal_actions(position)])
 """

@@ -8,7 +8,7 @@ import pytest
 from support.euchre_deals import decision_states, positions
 
 from cardsharp.games.euchre.actions import Bid, DecisionType, Play
-from cardsharp.games.euchre.cards import DECK, parse_card, strength, suit_of
+from cardsharp.games.euchre.cards import DECK, parse_card, suit_of, trick_strength
 from cardsharp.games.euchre.fallback import DECISION_RUNNER
 from cardsharp.games.euchre.position import EuchrePosition, current_position
 from cardsharp.games.euchre.public_state import (
@@ -25,10 +25,10 @@ from cardsharp.games.euchre.strategies.bidding import card_mask
 from cardsharp.games.euchre.strategies.double_dummy import DoubleDummySolver
 from cardsharp.games.euchre.strategies.pimc import Pimc, SearchBudget
 from cardsharp.games.euchre.strategies.playout import (
+    CardPlayState,
     PlayOrder,
-    TrickState,
+    card_play_states,
     playout_points,
-    trick_states,
 )
 from cardsharp.games.euchre.strategies.portable_rng import PortableRng
 from cardsharp.games.euchre.strategies.rule_based import RuleBased
@@ -167,9 +167,11 @@ def max_tricks(
     """Tricks of a side with perfect play: every card of everybody tried, nothing clever."""
     led = suit_of(trick[0].card, table.trump) if trick else None
     if len(trick) == table.chairs:
-        winner = max(trick, key=lambda trick_card: strength(trick_card.card, table.trump, led)).seat
+        winner = max(
+            trick, key=lambda trick_card: trick_strength(trick_card.card, table.trump, led)
+        ).seat
         return (winner % 2 == side) + max_tricks(hands, table, side, [], winner)
-    seat = table.next_from(seat)
+    seat = table.next_playing_seat(seat)
     if not hands[seat]:
         return 0
     values = [
@@ -193,16 +195,16 @@ def test_solver_agrees_with_exhaustive_search(call: TrumpCall, lone_defender: in
     for number in range(36):
         dealt = rng.sample(DECK, 12)
         hands = [tuple(dealt[3 * seat : 3 * seat + 3]) for seat in SEATS]
-        search = DoubleDummySolver(table, list(map(cards.mask, hands)))
-        stage, trick = TrickState(rng.randrange(4)), []
+        search = DoubleDummySolver(table, list(map(cards.to_mask, hands)))
+        stage, trick = CardPlayState(rng.randrange(4)), []
         for _ in range(number % table.chairs):
-            seat = table.next_from(stage.seat)
+            seat = table.next_playing_seat(stage.seat)
             led = suit_of(trick[0].card, call.suit) if trick else None
             trick.append(TrickCard(seat, rng.choice(legal_cards(hands[seat], led, call.suit))))
             hands = without(trick[-1].card, hands)
             stage = replace(stage, seat=seat).with_card(cards.bit[trick[-1].card], table)
         best = max_tricks(hands, table, call.caller_seat % 2, trick, stage.seat)
-        lying = cards.mask(card for _, card in trick)
+        lying = cards.to_mask(card for _, card in trick)
         assert [search.can_win(stage, need, lying) for need in range(5)] == [
             best >= need for need in range(5)
         ]
@@ -210,15 +212,28 @@ def test_solver_agrees_with_exhaustive_search(call: TrumpCall, lone_defender: in
 
 def test_points_distinguish_win_march_and_euchre() -> None:
     table, cards = PlayOrder(CALL), trump_layout(HEARTS)
-    best = cards.mask(map(parse_card, ("JH", "JD", "AH", "KH", "QH")))
-    poor = cards.mask(map(parse_card, ("9C", "9S", "9D", "10C", "10S")))
+    best = cards.to_mask(map(parse_card, ("JH", "JD", "AH", "KH", "QH")))
+    poor = cards.to_mask(map(parse_card, ("9C", "9S", "9D", "10C", "10S")))
     rest = [
-        cards.mask(map(parse_card, text.split())) for text in ("AC KC QC JC AS", "KS QS JS AD KD")
+        cards.to_mask(map(parse_card, text.split()))
+        for text in ("AC KC QC JC AS", "KS QS JS AD KD")
     ]
-    assert DoubleDummySolver(table, [best, rest[0], poor, rest[1]]).points(TrickState()) == 2
-    assert DoubleDummySolver(table, [poor, best, rest[0], rest[1]]).points(TrickState()) == -2
     assert (
-        DoubleDummySolver(table, [best, rest[0], poor, rest[1]]).points(TrickState(tricks_lost=1))
+        DoubleDummySolver(table, [best, rest[0], poor, rest[1]]).solve_point_difference(
+            CardPlayState()
+        )
+        == 2
+    )
+    assert (
+        DoubleDummySolver(table, [poor, best, rest[0], rest[1]]).solve_point_difference(
+            CardPlayState()
+        )
+        == -2
+    )
+    assert (
+        DoubleDummySolver(table, [best, rest[0], poor, rest[1]]).solve_point_difference(
+            CardPlayState(tricks_lost=1)
+        )
         == 1
     )
 
@@ -234,7 +249,7 @@ def test_points_distinguish_win_march_and_euchre() -> None:
 def test_a_hand_is_worth_its_parts(hand: str, parts: list[int]) -> None:
     """Trumps by rank and number, aces by their company, kings, voids to ruff; in thousandths."""
     cards = trump_layout(HEARTS)
-    assert cards.hand_value(cards.mask(map(parse_card, hand.split()))) == sum(parts)
+    assert cards.hand_value(cards.to_mask(map(parse_card, hand.split()))) == sum(parts)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +267,7 @@ def test_a_hand_is_worth_its_parts(hand: str, parts: list[int]) -> None:
 def test_discard_prefers_the_offered_card_of_lowest_value(hand: str, missed: str) -> None:
     """`missed` are the cards in the order in which they go while the others stay in the hand."""
     cards = trump_layout(HEARTS)
-    hand_bits = remaining_bits = cards.mask(map(parse_card, hand.split()))
+    hand_bits = remaining_bits = cards.to_mask(map(parse_card, hand.split()))
     for card in map(parse_card, missed.split()):
         assert cards.number[cards.best_discard(hand_bits, remaining_bits)] == card
         remaining_bits ^= cards.bit[card]
@@ -284,5 +299,7 @@ def over_bits(deal: Deal) -> int:
     dealt = tuple(card_mask(deal.cards[5 * seat : 5 * seat + 5]) for seat in SEATS)
     hidden = EuchreWorld((), dealt).cards_not_dealt(table.trump_call, table.turn_card)
     played_bits = (cards.bit[card] for trick in table.tricks for _, card in trick)
-    *_, stage = trick_states(played_bits, seating)
-    return playout_points(seating, [cards.mask(deal.hand(seat)) for seat in SEATS], hidden, stage)
+    *_, stage = card_play_states(played_bits, seating)
+    return playout_points(
+        seating, [cards.to_mask(deal.hand(seat)) for seat in SEATS], hidden, stage
+    )

@@ -10,11 +10,11 @@ from support.positions import position
 
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.strategies import build
-from cardsharp.play.guarded_call import fault_kind
+from cardsharp.play.guarded_call import fault_group_key
 from cardsharp_tools.cli.exit_codes import ExitCode, decision_exit_code
 from cardsharp_tools.executors import strategy_habits
 from cardsharp_tools.executors.strategy_file import load_strategy
-from cardsharp_tools.executors.strategy_habits import note_decision, take_hints
+from cardsharp_tools.executors.strategy_habits import record_decision, take_hints
 
 GOOD = "return Decision(position.legal_actions()[0], 'why')"
 
@@ -95,8 +95,8 @@ def test_a_private_rng_and_tables_set_up_once_are_not_reported(
 
 def test_slow_decisions_are_reported_with_times_and_limit() -> None:
     for seconds in (0.1, 0.5, 0.6):
-        note_decision("slow.py", seconds, ())
-    note_decision("quick.py", strategy_habits.SLOW_MEDIAN / 2, ())
+        record_decision("slow.py", seconds, ())
+    record_decision("quick.py", strategy_habits.SLOW_MEDIAN / 2, ())
     [hint] = take_hints()
     assert hint.startswith(
         "slow.py is slow: half of its decisions took 0.50 s or more, the slowest 0.60"
@@ -183,9 +183,11 @@ def test_faults_differing_only_in_action_or_position_have_the_same_kind() -> Non
     place = "(mine.py, line 14, in decide: return Decision(choice, 'why'))"
     first = f"the rules refuse 'EndTurn': Cannot end turn; legal here: Draw {place}"
     second = f"the rules refuse 'Hook: Key5': Respond first: Map; legal here: Map: Key3 {place}"
-    assert fault_kind(first) == fault_kind(second)
-    assert fault_kind(first) != fault_kind(first.replace("line 14", "line 15"))
-    assert fault_kind(first) != fault_kind(f"the strategy failed: KeyError: 'Key' {place}")
+    assert fault_group_key(first) == fault_group_key(second)
+    assert fault_group_key(first) != fault_group_key(first.replace("line 14", "line 15"))
+    assert fault_group_key(first) != fault_group_key(
+        f"the strategy failed: KeyError: 'Key' {place}"
+    )
 
 
 def test_the_exit_code_tells_whether_none_some_or_all_decisions_failed() -> None:

@@ -23,7 +23,7 @@ from support.games import GAMES
 
 from cardsharp.analysis.ratings import (
     MEAN_RATING,
-    PairScore,
+    HeadToHeadScore,
     expected_score,
     rating_of,
     ratings_of,
@@ -35,12 +35,12 @@ from cardsharp.play.game import Game
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.executors import strategy_file
-from cardsharp_tools.lab.confidence_interval import mean_interval, score_interval
+from cardsharp_tools.lab.confidence_interval import mean_interval, wilson_interval
 from cardsharp_tools.lab.duel_result import DuelResult, MatchResult
-from cardsharp_tools.lab.ladder import Climb, load_ladder
+from cardsharp_tools.lab.ladder import LadderClimb, load_ladder
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.rng import SplitMix64Random
-from cardsharp_tools.lab.run_file import compare_runs, open_run_file, run_with_progress
+from cardsharp_tools.lab.run_file import compare_runs, load_recorded_pairs, run_duel_with_progress
 from cardsharp_tools.lab.runner import NumberedPair, make_executor, run_duel
 from cardsharp_tools.lab.sprt import SequentialTest
 
@@ -53,24 +53,24 @@ def test_a_stopped_run_is_taken_up_and_ends_as_if_it_had_not_been(tmp_path: Path
     """Even where it was stopped in the middle of a series, and of a line."""
     file = tmp_path / "run.jsonl"
     full_run = run_duel(plan(10))
-    run_with_progress(plan(4), None, file)
+    run_duel_with_progress(plan(4), None, file)
     with file.open("a", encoding="utf-8") as out:
         out.write('{"kind":"pair","number":4,"the')
-    assert run_with_progress(plan(10), None, file) == full_run
+    assert run_duel_with_progress(plan(10), None, file) == full_run
     _, *lines = file.read_text().splitlines()
     assert sorted(json.loads(line)["number"] for line in lines) == [*range(10)], "each once"
-    assert open_run_file(file, plan(10)) == dict(enumerate(full_run.pairs))
+    assert load_recorded_pairs(file, plan(10)) == dict(enumerate(full_run.pairs))
 
 
 @pytest.mark.parametrize("other", [plan(seed=6), plan(second="draw-3")])
 def test_the_file_of_another_run_is_refused(tmp_path: Path, other: DuelPlan) -> None:
     file = tmp_path / "run.jsonl"
-    open_run_file(file, plan())
+    load_recorded_pairs(file, plan())
     with pytest.raises(ConfigError, match=r"another run.*Give another file"):
-        open_run_file(file, other)
+        load_recorded_pairs(file, other)
     file.write_text("Dear diary,\n")
     with pytest.raises(ConfigError, match="line 1, is not a line of a duel's file"):
-        open_run_file(file, other)
+        load_recorded_pairs(file, other)
     assert file.read_text() == "Dear diary,\n", "and kept"
 
 
@@ -79,7 +79,7 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
     files = tmp_path / "third.jsonl", tmp_path / "draw-4.jsonl"
     other = DuelPlan(first="draw-4", second="draw-2", pairs=12, seed=5, pure_python=True)
     first_run, second_run = (
-        run_with_progress(duel_plan, None, file)
+        run_duel_with_progress(duel_plan, None, file)
         for duel_plan, file in zip((plan(12), other), files, strict=True)
     )
     gap, bounds, matches = compare_runs(*files)
@@ -88,7 +88,7 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
     assert bounds.low < gap < bounds.high
     assert bounds.margin < first_run.interval.margin + second_run.interval.margin
     another = tmp_path / "another.jsonl"
-    open_run_file(another, plan(second="draw-3"))
+    load_recorded_pairs(another, plan(second="draw-3"))
     with pytest.raises(ConfigError, match="they cannot be compared"):
         compare_runs(files[0], another)
 
@@ -97,9 +97,9 @@ def test_dice_and_score_interval_are_the_published_ones() -> None:
     """Splitmix64's values for 1234567; Wilson's with continuity correction (Newcombe 1998)."""
     rolled = SplitMix64Random(1234567)
     assert [rolled.getrandbits(64) for _ in range(2)] == [6457827717110365317, 3203168211198807973]
-    assert score_interval(81 / 263, 263) == pytest.approx((0.2535, 0.3682), abs=5e-5)
-    assert score_interval(15 / 148, 148) == pytest.approx((0.0598, 0.1644), abs=5e-5)
-    assert score_interval(0, 20) == pytest.approx((0.0, 0.2005), abs=5e-5)
+    assert wilson_interval(81 / 263, 263) == pytest.approx((0.2535, 0.3682), abs=5e-5)
+    assert wilson_interval(15 / 148, 148) == pytest.approx((0.0598, 0.1644), abs=5e-5)
+    assert wilson_interval(0, 20) == pytest.approx((0.0, 0.2005), abs=5e-5)
 
 
 @pytest.mark.parametrize(("game", "name"), FAST_STRATEGIES.items())
@@ -225,12 +225,12 @@ def test_a_measured_rung_is_reused_until_the_file_changes_or_a_rerun(tmp_path: P
         pairs = ((MatchResult(share, {}), MatchResult(share, {})),) * tested.pair_count
         return DuelResult(replace(plan, pairs=len(pairs)), pairs)
 
-    def climbed(climb: Climb) -> list[tuple[str, str, bool]]:
+    def climbed(climb: LadderClimb) -> list[tuple[str, str, bool]]:
         steps = climb.climb(("random", "draw-3", "third"))
         return [(step.rung.name, step.rung.verdict, step.duel is not None) for step in steps]
 
     strategy_path = Path(write_strategy_file(tmp_path, "climber", "pass"))
-    climb = Climb(
+    climb = LadderClimb(
         DuelPlan(first=str(strategy_path), second="", pairs=100), tmp_path / "ladder.jsonl", play
     )
     assert climbed(climb) == [("random", "beaten", True), ("draw-3", "not beaten", True)]
@@ -292,7 +292,7 @@ def test_rating_estimates_recover_the_true_strengths() -> None:
     true = dict(zip("abcd", (700, 900, 1100, 1300), strict=True))
     dice = Random(1)
     duels = {
-        (first, second): PairScore.from_shares(
+        (first, second): HeadToHeadScore.from_shares(
             islice(shares(true[first] - true[second], dice), 2000)
         )
         for first, second in combinations(true, 2)
@@ -308,7 +308,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     dice, covered_count = Random(2), 0
     for _ in range(400):
         met = [
-            (rung, PairScore.from_shares(islice(shares(1000 - rung, dice), 60)))
+            (rung, HeadToHeadScore.from_shares(islice(shares(1000 - rung, dice), 60)))
             for rung in (900, 1050)
         ]
         rating = rating_of(met)
@@ -319,7 +319,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
 @pytest.mark.parametrize("share", [0.0, 1.0, 1.2])
 def test_extreme_scores_have_a_finite_rating(share: float) -> None:
     """Nor who has more than all, as less luck one may have of a few pairs."""
-    rating = rating_of([(1000, PairScore.from_shares([share] * 20))])
+    rating = rating_of([(1000, HeadToHeadScore.from_shares([share] * 20))])
     assert 400 < abs(rating.value - 1000) < 1000
     assert 100 < rating.margin < inf
 

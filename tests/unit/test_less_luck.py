@@ -29,7 +29,7 @@ from cardsharp.games.euchre.simulation import SeatedDeal, shuffled_deck
 from cardsharp.games.euchre.simulation import SimulatedEuchreMatch as EuchreMatch
 from cardsharp_tools.lab.duel_result import DuelResult, LuckAdjuster, MatchLuck, MatchResult, Pair
 from cardsharp_tools.lab.plan import DuelPlan
-from cardsharp_tools.lab.run_file import run_with_progress
+from cardsharp_tools.lab.run_file import run_duel_with_progress
 from cardsharp_tools.lab.runner import run_duel
 from cardsharp_tools.lab.sprt import SequentialTest
 
@@ -164,7 +164,7 @@ MIRRORED = (
 def test_it_changes_no_match(tmp_path: Path) -> None:
     tested, same, file = SequentialTest(elo1=100), SequentialTest(elo1=100), tmp_path / "run.jsonl"
     played, plain = (
-        run_with_progress(PLAN, None, file, tested),
+        run_duel_with_progress(PLAN, None, file, tested),
         run_duel(replace(PLAN, luck_adjusted=False)),
     )
     assert [match.points for match in played.matches] == [match.points for match in plain.matches]
@@ -173,9 +173,9 @@ def test_it_changes_no_match(tmp_path: Path) -> None:
     assert tested.log_likelihood_ratio == same.log_likelihood_ratio, (
         "a sequential test takes these shares"
     )
-    assert plain.luck_adjusted is None
+    assert plain.luck_adjusted_result is None
     assert plain.shares == tuple(fmean(match.points for match in pair) for pair in plain.pairs)
-    assert run_with_progress(PLAN, None, file) == played
+    assert run_duel_with_progress(PLAN, None, file) == played
 
 
 @pytest.mark.parametrize("plan", MIRRORED, ids=lambda plan: str(plan.game))
@@ -209,7 +209,7 @@ def test_the_interval_uses_luck_adjusted_shares_if_available() -> None:
     played = DuelResult(
         replace(PLAN, pairs=40), tuple((a, a) for (a,) in pairs(40, 1.0, Random(2)))
     )
-    less = played.luck_adjusted
+    less = played.luck_adjusted_result
     assert less.variance_ratio > 4
     assert less.document["lower"] < less.document["points"] < less.document["upper"]
     with pytest.raises(ConfigError, match="The luck of Blef cannot be measured"):

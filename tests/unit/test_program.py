@@ -13,7 +13,7 @@ from support.games import GAMES, game_simulation, match_states
 from support.positions import position
 
 from cardsharp.errors import ConfigError
-from cardsharp.games.deadmansdraw.fallback import decide
+from cardsharp.games.deadmansdraw.fallback import decide_in_time
 from cardsharp.games.deadmansdraw.strategies import build
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.game import Game
@@ -58,7 +58,7 @@ def decided(command: str) -> DecisionResult[Any]:
 
 
 def decide_with(strategy: Any) -> DecisionResult[Any]:  # noqa: ANN401 - a program
-    return decide(strategy, position(), timedelta(seconds=20), lambda: 0.0)
+    return decide_in_time(strategy, position(), timedelta(seconds=20), lambda: 0.0)
 
 
 PLAYED = [game for game in GAMES if game.program_protocol is not None]

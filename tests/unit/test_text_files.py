@@ -12,7 +12,12 @@ from pathlib import Path
 import pytest
 from support.cli import Cli
 
-from cardsharp.core.text_files import json_fault, read_json_text, read_text, source_fault
+from cardsharp.core.text_files import (
+    describe_json_error,
+    describe_source_encoding_error,
+    read_json_text,
+    read_text,
+)
 from cardsharp.errors import ConfigError
 from cardsharp_tools.contest.teams_file import TeamRow, read_teams
 
@@ -74,10 +79,12 @@ def test_unreadable_text_is_reported_with_its_position(
 
 
 def test_invalid_json_is_reported_with_its_position(file: Path) -> None:
-    assert json_fault('{"a": "\u2028"}') is None
-    assert json_fault("  \n") == " is empty"
-    assert json_fault('{"a":\n x}', 7) == ", line 8, column 2, is no JSON (Expecting value)"
-    assert "too deeply" in str(json_fault("[" * 200_000))
+    assert describe_json_error('{"a": "\u2028"}') is None
+    assert describe_json_error("  \n") == " is empty"
+    assert (
+        describe_json_error('{"a":\n x}', 7) == ", line 8, column 2, is no JSON (Expecting value)"
+    )
+    assert "too deeply" in str(describe_json_error("[" * 200_000))
     file.write_text("{}}")
     with pytest.raises(ConfigError, match=r"given, line 1, column 3, is no JSON \(Extra data\);"):
         read_json_text(file)
@@ -100,7 +107,7 @@ def test_unreadable_python_source_is_reported(
     file: Path, data: bytes, expected: str | None
 ) -> None:
     file.write_bytes(data)
-    fault = source_fault(file)
+    fault = describe_source_encoding_error(file)
     assert fault == expected if expected is None else str(fault).startswith(expected)
 
 

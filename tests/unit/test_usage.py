@@ -13,7 +13,7 @@ import pytest
 from support.waiting import until
 
 from cardsharp_tools.executors import line_process
-from cardsharp_tools.executors.hang_monitor import BACKSTOP, Usage, sample
+from cardsharp_tools.executors.hang_monitor import BACKSTOP, UsageMeter, sample_usage
 from cardsharp_tools.executors.line_process import LineProcess
 from cardsharp_tools.executors.sandbox_supervisor import process_tree
 
@@ -50,19 +50,19 @@ def crowded() -> Iterator[None]:
         yield
 
 
-def watched(popen: subprocess.Popen[bytes]) -> Usage:
-    return Usage(lambda: process_tree(popen.pid))
+def watched(popen: subprocess.Popen[bytes]) -> UsageMeter:
+    return UsageMeter(lambda: process_tree(popen.pid))
 
 
-def looked(usage: Usage) -> Usage:
-    usage.look(LOOK)
+def looked(usage: UsageMeter) -> UsageMeter:
+    usage.take_sample(LOOK)
     return usage
 
 
 def test_computing_is_charged_as_processor_time() -> None:
     with running("while True: pass") as popen:
         usage = watched(popen)
-        until(lambda: looked(usage).is_over(0.3))
+        until(lambda: looked(usage).exceeds(0.3))
         assert usage.used >= 0.3
         assert usage.rested < 0.3
 
@@ -77,7 +77,7 @@ def test_child_processes_are_charged_too() -> None:
 def test_sleeping_is_charged_as_rest() -> None:
     with running("import time\nwhile True: time.sleep(60)") as popen:
         usage = watched(popen)
-        until(lambda: looked(usage).is_over(0.3))
+        until(lambda: looked(usage).exceeds(0.3))
         assert usage.rested >= 0.3
         assert usage.used < 0.1
 
@@ -87,7 +87,7 @@ def test_what_waits_for_us_is_charged_for_no_rest() -> None:
     with running("import time\nwhile True: time.sleep(60)") as popen:
         usage = watched(popen)
         for _ in range(50):
-            usage.look(LOOK, is_waiting_for_caller=True)
+            usage.take_sample(LOOK, is_waiting_for_caller=True)
         assert usage.rested == 0
 
 
@@ -105,20 +105,22 @@ def test_a_stopped_process_is_charged_as_rest_unless_it_is_spared() -> None:
     with running("while True: pass") as popen:
         popen.send_signal(signal.SIGSTOP)
         until(
-            lambda: (process_sample := sample([popen.pid])) is not None and process_sample.stopped
+            lambda: (
+                (process_sample := sample_usage([popen.pid])) is not None and process_sample.stopped
+            )
         )
-        usage = Usage(lambda: process_tree(popen.pid), spares_stopped=True)
+        usage = UsageMeter(lambda: process_tree(popen.pid), spares_stopped=True)
         for _ in range(50):
-            usage.look(LOOK)
+            usage.take_sample(LOOK)
         assert (usage.used, usage.rested, usage.elapsed) == (0, 0, 0)
         usage = watched(popen)
-        until(lambda: looked(usage).is_over(0.3))
+        until(lambda: looked(usage).exceeds(0.3))
         assert usage.rested >= 0.3
 
 
 def test_without_samples_the_wall_clock_limits_in_the_end() -> None:
-    usage = Usage(list)
-    until(lambda: looked(usage).is_over(0.3 / BACKSTOP))
+    usage = UsageMeter(list)
+    until(lambda: looked(usage).exceeds(0.3 / BACKSTOP))
     assert (usage.used, usage.rested) == (0, 0)
 
 

@@ -49,11 +49,11 @@ from cardsharp.games.euchre.service.deal_store import (
     encode_event,
 )
 from cardsharp.pages.assets import ASSETS
-from cardsharp.pages.highlight_svg import highlight_svg
+from cardsharp.pages.highlight_svg import render_highlight_svg
 from cardsharp.pages.match_pages import (
-    Column,
-    Row,
-    list_page,
+    MatchListColumn,
+    MatchListRow,
+    match_list_page,
     match_page,
     standalone_match_page,
     steps_json,
@@ -61,7 +61,12 @@ from cardsharp.pages.match_pages import (
 from cardsharp.pages.rendered_match import render_match
 from cardsharp.play.catalog import get_game
 from cardsharp.server.asgi_service import asgi_handler
-from cardsharp.server.match_site import DEFAULT_SITE, MatchSite, PagesConfig, application
+from cardsharp.server.match_site import (
+    DEFAULT_SITE,
+    MatchSite,
+    PagesConfig,
+    build_pages_application,
+)
 from cardsharp.server.openapi_page import HEADERS, render_page
 from cardsharp.server.request_parsing import JsonBodyParser, ParameterParser
 from cardsharp.store.match_log import Body, MatchStatus
@@ -97,8 +102,8 @@ def test_untrusted_text_is_escaped(name: str) -> None:
         assert HOSTILE not in text
         assert "&lt;script&gt;alert" in text
     assert "script>alert" in document
-    row = Row("/matches/1", False, HOSTILE, (HOSTILE,))  # noqa: FBT003
-    assert HOSTILE not in list_page(DEFAULT_SITE, [Column("x")], [row])
+    row = MatchListRow("/matches/1", False, HOSTILE, (HOSTILE,))  # noqa: FBT003
+    assert HOSTILE not in match_list_page(DEFAULT_SITE, [MatchListColumn("x")], [row])
 
 
 @pytest.mark.parametrize("name", PLAYERS)
@@ -115,7 +120,7 @@ def test_a_file_and_a_picture_need_no_network_and_are_small(name: str) -> None:
     assert "http" not in text.replace("http-equiv", "")
     record, moves = sample_match(name)
     match = render_match(*with_names((record, moves), *[HOSTILE] * 4))
-    picture = highlight_svg(match, None)
+    picture = render_highlight_svg(match, None)
     root = parse_xml(picture)  # noqa: S314 - our own text
     frames = root.findall("{http://www.w3.org/2000/svg}foreignObject")
     turns = [frame.step.turn for frame in match.steps]
@@ -284,7 +289,7 @@ def all_output(
         hide_private=public,
         long_poll_timeout=timedelta(),
     )
-    app = application(MatchSite(SingleMatchSource(record, moves), manner))
+    app = build_pages_application(MatchSite(SingleMatchSource(record, moves), manner))
     paths = [route.path for route in app.routes if isinstance(route, Route)]
     assert set(paths) == set(ROUTE_QUERIES)
     for path in paths:
@@ -299,7 +304,7 @@ def all_output(
     yield "file", standalone_match_page(rendered).encode()
     yield "steps", json.dumps(steps_json(rendered)).encode()
     if rendered.steps:
-        yield "picture", highlight_svg(rendered, None).encode()
+        yield "picture", render_highlight_svg(rendered, None).encode()
 
 
 @pytest.mark.parametrize("name", PLAYERS)

@@ -28,17 +28,17 @@ _PSEUDO = {
 
 @cache
 def rule_table(name: str) -> Any:  # noqa: ANN401 - any TOML
-    """A table of `service_rules.toml`: the rules, names with their lengths, or requests."""
+    """Return a table of `service_rules.toml`: the rules, the limits of names, or the requests."""
     return tomllib.loads(Path(__file__).with_name("service_rules.toml").read_text("utf-8"))[name]
 
 
 def as_list(expression: Expression) -> list[Expression]:
-    """One or several, as a list."""
+    """Return an expression as a list: a list unchanged, a single item as a list of one."""
     return expression if isinstance(expression, list) else [expression]
 
 
-def function_call(expression: Expression) -> tuple[str, Expression]:
-    """Return an intrinsic function and its argument; two empty texts if there is no call."""
+def intrinsic_call(expression: Expression) -> tuple[str, Expression]:
+    """Return the name and argument of an intrinsic function call, or two empty texts."""
     if isinstance(expression, dict) and len(expression) == 1:
         ((name, argument),) = expression.items()
         if name in {"Ref", "Condition"} or name.startswith("Fn::"):
@@ -57,8 +57,8 @@ def parse_sub(argument: Expression) -> tuple[str, dict[str, Expression]]:
 
 
 def referenced_name(expression: Expression) -> str | None:
-    """The logical name of the resource that a part refers to, None if it is no reference."""
-    function, argument = function_call(expression)
+    """Return the logical name of the resource that an expression refers to, or None."""
+    function, argument = intrinsic_call(expression)
     if function == "Ref":
         return str(argument)
     if function == "Fn::GetAtt":
@@ -83,7 +83,7 @@ def referenced_properties(expression: Expression, template: Template) -> Express
 
 
 def resources_of_type(template: Template, *types: str) -> Iterator[tuple[str, Expression]]:
-    """The resources of some types: logical name and properties."""
+    """Return the logical names and properties of all resources of the given types."""
     for name, resource in template["Resources"].items():
         if resource["Type"] in types:
             yield name, resource.get("Properties", {})
@@ -95,7 +95,7 @@ def possible_values(expression: Expression, template: Template) -> Iterator[Expr
     Of a number the least and the most; a free text is taken as its default. Names that
     CloudFormation makes are as long as it makes them.
     """
-    match function_call(expression):
+    match intrinsic_call(expression):
         case "Ref", name:
             yield from _referred(name, template)
         case "Fn::If", [_, *ways]:
@@ -167,35 +167,37 @@ def _placeholder_name(name: str) -> str:
     return f"{STACK_NAME_SAMPLE}-{name.partition('.')[0]}{NAME_SUFFIX}"
 
 
-def longest_form(expression: Expression, template: Template) -> Expression:
-    """Return a part with each expression at its longest, to be checked against size limits."""
+def longest_expansion(expression: Expression, template: Template) -> Expression:
+    """Return an expression with each part at its longest possible value, for size limits."""
     if isinstance(expression, list):
-        return [longest_form(item, template) for item in expression if item != NO_VALUE]
+        return [longest_expansion(item, template) for item in expression if item != NO_VALUE]
     if not isinstance(expression, dict):
         return expression
-    if function_call(expression)[0]:
+    if intrinsic_call(expression)[0]:
         candidates = [
-            value if value == expression else longest_form(value, template)
+            value if value == expression else longest_expansion(value, template)
             for value in possible_values(expression, template)
         ]
         return max(candidates, key=lambda candidate: len(str(candidate)), default=None)
     return {
-        key: longest_form(value, template) for key, value in expression.items() if value != NO_VALUE
+        key: longest_expansion(value, template)
+        for key, value in expression.items()
+        if value != NO_VALUE
     }
 
 
-def document_length(expression: Expression, template: Template) -> int:
-    """Return the maximum number of characters of a document, not counting white space."""
-    return len(re.sub(r"\s", "", json.dumps(longest_form(expression, template))))
+def max_document_length(expression: Expression, template: Template) -> int:
+    """Return the maximum length of a document in characters, without white space."""
+    return len(re.sub(r"\s", "", json.dumps(longest_expansion(expression, template))))
 
 
 def max_value(expression: Expression, template: Template) -> float:
-    """The greatest number that an expression can come to; 0 where there is none."""
+    """Return the greatest number that an expression can have; 0 if it has none."""
     return max(_numbers(expression, template), default=0)
 
 
 def min_value(expression: Expression, template: Template) -> float:
-    """The smallest of these numbers; 0 where there is none."""
+    """Return the smallest number that an expression can have; 0 if it has none."""
     return min(_numbers(expression, template), default=0)
 
 

@@ -13,7 +13,7 @@ from cardsharp_tools.build.sam_transform import Template
 from cardsharp_tools.build.template_rules.expressions import (
     Expression,
     as_list,
-    longest_form,
+    longest_expansion,
     max_value,
     parse_sub,
     referenced_name,
@@ -75,7 +75,7 @@ def check_service_metric(template: Template) -> Iterator[str]:
 
 def _namespace(metric: Expression, template: Template) -> str:
     """Return the namespace; for API Gateway also the protocol, which has metrics of its own."""
-    namespace = str(longest_form(metric["Namespace"], template))
+    namespace = str(longest_expansion(metric["Namespace"], template))
     if namespace != "AWS/ApiGateway":
         return namespace
     api = next((referenced_name(dimension["Value"]) for dimension in metric["Dimensions"]), None)
@@ -97,7 +97,7 @@ def check_custom_metric(template: Template) -> Iterator[str]:
     """
     counted: set[tuple[str, str, tuple[str, ...]]] = {
         (
-            str(longest_form(transformation["MetricNamespace"], template)),
+            str(longest_expansion(transformation["MetricNamespace"], template)),
             str(transformation["MetricName"]),
             (),
         )
@@ -106,7 +106,7 @@ def check_custom_metric(template: Template) -> Iterator[str]:
     }
     counted |= {(NAMESPACE, name, dimensions) for name, dimensions in recorded_metrics()}
     for name, metric in metrics_in_use(template):
-        namespace = str(longest_form(metric["Namespace"], template))
+        namespace = str(longest_expansion(metric["Namespace"], template))
         dimensions = tuple(sorted(dimension["Name"] for dimension in metric["Dimensions"]))
         identity = (namespace, str(metric["MetricName"]), dimensions)
         if not namespace.startswith("AWS/") and identity not in counted:
@@ -166,13 +166,13 @@ def _widgets(dashboard: Expression, template: Template) -> list[Expression]:
         return json.dumps(names.get(name, {"Fn::GetAtt" if "." in name else "Ref": name}))
 
     text = re.sub(r'"\$\{([^}]+)\}"', resolve_reference, text)
-    plain = longest_form({"Fn::Sub": [text, names]}, template)
+    plain = longest_expansion({"Fn::Sub": [text, names]}, template)
     widgets: list[Expression] = json.loads(plain)["widgets"]
     return widgets
 
 
 def check_dashboard_limits(template: Template) -> Iterator[str]:
-    """Its body is JSON, with at most 500 widgets of 500 metrics; its name plain."""
+    """Yield each dashboard that breaks a limit: JSON, 500 widgets, 500 metrics, a plain name."""
     for name, dashboard in resources_of_type(template, DASHBOARD):
         try:
             widgets = _widgets(dashboard, template)
@@ -184,7 +184,7 @@ def check_dashboard_limits(template: Template) -> Iterator[str]:
         ):
             yield f"{name} has more than 500 widgets, or 500 metrics in one"
         if not re.fullmatch(
-            r"[\w-]{1,255}", str(longest_form(dashboard["DashboardName"], template))
+            r"[\w-]{1,255}", str(longest_expansion(dashboard["DashboardName"], template))
         ):
             yield f"{name} is called {dashboard['DashboardName']}"
 

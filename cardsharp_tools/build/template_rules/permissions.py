@@ -7,7 +7,7 @@ from cardsharp_tools.build.sam_transform import Template
 from cardsharp_tools.build.template_rules.expressions import (
     Expression,
     as_list,
-    document_length,
+    max_document_length,
     possible_values,
     referenced_name,
     referenced_properties,
@@ -162,14 +162,15 @@ def check_policy_sizes(template: Template) -> Iterator[str]:
     """
     for name, properties in resources_of_type(template, ROLE):
         written = sum(
-            document_length(statement, template) for statement in role_statements(template, name)
+            max_document_length(statement, template)
+            for statement in role_statements(template, name)
         )
         if written > 10_240:
             yield f"{name} has policies of {written:,} characters"
-        if document_length(properties["AssumeRolePolicyDocument"], template) > 2_048:
+        if max_document_length(properties["AssumeRolePolicyDocument"], template) > 2_048:
             yield f"{name} says of whom it trusts more than 2,048 characters"
     for name, properties in resources_of_type(template, "AWS::IAM::ManagedPolicy"):
-        if document_length(properties["PolicyDocument"], template) > 6_144:
+        if max_document_length(properties["PolicyDocument"], template) > 6_144:
             yield f"{name} has more than 6,144 characters"
 
 
@@ -186,7 +187,7 @@ def check_permission_boundary(template: Template) -> Iterator[str]:
             yield f"{name} takes no boundary"
 
 
-def check_unused_permissions(template: Template) -> Iterator[str]:
+def check_action_resource_mismatch(template: Template) -> Iterator[str]:
     """Yield each statement whose actions and resources belong to different services."""
     kinds = {
         name: _SERVICES.get(resource["Type"]) for name, resource in template["Resources"].items()

@@ -19,7 +19,7 @@ from cardsharp_tools.build.sam_transform import Template, transform_with_nested
 from cardsharp_tools.build.template_rules import monitoring, permissions, service_limits
 from cardsharp_tools.build.template_rules.expressions import (
     Expression,
-    function_call,
+    intrinsic_call,
     possible_values,
     rule_table,
 )
@@ -38,7 +38,7 @@ def _request(kind: str) -> Shape:
 
 
 def check_service_models(template: Template) -> Iterator[str]:
-    """Values that the service's model does not allow: too long, too many, too large, unknown."""
+    """Yield each value that the service's model rejects: too long, too large or unknown."""
     for name, resource in template["Resources"].items():
         if resource["Type"] in rule_table("requests"):
             yield from _shape_violations(
@@ -50,7 +50,7 @@ def _shape_violations(
     part: Expression, shape: Shape, place: str, template: Template
 ) -> Iterator[str]:
     """Yield every violation of a shape's constraints in a part of a template."""
-    if isinstance(shape, StructureShape) and isinstance(part, dict) and not function_call(part)[0]:
+    if isinstance(shape, StructureShape) and isinstance(part, dict) and not intrinsic_call(part)[0]:
         members = {name.lower(): member for name, member in shape.members.items()}
         for key in part.keys() & {key for key in part if key.lower() in members}:
             yield from _shape_violations(

@@ -14,7 +14,7 @@ from cardsharp_tools.build.template_rules import expressions
 from cardsharp_tools.build.template_rules.expressions import (
     Expression,
     as_list,
-    longest_form,
+    longest_expansion,
     max_value,
     min_value,
     possible_values,
@@ -34,7 +34,7 @@ _RELEASED = {"Matches": ["by-day", "by-status"], "Table": ["by-change"]}
 NEW_ACCOUNT_CONCURRENCY = 10  # concurrent executions of an account that is new
 
 
-def queue_policy_resource(template: Template) -> Iterator[str]:
+def check_queue_policy_resource(template: Template) -> Iterator[str]:
     """Yield each queue policy statement that is not about the policy's single queue."""
     for name, properties in resources_of_type(template, QUEUE_POLICY):
         queues = {referenced_name(reference) for reference in properties["Queues"]}
@@ -46,14 +46,14 @@ def queue_policy_resource(template: Template) -> Iterator[str]:
                 yield f"{name} has a statement that is not about its one queue alone"
 
 
-def queue_policy_limits(template: Template) -> Iterator[str]:
+def check_queue_policy_limits(template: Template) -> Iterator[str]:
     """Yield each queue policy above SQS's limits, or without the version an update needs."""
     for name, properties in resources_of_type(template, QUEUE_POLICY):
         document = properties["PolicyDocument"]
         statements = as_list(document["Statement"])
         if document.get("Version") != "2012-10-17":
             yield f"{name} does not say Version 2012-10-17"
-        if len(statements) > 20 or expressions.document_length(document, template) > 8192:
+        if len(statements) > 20 or expressions.max_document_length(document, template) > 8192:
             yield f"{name} has more than 20 statements or 8,192 characters"
         if any(len(as_list(statement.get("Action", []))) > 7 for statement in statements):
             yield f"{name} has more than 7 actions in a statement"
@@ -78,7 +78,7 @@ def check_redrive_policy(template: Template) -> Iterator[str]:
             yield f"{name} keeps messages longer than its dead letters are kept"
 
 
-def event_source(template: Template) -> Iterator[str]:
+def check_event_source(template: Template) -> Iterator[str]:
     """Yield each queue whose visibility timeout or concurrency does not fit its function."""
     for name, mapping in resources_of_type(template, MAPPING):
         function = expressions.referenced_properties(mapping["FunctionName"], template)
@@ -118,16 +118,16 @@ def check_new_account_limits(template: Template) -> Iterator[str]:
 
 
 def check_explicit_names(template: Template) -> Iterator[str]:
-    """A name that the template itself gives is no longer than its service takes it."""
+    """Yield each name given by the template that is longer than its service allows."""
     for kind, (key, limit) in expressions.rule_table("names").items():
         for name, properties in resources_of_type(template, kind):
-            full_name = str(longest_form(properties.get(key, ""), template))
+            full_name = str(longest_expansion(properties.get(key, ""), template))
             if len(full_name) > limit:
                 yield f"{name} is called {full_name}, more than {limit} characters"
 
 
-def schedule_expression(template: Template) -> Iterator[str]:
-    """`rate(1 minute)`, `rate(2 minutes)`, a cron line of six fields, or `at(...)`."""
+def check_schedule_expression(template: Template) -> Iterator[str]:
+    """Yield each schedule whose expression is no valid `rate(...)`, `cron(...)` or `at(...)`."""
     for name, schedule in resources_of_type(template, "AWS::Scheduler::Schedule"):
         for expression in possible_values(schedule["ScheduleExpression"], template):
             rate = r"rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)"
@@ -135,8 +135,8 @@ def schedule_expression(template: Template) -> Iterator[str]:
                 yield f"{name} comes {expression}"
 
 
-def table_indexes(template: Template) -> Iterator[str]:
-    """At most 20 indexes, and of a released table one made or deleted by an update."""
+def check_table_indexes(template: Template) -> Iterator[str]:
+    """Yield each table with too many indexes, or several index changes in one update."""
     for name, table in resources_of_type(template, TABLE):
         indexes = table.get("GlobalSecondaryIndexes", [])
         carried = [n for index in indexes for n in index["Projection"].get("NonKeyAttributes", [])]
@@ -156,7 +156,7 @@ def table_indexes(template: Template) -> Iterator[str]:
 
 
 def check_subscription_protocol(template: Template) -> Iterator[str]:
-    """A topic is subscribed to by a protocol that SNS speaks."""
+    """Yield each subscription with a protocol that SNS does not support."""
     mail, mobile = {"email", "email-json"}, {"application", "sms"}
     protocols = {"firehose", "http", "https", "lambda", "sqs"} | mail | mobile
     for name, subscription in resources_of_type(template, "AWS::SNS::Subscription"):
@@ -164,16 +164,16 @@ def check_subscription_protocol(template: Template) -> Iterator[str]:
             yield f"{name} is told by {subscription['Protocol']}"
 
 
-def function_memory(template: Template) -> Iterator[str]:
-    """From 128 to 10,240 MB for a function that runs on instances of Lambda's own."""
+def check_function_memory(template: Template) -> Iterator[str]:
+    """Yield each function whose memory is not 128 to 10,240 MB."""
     for name, function in resources_of_type(template, FUNCTION):
         memory = function.get("MemorySize", 128)
         if min_value(memory, template) < 128 or max_value(memory, template) > 10_240:
             yield f"{name} has {max_value(memory, template):g} MB"
 
 
-def template_counts(template: Template) -> Iterator[str]:
-    """200 parameters and 200 mappings at most in what is deployed."""
+def check_template_counts(template: Template) -> Iterator[str]:
+    """Yield each section with more than 200 parameters or 200 mappings."""
     for section in ("Parameters", "Mappings"):
         if len(template.get(section, {})) > 200:
             yield f"{len(template[section])} {section.lower()}"
@@ -183,7 +183,7 @@ INTEGRATION = "AWS::ApiGatewayV2::Integration"
 ROUTE, STAGE = "AWS::ApiGatewayV2::Route", "AWS::ApiGatewayV2::Stage"
 
 
-def route_settings(template: Template) -> Iterator[str]:
+def check_route_settings(template: Template) -> Iterator[str]:
     """Yield each stage that configures a route which is not created before the stage."""
     routes = dict(resources_of_type(template, ROUTE))
     for name, stage in resources_of_type(template, STAGE):
@@ -201,8 +201,8 @@ def route_settings(template: Template) -> Iterator[str]:
                 yield f"{name} sets something of the route {key!r}, which it does not depend on"
 
 
-def route_key(template: Template) -> Iterator[str]:
-    """A route of an HTTP API is a method and a path; of a WebSocket API, a word; or $default."""
+def check_route_key(template: Template) -> Iterator[str]:
+    """Yield each route whose key is not valid for its API, e.g. `GET /path` or `$default`."""
     method = r"(ANY|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PUT) /\S*"
     for name, route in resources_of_type(template, ROUTE):
         websocket_pattern = r"\$(connect|default|disconnect)|[^$\s]\S*"
@@ -211,8 +211,8 @@ def route_key(template: Template) -> Iterator[str]:
             yield f"{name} has the key {route['RouteKey']!r}"
 
 
-def api_throttle(template: Template) -> Iterator[str]:
-    """No stage promises more than an account has: 10,000 requests a second, in bursts 5,000."""
+def check_api_throttle(template: Template) -> Iterator[str]:
+    """Yield each stage that allows more than 10,000 requests a second or bursts of 5,000."""
     for name, stage in resources_of_type(template, STAGE):
         routes = possible_values(stage.get("RouteSettings", {}), template)
         every = [
@@ -244,7 +244,7 @@ def _function_of(uri: Expression) -> str | None:
     return match[1] if match else referenced_name(uri)
 
 
-def access_log_group(template: Template) -> Iterator[str]:
+def check_access_log_group(template: Template) -> Iterator[str]:
     """Yield each HTTP API that logs outside /aws/vendedlogs/.
 
     Below that prefix the resource policy for log delivery does not grow.
@@ -254,7 +254,7 @@ def access_log_group(template: Template) -> Iterator[str]:
         if group is None or _is_socket(stage, template):
             continue
         log_group_name = str(
-            longest_form(
+            longest_expansion(
                 expressions.referenced_properties(group, template).get("LogGroupName", ""), template
             )
         )
@@ -262,8 +262,8 @@ def access_log_group(template: Template) -> Iterator[str]:
             yield f"{name} logs to {log_group_name or referenced_name(group)}"
 
 
-def access_log_format(template: Template) -> Iterator[str]:
-    """A format of access logs has the id of the request."""
+def check_access_log_format(template: Template) -> Iterator[str]:
+    """Yield each stage whose access log format lacks the request id."""
     for name, stage in resources_of_type(template, STAGE):
         text = str(stage.get("AccessLogSettings", {}).get("Format", "$context.requestId"))
         if not re.search(r"\$context\.(requestId|extendedRequestId)\b", text):

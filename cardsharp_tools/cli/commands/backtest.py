@@ -24,14 +24,14 @@ from cardsharp_tools.cli.game_commands import OptionalGame
 from cardsharp_tools.cli.options import CommandOptions, Json, Store
 from cardsharp_tools.executors.strategy_file import display_name
 from cardsharp_tools.lab.backtest import BacktestedDecision, BacktestPlayer
-from cardsharp_tools.match_sources.match_logs import LAST_MATCH, match_game, readable_matches
+from cardsharp_tools.match_sources.match_logs import LAST_MATCH, game_of_match, readable_matches
 from cardsharp_tools.match_sources.sources import find_source, open_match
 from cardsharp_tools.terminal.match_printer import (
     judge_value_text,
     option_value_text,
     print_title,
     printer_for,
-    signed_amount,
+    signed_value_text,
 )
 from cardsharp_tools.terminal.progress import ProgressBar
 
@@ -79,7 +79,7 @@ def backtest(
     trials: dict[str, BacktestPlayer] = {}
     pending = []
     for record, moves in select_matches(options, game):
-        of = match_game(record)
+        of = game_of_match(record)
         trial = trials.setdefault(of.name, BacktestPlayer(of, player))
         decision_points = trial.decision_points(record, moves)
         pending.append(
@@ -91,7 +91,7 @@ def backtest(
     ) as bar:
         for record, trial, decision_points in pending:
             tried.append(BacktestedMatch(record, trial.game, player, []))
-            for decision in trial.redecide(decision_points):
+            for decision in trial.decide_again(decision_points):
                 tried[-1].decisions.append(decision)
                 bar.advance()
                 late += (decision.new_decision.error or "").startswith(TIMEOUT_MESSAGE)
@@ -103,7 +103,7 @@ def backtest(
     elif turn is not None:
         print_turn(result_console(), tried[0])
     else:
-        print_all(result_console(), tried)
+        print_differences(result_console(), tried)
     faults = [decision.new_decision.error for match in tried for decision in match.decisions]
     return decision_exit_code(len(faults), sum(fault is not None for fault in faults))
 
@@ -122,7 +122,7 @@ def _in_turn(decision_points: list[DecisionPoint], turn: int) -> list[DecisionPo
 def select_matches(
     selection: MatchSelection, game: Game | None
 ) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
-    """The matches that are meant, with their moves."""
+    """Yield the selected matches with their moves."""
     first = game or game_named(None)
     words = selection.match or (LAST_MATCH,)
     if selection.all and not selection.match:
@@ -137,7 +137,7 @@ def select_matches(
 
 @dataclass(frozen=True, slots=True)
 class BacktestedMatch:
-    """A match of which a player decided something again."""
+    """Match in which a player repeated some decisions."""
 
     record: MatchRecord
     game: Game
@@ -150,21 +150,21 @@ class BacktestedMatch:
         return display_name(self.player)
 
     @property
-    def players(self) -> str:
+    def matchup(self) -> str:
         """Names of the match's players by seat, joined by " v "."""
         header = header_of(self.record)
         return " v ".join(
             map(header.display_name, range(max(len(header.names), len(header.players))))
         )
 
-    def decided_by(self, decision: BacktestedDecision) -> str:
+    def original_decider(self, decision: BacktestedDecision) -> str:
         """Return the strategy that made the original decision, or the player if unknown."""
-        return decision.original_thought.strategy or header_of(self.record).display_name(
+        return decision.original_decision.strategy or header_of(self.record).display_name(
             decision.decision_point.step.seat
         )
 
 
-def print_all(console: Console, matches: Sequence[BacktestedMatch]) -> None:
+def print_differences(console: Console, matches: Sequence[BacktestedMatch]) -> None:
     """Print where the player decides otherwise or fails, match by match, and the total effect."""
     for match in matches:
         notable = [
@@ -173,7 +173,7 @@ def print_all(console: Console, matches: Sequence[BacktestedMatch]) -> None:
             if decision.is_different or decision.new_decision.error
         ]
         if notable:
-            console.print(f"match {match.record.match_id}: {match.players}", style="bold")
+            console.print(f"match {match.record.match_id}: {match.matchup}", style="bold")
             console.print(_differences(match, notable))
             console.print()
     tried = [decision for match in matches for decision in match.decisions]
@@ -219,7 +219,7 @@ def _print_sum(console: Console, matches: Sequence[BacktestedMatch]) -> None:
 def _gain(tried: BacktestedDecision) -> str:
     """By how much the new choice is better, with its sign; empty where nobody knows."""
     judge, gain = tried.judge, tried.gain
-    return "" if judge is None or gain is None else signed_amount(judge.value_format, gain)
+    return "" if judge is None or gain is None else signed_value_text(judge.value_format, gain)
 
 
 def _differences(match: BacktestedMatch, decisions: Sequence[BacktestedDecision]) -> Table:
@@ -234,8 +234,8 @@ def _differences(match: BacktestedMatch, decisions: Sequence[BacktestedDecision]
         )
         table.add_row(
             str(decision.decision_point.step.turn),
-            decision.original_thought.action,
-            match.decided_by(decision),
+            decision.original_decision.action,
+            match.original_decider(decision),
             new_action,
             _gain(decision),
         )
@@ -269,8 +269,8 @@ def _judged(differ: Sequence[BacktestedDecision]) -> Iterator[str]:
 
 
 def print_turn(console: Console, match: BacktestedMatch) -> None:
-    """Each decision of a turn: the table, all options, both choices with their reasons."""
-    print_title(console, match.record, match.players)
+    """Print each decision of a turn: position, options, and both choices with their reasons."""
+    print_title(console, match.record, match.matchup)
     count = len(match.decisions)
     for number, decision in enumerate(match.decisions, 1):
         console.print()
@@ -287,32 +287,32 @@ def print_turn(console: Console, match: BacktestedMatch) -> None:
 
 
 def _options(match: BacktestedMatch, tried: BacktestedDecision) -> Table:
-    doer, judge = match.decided_by(tried), tried.judge
+    doer, judge = match.original_decider(tried), tried.judge
     if judge is not None and judge.name == doer:
         judge = None  # what it thinks of them stands there already
     new_options = {
         tried.action_name(option.action): option for option in tried.new_decision.decision.options
     }
-    then = {option.action: option for option in tried.original_thought.options}
+    then = {option.action: option for option in tried.original_decision.options}
     weighed = {
         *new_options,
         *then,
-        *tried.action_values,
+        *tried.judge_values,
         tried.new_action,
-        tried.original_thought.action,
+        tried.original_decision.action,
     }
     deciders = [match.player_name, f"then {doer}", *([] if judge is None else [f"by {judge.name}"])]
     table = borderless_table("option", "chosen", *deciders, "note", right_aligned=deciders)
     legal = list(tried.decision_point.option_names.values())
     for name in (option_name for option_name in legal if option_name in weighed):
         option = new_options.get(name)
-        judge_value = tried.action_values.get(name)
+        judge_value = tried.judge_values.get(name)
         judged = (
             []
             if judge is None
             else ["" if judge_value is None else judge_value_text(judge.value_format, judge_value)]
         )
-        choices = {"now": tried.new_action, "then": tried.original_thought.action}
+        choices = {"now": tried.new_action, "then": tried.original_decision.action}
         chosen = " ".join(when for when, action in choices.items() if action == name)
         values = (
             option_value_text(candidate.value, candidate.unit) if candidate else ""
@@ -327,7 +327,7 @@ def _options(match: BacktestedMatch, tried: BacktestedDecision) -> Table:
 
 
 def _rows(match: BacktestedMatch, tried: BacktestedDecision) -> Iterator[tuple[str, Text]]:
-    decided, then = tried.new_decision, tried.original_thought
+    decided, then = tried.new_decision, tried.original_decision
     took = f"{decided.duration / timedelta(milliseconds=1):.1f} ms"
     yield "now", Text.assemble((tried.new_action, "bold"), "  ", decided.decision.reason)
     for name, lines, style in (
@@ -339,7 +339,7 @@ def _rows(match: BacktestedMatch, tried: BacktestedDecision) -> Iterator[tuple[s
             yield "" if place else name, Text(line, style=style)
     yield "by", Text(f"{match.player_name}, {took}", style="dim")
     yield "then", Text.assemble((then.action, "bold"), "  ", then.because)
-    by = match.decided_by(tried) + (
+    by = match.original_decider(tried) + (
         "" if then.decision_ms is None else f", {then.decision_ms:.1f} ms"
     )
     yield "by", Text(by, style="dim")
@@ -362,7 +362,7 @@ def backtest_document(match: BacktestedMatch, *, include_options: bool) -> dict[
         "decisions": [
             {
                 **_decision(match, decision),
-                **({"worth": decision.action_values} if include_options else {}),
+                **({"worth": decision.judge_values} if include_options else {}),
             }
             for decision in match.decisions
         ],
@@ -370,14 +370,14 @@ def backtest_document(match: BacktestedMatch, *, include_options: bool) -> dict[
 
 
 def _decision(match: BacktestedMatch, tried: BacktestedDecision) -> dict[str, object]:
-    decided, then = tried.new_decision, tried.original_thought
+    decided, then = tried.new_decision, tried.original_decision
     return {
         "turn": tried.decision_point.step.turn,
         "move": tried.decision_point.step.sequence,
         "seat": tried.decision_point.step.seat,
         "options": list(tried.decision_point.option_names.values()),
         "then": {
-            "by": match.decided_by(tried),
+            "by": match.original_decider(tried),
             **then.model_dump(mode="json", by_alias=True, include={"action", "reason", "options"}),
         },
         "now": {

@@ -13,7 +13,7 @@ from cardsharp_tools.cli.console import print_result
 from cardsharp_tools.lab.options import Positive
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.players import check_players
-from cardsharp_tools.match_sources.match_logs import match_game
+from cardsharp_tools.match_sources.match_logs import game_of_match
 from cardsharp_tools.project_files import missing_extra_error
 from cardsharp_tools.terminal.progress import ProgressBar
 
@@ -60,7 +60,7 @@ def export(
         tellers = (
             (
                 dataset.DatasetBuilder(
-                    match_game(stored_match[0]), include_value=options.include_value
+                    game_of_match(stored_match[0]), include_value=options.include_value
                 ),
                 stored_match,
             )

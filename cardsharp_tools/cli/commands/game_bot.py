@@ -22,12 +22,12 @@ from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
 from cardsharp_tools.cli.options import CommandOptions, ProxyAddress, StoreFile
 from cardsharp_tools.executors.strategy_file import load_strategy
-from cardsharp_tools.http_session import proxy_option
+from cardsharp_tools.http_session import proxy_override
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_play.seat_orders import (
     POLL_INTERVAL,
     match_outcome,
-    order_match,
+    place_seat_order,
     run_workers,
 )
 from cardsharp_tools.match_sources.match_logs import data_folder
@@ -63,14 +63,14 @@ class JoinGameOptions(CommandOptions):
     """Print one JSON document per line."""
 
     def seat_order(self, game: Game, match: str | None) -> Mapping[str, object]:
-        """Return the seat order for a game; raise `ConfigError` for an unknown strategy."""
+        """Return the request for a seat in a game; raise `ConfigError` for an unknown strategy."""
         strategy = load_strategy(self.strategy or game.default_strategy, game)
         return {"url": self.url, "game": match, "nickname": self.nickname, "strategy": strategy}
 
 
 def bot(*, options: JoinGameOptions, game: RequiredGame = FIRST_GAME) -> int:
     """Join a game at a service and play it. Run it again to resume a game."""
-    with proxy_option(options.proxy):
+    with proxy_override(options.proxy):
         return _played(game, options)
 
 
@@ -88,7 +88,7 @@ def _played(game: Game, options: JoinGameOptions) -> int:
         redirect_telemetry(data_folder() / "bot.log"),
         run_workers(store, print_notice, 1) as places,
     ):
-        match = order_match(game, order)
+        match = place_seat_order(game, order)
         location = f"in game {options.game} at {options.url}"
         print_notice(f"{options.nickname} plays {location}; Ctrl-C stops it.")
         steps = _Steps(game, places.dispatcher.match_log, match, as_json=options.as_json)
@@ -119,7 +119,7 @@ def _attend_public(game: Game, options: JoinGameOptions, store: Path) -> None:
 def join_public_games(
     game: Game, options: JoinGameOptions, clients: SeatDependencies, list_games: ListOpenGames
 ) -> Iterator[None]:
-    """Take seats in public games, no more than so many at once, each game once; look by look."""
+    """Join public games as they open, each once, up to the limit; yield after each poll."""
     playing, joined_games, guard = dict[str, str](), set[str](), DisplayGuard()
     while True:
         for name, match in [*playing.items()]:
@@ -143,7 +143,7 @@ def join_public_games(
                     f"Joining {open_game.game_id}. Players there: "
                     f"{', '.join(open_game.players) or 'none yet'}."
                 )
-                playing[open_game.game_id] = order_match(
+                playing[open_game.game_id] = place_seat_order(
                     game, options.seat_order(game, open_game.game_id)
                 )
                 joined_games.add(open_game.game_id)

@@ -14,13 +14,13 @@ from cardsharp.play.catalog import get_game as game_named
 from cardsharp_tools.cli.console import message_console, print_json, program_name, result_console
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.executors.strategy_file import is_file
+from cardsharp_tools.executors.strategy_file import is_strategy_file
 from cardsharp_tools.lab.duel_result import DuelResult
-from cardsharp_tools.lab.ladder import MAX_PAIRS, MIN_ELO_GAIN, Climb, load_ladder
+from cardsharp_tools.lab.ladder import MAX_PAIRS, MIN_ELO_GAIN, LadderClimb, load_ladder
 from cardsharp_tools.lab.options import MAX_SEED, LuckAdjusted, Player, Positive, Workers
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
 from cardsharp_tools.lab.players import fingerprint
-from cardsharp_tools.lab.run_file import run_with_progress, warn_nondeterministic
+from cardsharp_tools.lab.run_file import run_duel_with_progress, warn_nondeterministic
 from cardsharp_tools.lab.runner import core_count, make_executor
 from cardsharp_tools.lab.sprt import SequentialTest
 from cardsharp_tools.match_sources.match_logs import data_folder
@@ -61,8 +61,8 @@ class LadderOptions(CommandOptions):
             raise ConfigError(f"--from {first} is above --to {last}: {', '.join(names)}.")
         return names[names.index(first) : names.index(last) + 1]
 
-    def plan(self, player: str) -> DuelPlan:
-        """The plan of the lowest rung, dealt as no other version of the player was."""
+    def lowest_rung_plan(self, player: str) -> DuelPlan:
+        """Return the duel plan of the lowest rung, with a seed of this version of the player."""
         of = load_ladder(self.game).game
         pairs, less = self.pairs, self.luck_adjusted
         plan = DuelPlan(
@@ -75,19 +75,19 @@ class LadderOptions(CommandOptions):
 def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
     """Let PLAYER play against a game's own players, from the weakest up."""
     began, processes = monotonic(), options.workers or core_count()
-    plan = options.plan(player)
+    plan = options.lowest_rung_plan(player)
     message_console().print(
         f"{player} climbs the ladder of {game_named(plan.game).title} (seed {plan.seed}): each "
         f"rung {SequentialTest(elo1=MIN_ELO_GAIN).stop_rule_text()}, at most "
         f"{plan.pairs:,} pairs of matches.",
         soft_wrap=True,
     )
-    with make_executor(processes, isolate_strategies=is_file(player)) as pool:
+    with make_executor(processes, isolate_strategies=is_strategy_file(player)) as pool:
 
         def play(plan: DuelPlan, tested: SequentialTest) -> DuelResult:
-            return run_with_progress(plan, pool, sprt=tested)
+            return run_duel_with_progress(plan, pool, sprt=tested)
 
-        climb = Climb(plan, data_folder() / "ladder.jsonl", play, rerun=options.rerun)
+        climb = LadderClimb(plan, data_folder() / "ladder.jsonl", play, rerun=options.rerun)
         for step in climb.climb(options.selected_rungs):
             if (
                 step.duel is not None
@@ -108,17 +108,17 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
         _print(climb, seconds, processes)
     return (
         ExitCode.FAILED
-        if options.highest is not None and climb.first_unbeaten is not None
+        if options.highest is not None and climb.first_unbeaten_rung is not None
         else ExitCode.OK
     )
 
 
-def _print(climb: Climb, seconds: float, processes: int) -> None:
+def _print(climb: LadderClimb, seconds: float, processes: int) -> None:
     console, plan, highest, barrier = (
         result_console(),
         climb.plan,
-        climb.highest_beaten,
-        climb.first_unbeaten,
+        climb.highest_beaten_rung,
+        climb.first_unbeaten_rung,
     )
     beaten = "no rung yet" if highest is None else str(highest)
     then = "that was the last one." if barrier is None else f"{barrier} is next."
@@ -143,8 +143,8 @@ def _print(climb: Climb, seconds: float, processes: int) -> None:
         )
 
 
-def _document(climb: Climb, seconds: float) -> dict[str, object]:
-    plan, highest, barrier = climb.plan, climb.highest_beaten, climb.first_unbeaten
+def _document(climb: LadderClimb, seconds: float) -> dict[str, object]:
+    plan, highest, barrier = climb.plan, climb.highest_beaten_rung, climb.first_unbeaten_rung
     return {
         "game": plan.game,
         "player": plan.first,

@@ -12,7 +12,7 @@ from cardsharp.core.time_zones import to_local
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchReader
-from cardsharp_tools.cli.commands.watch import show_until_stopped
+from cardsharp_tools.cli.commands.watch import show_page_until_interrupt
 from cardsharp_tools.cli.console import print_error, print_json, result_console
 from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
 from cardsharp_tools.cli.options import CommandOptions, OpenBrowser, Port, Store
@@ -60,7 +60,7 @@ def lesson(*, options: LessonOptions = LessonOptions(), game: RequiredGame = FIR
     elif options.browser:
         more = lesson_routes(session)
         with serve_match_pages(find_source(options.store), options.port, more) as address:
-            show_until_stopped(f"{address}/lesson/1", options.open)
+            show_page_until_interrupt(f"{address}/lesson/1", options.open)
     else:
         _ask_all(session, result_console())
 
@@ -110,7 +110,7 @@ def _question_of(card: Exercise, game: Game, log: MatchReader) -> ExerciseQuesti
 
 def _ask_all(session: LessonSession, console: Console) -> None:
     """One question after the other, until the pupil leaves."""
-    advisor = MatchConfig(session.game).advisor()
+    advisor = MatchConfig(session.game).build_advisor()
     number = len(session.questions)
     for place, question in enumerate(session.questions):
         console.rule(f"{place + 1} of {number}", align="left", style="dim")
@@ -127,5 +127,5 @@ def _ask_all(session: LessonSession, console: Console) -> None:
         console.print(Text.assemble(verdict, correction.comparison_text))
         console.print(Text(correction.thought.reason, style="dim"))
         console.print(options_table(correction.thought))
-        console.print(Text(session.cost(place), style="dim"))
+        console.print(Text(session.cost_text(place), style="dim"))
     console.print(f"{session.correct_count} of {number} answered well.", style="bold")

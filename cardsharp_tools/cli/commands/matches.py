@@ -12,7 +12,7 @@ from cyclopts import Parameter, validators
 from cardsharp.analysis.replay import header_of, outcome_of, read_error_of
 from cardsharp.errors import ConfigError
 from cardsharp.store.match_log import MatchRecord, MatchStatus
-from cardsharp_tools.cli.app import command
+from cardsharp_tools.cli.app import find_command
 from cardsharp_tools.cli.console import (
     borderless_table,
     message_console,
@@ -44,7 +44,7 @@ class MatchesOptions(CommandOptions):
     as_json: Json = False
 
 
-matches = cyclopts.App(name="matches", help_epilogue=command("matches").epilogue)
+matches = cyclopts.App(name="matches", help_epilogue=find_command("matches").epilogue)
 
 
 @matches.default
@@ -58,7 +58,7 @@ def list_matches(
 
 
 def print_matches(matches: Sequence[MatchRecord], source: str, *, as_json: bool) -> None:
-    """Print what was found in a source."""
+    """Print a list of matches that were read from a source."""
     if as_json:
         print_json(
             [
@@ -138,7 +138,7 @@ def _cells(record: MatchRecord) -> tuple[str, ...]:
     if read_error_of(record) is not None:
         return record.match_id, "", "", "cannot be read", "", ""
     header, outcome = header_of(record), outcome_of(record)
-    labels = PlayerLabels.of(header)
+    labels = PlayerLabels.from_header(header)
     started = record.started_at.strftime("%Y-%m-%d %H:%M:%S")
     players = labels.title() if header.players else ""
     if not header.players and header.names:  # a table, of which all are known once it is over
@@ -147,5 +147,5 @@ def _cells(record: MatchRecord) -> tuple[str, ...]:
         players = " v ".join((labels.names[0], *[*seated][1:]))
     if outcome is None:
         return record.match_id, started, players, record.status.value, "", ""
-    score = labels.score(outcome.scores) if outcome.scores and len(outcome.scores) > 1 else ""
+    score = labels.score_text(outcome.scores) if outcome.scores and len(outcome.scores) > 1 else ""
     return record.match_id, started, players, outcome.result, score, str(outcome.turns)

@@ -11,7 +11,7 @@ from cardsharp_tools.cli.console import message_console, print_json, result_cons
 from cardsharp_tools.cli.game_commands import OptionalGame
 from cardsharp_tools.cli.options import Json, MatchRef, Store
 from cardsharp_tools.game_rooms.match_branch import branches_in_log
-from cardsharp_tools.match_sources.match_logs import LAST_MATCH, match_game
+from cardsharp_tools.match_sources.match_logs import LAST_MATCH, game_of_match
 from cardsharp_tools.match_sources.sources import open_match
 from cardsharp_tools.terminal.analysis_report import AnalysisReport, print_analysis
 from cardsharp_tools.terminal.match_printer import match_document, print_title, printer_for
@@ -32,7 +32,7 @@ def show(
 ) -> None:
     """Print a match turn by turn: the moves, our reasons, and the score."""
     record, moves, withdrawn = open_match(match, store, game)
-    drawing, branches = printer_for(match_game(record)), branches_in_log(record.match_id)
+    drawing, branches = printer_for(game_of_match(record)), branches_in_log(record.match_id)
     if as_json:
         document = {
             "branches": [*map(match_document, branches)],
@@ -70,7 +70,7 @@ def why(
 ) -> None:
     """Print for each decision of a turn what we saw, considered and chose."""
     record, moves, _ = open_match(match, store, game)
-    printer_for(match_game(record)).explain_turn(record, moves, turn, as_json=as_json)
+    printer_for(game_of_match(record)).explain_turn(record, moves, turn, as_json=as_json)
 
 
 _SWING = ("sequence", "turn", "seat", "happened", "change", "luck")
@@ -87,7 +87,7 @@ def analyse(
 ) -> None:
     """Print how well each side decided, how much was luck, and the worst decisions."""
     record, moves, _ = open_match(match, store, game)
-    match_analysis = analysis_of(match_game(record), record, moves, track)
+    match_analysis = analysis_of(game_of_match(record), record, moves, track)
     report = AnalysisReport.from_header(match_analysis, header_of(record))
     if as_json:  # worth is the first seat's side's, `players` are in that order
         swings = [
@@ -99,5 +99,5 @@ def analyse(
         print_json({**match_document(record), **document})
         return
     console = result_console()
-    print_title(console, record, f"{report.first_name} v {report.names[report.side_order[1]]}")
+    print_title(console, record, f"{report.first_side_name} v {report.names[report.side_order[1]]}")
     print_analysis(console, report)

@@ -14,12 +14,12 @@ from cyclopts import Parameter, validators
 from jinja2 import FileSystemLoader
 from rich.table import Table
 
-from cardsharp.analysis.judge import Judge, analysis_sources
+from cardsharp.analysis.judge import Judge, load_analysis_functions
 from cardsharp.analysis.judged_match import SIDE_COUNT, Severity
 from cardsharp.analysis.replay import Outcome, header_of, outcome_of
-from cardsharp.contest.match_host import MatchFacts
+from cardsharp.contest.match_host import MatchResultFacts
 from cardsharp.contest.view import pages
-from cardsharp.contest.view.match_charts import FinishedMatch, match_charts
+from cardsharp.contest.view.match_charts import FinishedMatch, build_match_charts
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.pages.templates import SiteInfo, standalone_page
 from cardsharp.play.catalog import get_game as game_named
@@ -56,7 +56,7 @@ _FEW = 8  # so many matches are judged sooner than another process has started
 
 
 class GroupBy(StrEnum):
-    """Group the matches by this."""
+    """Property by which matches are grouped."""
 
     OPPONENT = "opponent"
     STRATEGY = "strategy"
@@ -140,7 +140,7 @@ def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None
 
 @dataclass(frozen=True)
 class JudgedMatchSet:
-    """Those of the `newest` matches that could be judged, by id, with the sides asked for."""
+    """The newest matches that could be judged, by id, with their selected sides."""
 
     judge: Judge
     max_matches: int
@@ -153,7 +153,7 @@ class JudgedMatchSet:
 
     @cached_property
     def ratings(self) -> Mapping[str, PlainAndAdjustedRating]:
-        """The players' ratings, where results are shares."""
+        """Ratings of the players, if results are shares."""
         return (
             player_ratings(sides for _, sides in self.matches) if self.judge.value_sum == 1 else {}
         )
@@ -172,7 +172,7 @@ class JudgedMatchSet:
         return GroupBy.STRATEGY if self.is_two_sided else GroupBy.OPPONENT
 
     def groups(self, by: GroupBy) -> dict[str, SideGroup]:
-        """Return the groups by name: players with the best result first, others by their size."""
+        """Return the groups of sides by name, the largest first."""
         sides_by_name: dict[str, list[SideStatistics]] = defaultdict(list)
         for side in self.sides:
             for name in _KEYS[by](side):
@@ -203,7 +203,7 @@ def _judged(
         ):
             sides = [side for side in match_sides if options.player in {None, side.player}]
             judged += [(record.match_id, sides)] * bool(sides)
-    return JudgedMatchSet(analysis_sources(of).judge, len(records), judged)
+    return JudgedMatchSet(load_analysis_functions(of).judge, len(records), judged)
 
 
 def _print(judged: JudgedMatchSet, by: GroupBy) -> None:
@@ -290,7 +290,7 @@ LUCKIEST_MATCH_COUNT = 10  # matches that the cards decided, as many as are told
 def stats_page(
     title: str, log: MatchReader, records: Sequence[MatchRecord], judged: JudgedMatchSet
 ) -> str:
-    """The page of these matches, all of which are counted, and the judgement of some."""
+    """Return an HTML page of statistics: all matches are counted, the judged ones analysed."""
     played, judge = list(_played(log, records, judged.judge)), judged.judge
     moves = sum(sum(facts.moves) for _, facts in played)
     start_times = sorted(facts.began for _, facts in played if facts.began is not None)
@@ -302,13 +302,15 @@ def stats_page(
     won = [(match, side) for match, sides in judged.matches for side in sides if side.result == 1]
     won.sort(key=lambda win: win[1].result - win[1].luck)  # who deserved it least first
     lucky = [win for win in won if win[1].result - win[1].luck < 1 / 2][:LUCKIEST_MATCH_COUNT]
-    template = pages.contest_templates(FileSystemLoader(_FOLDER)).get_template("stats.jinja")
+    template = pages.contest_template_environment(FileSystemLoader(_FOLDER)).get_template(
+        "stats.jinja"
+    )
     return template.render(
         alone=standalone_page((pages.FOLDER / "contest.css").read_text(encoding="utf-8")),
         site=SiteInfo("Cardsharp"),
         title=title,
         facts=f"{len(records):,} matches, {moves:,} moves{began}",
-        charts=match_charts(played),
+        charts=build_match_charts(played),
         groups=list(judged.groups(GroupBy.STRATEGY).items()),
         lucky=lucky if judge.value_sum else (),
         judged=len(judged.matches),
@@ -324,7 +326,7 @@ def stats_page(
 
 
 def format_estimate(estimate: Estimate | None, number_format: str) -> str:
-    """A mean with the margin of its interval; shares as per cent, without the sign of it."""
+    """Return a mean with its margin as text; shares in per cent, the margin without a sign."""
     if estimate is None:
         return "-"
     mean, margin = judge_value_text(number_format, estimate.mean), estimate.interval.margin
@@ -344,8 +346,8 @@ def _played(
         with suppress(StoreError):
             record = log.match(listed.match_id) or listed
             header, outcome = header_of(record), outcome_of(record) or Outcome()
-            counts = judge.match_counts(log.moves(listed.match_id))
-            facts = MatchFacts(
+            counts = judge.event_counts_by_side(log.moves(listed.match_id))
+            facts = MatchResultFacts(
                 points=outcome.scores or (),
                 winner=outcome.winner,
                 seconds=0.0,

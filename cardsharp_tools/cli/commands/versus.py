@@ -14,7 +14,7 @@ from cyclopts import Parameter, validators
 from rich.console import Console
 
 from cardsharp.errors import ConfigError, MalformedResponse, RateLimited, Unreachable
-from cardsharp.play.game import Game, OpenGame
+from cardsharp.play.game import Game, JoinableGame
 from cardsharp_tools.cli.commands.watch import open_page
 from cardsharp_tools.cli.console import (
     message_console,
@@ -32,7 +32,7 @@ from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, screen_class
 from cardsharp_tools.game_rooms.match_branch import parse_branch_point
 from cardsharp_tools.game_rooms.match_config import MatchConfig, result_text, store_match
 from cardsharp_tools.game_rooms.room_server import is_local, serve_room
-from cardsharp_tools.http_session import proxy_option
+from cardsharp_tools.http_session import proxy_override
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
 from cardsharp_tools.match_sources.match_logs import LAST_MATCH, data_folder
@@ -64,7 +64,7 @@ class BrowserOptions(CommandOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VersusOptions(CommandOptions):
+class PlayVersusOptions(CommandOptions):
     """Options of a match: the other players, the hints and explanations, and the deal."""
 
     bots: Annotated[int | None, Parameter(validator=validators.Number(gte=1, lte=7))] = None
@@ -100,7 +100,7 @@ class VersusOptions(CommandOptions):
     """Print the result as JSON at the end. The dialogue goes to stderr."""
 
     @property
-    def changes_match(self) -> bool:
+    def has_hosted_only_options(self) -> bool:
         """True if an option is set that applies only to a match hosted here, not at a service."""
         values = (self.bots, self.partner, self.explain, self.teach, self.seed, self.from_position)
         return any(values) or self.same_cards
@@ -118,7 +118,7 @@ Opponent = Annotated[
 def versus(
     opponent: Opponent = None,
     *,
-    options: VersusOptions = VersusOptions(),
+    options: PlayVersusOptions = PlayVersusOptions(),
     browser: BrowserOptions = BrowserOptions(),
     game: RequiredGame = FIRST_GAME,
 ) -> int:
@@ -127,27 +127,33 @@ def versus(
         raise ConfigError("--invite, --host, --port and --open are for a page. Add --browser.")
     if options.url is None and options.game is None:
         setting = _setting(opponent, options, browser.invite, game)
-        return serve(setting, options, browser) if browser.browser else play(setting, options)
-    if opponent or options.changes_match:
+        return (
+            serve_in_browser(setting, options, browser)
+            if browser.browser
+            else play_in_terminal(setting, options)
+        )
+    if opponent or options.has_hosted_only_options:
         raise ConfigError(
             "A service decides who plays and what is dealt. Remove the options about that."
         )
-    with proxy_option(options.proxy):
+    with proxy_override(options.proxy):
         return _play_at_service(game, options, browser)
 
 
-def _play_at_service(game: Game, options: VersusOptions, page: BrowserOptions) -> int:
+def _play_at_service(game: Game, options: PlayVersusOptions, page: BrowserOptions) -> int:
     """Play in a browser, list the public games, or join one; the exit code."""
     if page.browser:
-        return serve_remote(game, options, page)
+        return serve_remote_game(game, options, page)
     if options.game is None and options.url is not None and game.list_open_games is not None:
         list_public_games(game.list_open_games.load()(options.url), options)
     else:
-        join(game, options)
+        join_and_play(game, options)
     return ExitCode.OK
 
 
-def _setting(opponent: str | None, options: VersusOptions, invited: int, game: Game) -> MatchConfig:
+def _setting(
+    opponent: str | None, options: PlayVersusOptions, invited: int, game: Game
+) -> MatchConfig:
     if options.from_position is None:
         if options.same_cards:
             raise ConfigError(
@@ -163,7 +169,7 @@ def _setting(opponent: str | None, options: VersusOptions, invited: int, game: G
     return MatchConfig(point.game, opponent, options.partner, seed=options.seed, branch_point=point)
 
 
-def list_public_games(games: Sequence[OpenGame], options: VersusOptions) -> None:
+def list_public_games(games: Sequence[JoinableGame], options: PlayVersusOptions) -> None:
     """List the games at a service that can be joined."""
     lines = []
     for game in games:
@@ -187,13 +193,13 @@ def list_public_games(games: Sequence[OpenGame], options: VersusOptions) -> None
         message_console().print("Join a game with --game ID. Set your name with --nickname.")
 
 
-def join(game: Game, options: VersusOptions) -> None:
+def join_and_play(game: Game, options: PlayVersusOptions) -> None:
     """Take a seat in a match at a service, and play it to its end."""
     screens = screen_class(game)
     if options.url is None or options.game is None:
         raise ConfigError("To join a game at a service, give both --url and --game.")
     invitation = Invitation(options.url, options.game, options.nickname)
-    advisor = MatchConfig(game).advisor()
+    advisor = MatchConfig(game).build_advisor()
     console = message_console() if options.as_json else result_console()
     ask, winner = _ask(console, options), None
     try:
@@ -213,22 +219,22 @@ def join(game: Game, options: VersusOptions) -> None:
         _print_outcome([winner] if winner else [], winner == HUMAN_NAME, winner is None, None)
 
 
-def play(config: MatchConfig, options: VersusOptions) -> int:
-    """Play with a person here, and keep it; 1 or 4 where all or some decisions of a bot failed."""
+def play_in_terminal(config: MatchConfig, options: PlayVersusOptions) -> int:
+    """Play in this terminal, store the match, and return the exit code for failed bot decisions."""
     sitting = config.make_match()
-    console, you = message_console() if options.as_json else result_console(), sitting.host
+    console, you = message_console() if options.as_json else result_console(), sitting.host_seat
     screen = sitting.screen(you)
-    ask, advisor = _ask(console, options), config.advisor()
+    ask, advisor = _ask(console, options), config.build_advisor()
     person = TerminalPlayer(
         screen, ask, console, advisor, options.hints, config.decision_class, can_undo=True
     )
     sitting.play({you: person}, show_reasons=options.explain, explain_rules=options.teach)
     match_id = store_match(sitting.stored_parts())
-    names = [screen.names[seat] for seat in sitting.winners]
+    names = [screen.names[seat] for seat in sitting.winning_seats]
     console.print()
     console.print(result_text(names, player_quit=sitting.player_quit))
     if options.as_json:
-        _print_outcome(names, you in sitting.winners, sitting.player_quit, match_id)
+        _print_outcome(names, you in sitting.winning_seats, sitting.player_quit, match_id)
     elif match_id is not None:
         for command in (
             f"show {match_id}",
@@ -236,7 +242,7 @@ def play(config: MatchConfig, options: VersusOptions) -> int:
             f"versus --from-position {match_id}@1",
         ):
             print_command(command, console=console)
-    return _exit(sitting.failing_bots, sitting.faults)
+    return _exit(sitting.failing_bots, sitting.fault_counts)
 
 
 def _print_outcome(
@@ -259,8 +265,10 @@ def _exit(useless: set[str], faults: Mapping[str, int]) -> ExitCode:
     return ExitCode.REPLACED if faults else ExitCode.OK
 
 
-def serve(config: MatchConfig, options: VersusOptions, browser: BrowserOptions) -> int:
-    """Let people play in browsers until Ctrl-C; 1 or 4 as `play`, also of one match of many."""
+def serve_in_browser(
+    config: MatchConfig, options: PlayVersusOptions, browser: BrowserOptions
+) -> int:
+    """Let people play in browsers until Ctrl-C; return the exit code for failed bot decisions."""
     console = message_console() if options.as_json else result_console()
 
     def on_match_end(match: FinishedRoomMatch, names: list[str]) -> None:
@@ -293,8 +301,8 @@ def serve(config: MatchConfig, options: VersusOptions, browser: BrowserOptions) 
     return _exit(room.failing_bots, room.faults)
 
 
-def serve_remote(game: Game, options: VersusOptions, browser: BrowserOptions) -> int:
-    """Let people play a service's matches in a browser here, until Ctrl-C."""
+def serve_remote_game(game: Game, options: PlayVersusOptions, browser: BrowserOptions) -> int:
+    """Let a person play a service's game in a browser until Ctrl-C."""
     if game.browser_client is None or options.url is None or browser.invite or browser.host:
         raise ConfigError(
             "At a service, only one person can play in a browser, and only Blef, with --url. "
@@ -310,7 +318,7 @@ def serve_remote(game: Game, options: VersusOptions, browser: BrowserOptions) ->
 
 
 def run_room(room: GameRoom) -> None:
-    """Play in this thread, in which alone a file's decision can be cut short, until Ctrl-C.
+    """Run a room in this thread until Ctrl-C, because only here a decision can be interrupted.
 
     An exception may arise just after a lock was taken, which nobody then gives back. So only a
     second signal raises; the first has the room stopped by another thread.
@@ -329,5 +337,5 @@ def run_room(room: GameRoom) -> None:
         room.run()
 
 
-def _ask(console: Console, options: VersusOptions) -> ReadLine:
+def _ask(console: Console, options: PlayVersusOptions) -> ReadLine:
     return partial(console.input, markup=False) if options.as_json else input

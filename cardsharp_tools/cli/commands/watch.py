@@ -9,14 +9,14 @@ from pathlib import Path
 
 from cardsharp.errors import ConfigError
 from cardsharp.pages.analysis_view import build_analysis_view
-from cardsharp.pages.highlight_svg import highlight_svg
+from cardsharp.pages.highlight_svg import render_highlight_svg
 from cardsharp.pages.match_pages import standalone_match_page, steps_json
 from cardsharp.pages.rendered_match import render_match
 from cardsharp.server.match_site import MatchSite, PagesConfig
 from cardsharp_tools.cli.console import print_json, print_result, result_console, write_file
 from cardsharp_tools.cli.game_commands import OptionalGame
 from cardsharp_tools.cli.options import CommandOptions, Json, MatchRef, OpenBrowser, Port, Store
-from cardsharp_tools.game_rooms.match_branch import list_branches_under_matches
+from cardsharp_tools.game_rooms.match_branch import config_with_branches
 from cardsharp_tools.game_rooms.room_server import serve_match_pages
 from cardsharp_tools.match_sources.match_logs import LAST_MATCH
 from cardsharp_tools.match_sources.sources import find_match_source
@@ -50,16 +50,14 @@ def watch(
     source, match_id = find_match_source(match, options.store, game)
     if not (options.html or options.svg or options.as_json):
         with serve_match_pages(source, options.port) as address:
-            show_until_stopped(f"{address}/matches/{match_id}", options.open)
+            show_page_until_interrupt(f"{address}/matches/{match_id}", options.open)
         return
     record = source.match(match_id)
     if record is None:
         raise ConfigError(f"There is no match {match_id}. `cardsharp matches` lists the matches.")
     rendered_match = render_match(record, source.moves(match_id), hide_private=options.public)
     if options.html is not None:
-        pages = MatchSite(
-            source, list_branches_under_matches(PagesConfig(hide_private=options.public))
-        )
+        pages = MatchSite(source, config_with_branches(PagesConfig(hide_private=options.public)))
         page = standalone_match_page(
             rendered_match,
             build_analysis_view(rendered_match, track),
@@ -67,7 +65,7 @@ def watch(
         )
         _write(options.html, page, match_id, as_json=options.as_json)
     if options.svg is not None:
-        picture = highlight_svg(rendered_match, build_analysis_view(rendered_match, track))
+        picture = render_highlight_svg(rendered_match, build_analysis_view(rendered_match, track))
         _write(options.svg, picture, match_id, as_json=options.as_json)
     if not (options.html or options.svg):
         print_json({"match": match_id, **steps_json(rendered_match)})
@@ -83,13 +81,13 @@ def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
 
 
 def open_page(url: str, open_browser: bool | None) -> None:
-    """Open the browser, where that is wanted or this is a terminal."""
+    """Open a page in the browser if that is requested or stdout is a terminal."""
     if sys.stdout.isatty() if open_browser is None else open_browser:
         webbrowser.open(url)
 
 
-def show_until_stopped(url: str, open_browser: bool | None) -> None:
-    """Say where a page is, open it where that is wanted or this is a terminal, wait for Ctrl-C."""
+def show_page_until_interrupt(url: str, open_browser: bool | None) -> None:
+    """Print a page's URL, open it if requested or on a terminal, and wait for Ctrl-C."""
     result_console().print(url)
     result_console().print("Press Ctrl-C to stop serving the page.", style="dim")
     open_page(url, open_browser)

@@ -6,7 +6,7 @@ from cardsharp.games.blef.game import GAME
 from cardsharp.games.blef.history.log_records import (
     SEQUENCES_PER_ROUND,
     intent_body,
-    round_facts,
+    move_facts_of_round,
 )
 from cardsharp.games.blef.position import position_of
 from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
@@ -14,9 +14,9 @@ from cardsharp_tools.lab.game_adapter import LabAdapter, LabMatch
 
 
 class BlefLabAdapter(LabAdapter):
-    """Adapter that stores matches as our bot stores them."""
+    """Lab adapter of Blef, which stores matches as the bot does."""
 
-    def stored_matches(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+    def match_records(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """Yield the game move by move, with the hands at the end of each round."""
         twice = {name for name in match.names if match.names.count(name) > 1}
         names = [f"{n} {seat}" if n in twice else n for seat, n in enumerate(match.names, 1)]
@@ -32,7 +32,7 @@ class BlefLabAdapter(LabAdapter):
                 names[seat]: [str(card) for card in over.hands[seat]] for seat in over.active_seats
             }
             bets = [(names[move.seat], move.action) for move in over.history]
-            facts |= round_facts(over.number, bets, hands)
+            facts |= move_facts_of_round(over.number, bets, hands)
         moves = [MoveRecord(at, intents.get(at), facts[at]) for at in sorted(facts)]
         won = match.final_state.current_round.winner in match.seats
         outcome = {

@@ -21,7 +21,7 @@ class HistoryEntry(BaseModel):
     action_id: int = Field(validation_alias="action")
 
 
-class FinishedRound(BaseModel):
+class FinishedRoundView(BaseModel):
     """Round that is over, as all players saw it.
 
     `hands` are by seat, empty for a player who is out.
@@ -46,7 +46,7 @@ class RoundView(BaseModel):
     hand: tuple[CardView, ...] = Field(validation_alias="hand")
     last_bet: int | None
     history: tuple[HistoryEntry, ...]
-    earlier: tuple[FinishedRound, ...] = Field(validation_alias="earlier_rounds")
+    earlier: tuple[FinishedRoundView, ...] = Field(validation_alias="earlier_rounds")
 
 
 CODEC = ProtocolCodec(

@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from cardsharp.client.config import Proxy, normalize_base_url
 from cardsharp.games.blef.service.routes_v2022 import lobby_page
-from cardsharp_tools.http_session import http_session, proxy_of
+from cardsharp_tools.http_session import http_session, resolve_proxy
 
 _PATIENCE = 30  # seconds in which the service must answer
 
@@ -29,11 +29,11 @@ _LOOKS = {1, 2}  # numbers of path segments of requests that change nothing
 
 
 def remote_lobby_page(url: str) -> Starlette:
-    """Return a web application that lists, starts and plays games of this service.
+    """Return the page that lists, creates and plays a service's games; raise `ConfigError`.
 
     Raises `ConfigError` if the address is invalid.
     """
-    service, proxy = normalize_base_url(url), proxy_of()
+    service, proxy = normalize_base_url(url), resolve_proxy()
 
     def page(_request: Request) -> Response:
         page_response = lobby_page()

@@ -40,13 +40,13 @@ _LAST_BETS = 6
 
 
 class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
-    """Screen with the hand, the last bets, and the legal bets by kind."""
+    """View of a Blef match: the hand, the last bets, and the possible bets by kind."""
 
     rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
     quit_warning = ", and lose"
 
     def status_line(self, position: BlefPosition) -> str:
-        """Return the number of cards with which a player is out."""
+        """Return the number of cards at which a player is out."""
         return f"out with {position.max_cards + 1}"
 
     def position_view(self, position: BlefPosition) -> Iterable[RenderableType]:
@@ -66,12 +66,12 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
         """Return every higher bet, and the check."""
         return [Choice(str(bet), action_name(bet), bet) for bet in position.legal_actions()]
 
-    def choice_list(
+    def choice_lines(
         self, position: BlefPosition, width: int, *, include_all: bool
     ) -> Iterable[str]:
-        """Return the bets by kind, a line or two for each; those that can hold, or all of them."""
+        """Yield the bets by kind in a line or two each: the plausible ones, or all."""
         has_omitted = False
-        for group in self.groups(position):
+        for group in self.choice_groups(position):
             legal = [choice for choice in group.choices if choice.key not in group.disabled]
             if include_all or not group.implausible:
                 items = [f"{choice.key} {choice.short}".strip() for choice in legal]
@@ -82,8 +82,8 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
             cards = sum(position.card_counts)
             yield f"Other bets cannot hold with {cards} cards in play; ? lists them too."
 
-    def groups(self, position: BlefPosition) -> Sequence[ChoiceGroup[int]]:
-        """Return all bets by kind, and the check.
+    def choice_groups(self, position: BlefPosition) -> Sequence[ChoiceGroup[int]]:
+        """Return all bets by kind, and the check; `remote` bets need more cards than there are.
 
         A bet that needs more cards than are in play is marked as remote.
         """
@@ -129,10 +129,10 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
         if len(next_state.closed_rounds) == len(previous_state.closed_rounds):
             return ScreenMove([f"{capitalise(self.names[seat])}: {action_name(action)}"])
         closed = next_state.closed_rounds[-1]
-        lines = [*self.outcome(closed, next_state.current_round.n_cards)]
+        lines = [*self.round_outcome_lines(closed, next_state.current_round.n_cards)]
         return ScreenMove(lines, ends_chapter=True, final_view=position_of(closed, self.you))
 
-    def outcome(self, closed: Round, n_cards: Sequence[int]) -> Iterator[str]:
+    def round_outcome_lines(self, closed: Round, n_cards: Sequence[int]) -> Iterator[str]:
         """Yield a round's result with all cards; `n_cards` are the next round's card counts."""
         names, loser = self.names, closed.history[-1].seat
         checked = closed.history[-2].seat
@@ -148,7 +148,7 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
 
 
 def hand_text(hand: Hand) -> str:
-    """Return cards in short, such as A♠ 10♥."""
+    """Return cards in short form, such as A♠ 10♥."""
     return " ".join(f"{RANKS[card.value]}{_SUITS[card.suit]}" for card in hand)
 
 

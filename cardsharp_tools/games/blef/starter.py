@@ -18,7 +18,7 @@ CHECK_THRESHOLD = 0.25  # check a bet that holds with less than this chance; try
 
 @strategy("mine")
 class MyBlefStrategy:
-    """Checks a bet that it doubts, otherwise bets a little higher than the last player."""
+    """Strategy that checks doubtful bets and otherwise bets a little higher."""
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng  # draw all random numbers from it: the same seed gives the same game

@@ -15,14 +15,14 @@ from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ArenaError, MalformedResponse, RequestRejected
 from cardsharp.games.blef.actions import LOST_MARKER, action_name
 from cardsharp.games.blef.bot.client import BlefClient, GameSnapshot
-from cardsharp.games.blef.bot.seat_match import BlefBotMatch, BlefJoinOrder, open_match
+from cardsharp.games.blef.bot.seat_match import BlefBotMatch, BlefJoinGameOrder, open_match
 from cardsharp.games.blef.game import GAME
 from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.service.records import GameStatus
 from cardsharp.games.blef.service.wire import StateBody, position_from_state
 from cardsharp_tools.games.blef.screen import BlefScreen, capitalise
 from cardsharp_tools.games.blef.service_client import check_game_exists
-from cardsharp_tools.http_session import proxy_of
+from cardsharp_tools.http_session import resolve_proxy
 from cardsharp_tools.match_sources.match_logs import data_folder
 from cardsharp_tools.terminal.human_player import PlayerFactory, TerminalPlayer
 from cardsharp_tools.terminal.screen import Invitation, ScreenMove
@@ -39,7 +39,7 @@ class BlefTerminal(BlefScreen):
     @classmethod
     def join(cls, invitation: Invitation, seat: PlayerFactory[BlefPosition, int]) -> str:
         """Play a seat at a service to the end and return the winner; raise `ArenaError`."""
-        order = BlefJoinOrder.parse({**invitation._asdict(), "strategy": GAME.default_strategy})
+        order = BlefJoinGameOrder.parse({**invitation._asdict(), "strategy": GAME.default_strategy})
         check_game_exists(order.model_dump())
         clock = SystemClock()
         with closing(build_vault(f"sqlite:{data_folder() / 'blef.db'}", clock)) as vault:
@@ -48,14 +48,14 @@ class BlefTerminal(BlefScreen):
                 order.url, order.game, order.nickname, order.strategy, secret
             )
             vault.add(order.match_id, service_seat.to_json)
-            connect = partial(BlefClient, limits=_LIMITS, proxy=proxy_of())
+            connect = partial(BlefClient, limits=_LIMITS, proxy=resolve_proxy())
             with open_match(connect, vault, clock, order.match_id) as match:
                 return RemoteSeat(match, seat).play()
 
 
 @dataclass
 class RemoteSeat:
-    """Person's seat in a game at a service, from joining to the end."""
+    """Seat of a person in a game at a service, from joining to the end."""
 
     match: BlefBotMatch
     seat: PlayerFactory[BlefPosition, int]
@@ -81,7 +81,7 @@ class RemoteSeat:
             if state.cp_nickname == self.match.seat.nickname:
                 snapshot = self._move(state, person)
             else:
-                with person.waiting(f"{state.cp_nickname} is to move ..."):
+                with person.waiting_status(f"{state.cp_nickname} is to move ..."):
                     snapshot = self.match.wait_for_state(snapshot.version)
 
     def _started(self, snapshot: GameSnapshot) -> GameSnapshot:
@@ -98,7 +98,7 @@ class RemoteSeat:
             if snapshot.state.admin_nickname == self.match.seat.nickname:
                 snapshot = self._start(person)
             else:
-                with person.waiting(f"{snapshot.state.admin_nickname} starts the game ..."):
+                with person.waiting_status(f"{snapshot.state.admin_nickname} starts the game ..."):
                     snapshot = self.match.wait_for_state(snapshot.version)
         return snapshot
 
@@ -125,7 +125,7 @@ class RemoteSeat:
             closed = self._position(past, None).to_round()
             if not closed.is_over or len(closed.history) < _CLOSED:
                 raise MalformedResponse("The service does not show how the round ended.")
-            lines = [*self._news(past, screen), *screen.outcome(closed, cards)]
+            lines = [*self._news(past, screen), *screen.round_outcome_lines(closed, cards)]
             person.show_move(ScreenMove(lines, ends_chapter=True))
             self._reported_bet_count = 0
         if not over:

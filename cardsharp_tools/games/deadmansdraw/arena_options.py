@@ -37,7 +37,7 @@ _LONGEST_WAIT = timedelta(seconds=30)
 
 @dataclass(frozen=True, kw_only=True)
 class ArenaOptions(CommandOptions):
-    """Options for the arena and the player; the environment has the values that are missing."""
+    """Options for the arena and the player; by default those of the environment."""
 
     url: str | None = None
     """The arena's address. Default: CARDSHARP_ARENA_URL."""
@@ -55,7 +55,7 @@ class ArenaOptions(CommandOptions):
 def environment_for(
     options: ArenaOptions, strategy: str | None = None, **extra_settings: str | None
 ) -> dict[str, str]:
-    """Return all `CARDSHARP_...` variables; the options override those of the environment.
+    """Return all `CARDSHARP_...` variables: the options over those of the environment.
 
     `more` are further settings by their lower-case names; a setting that is None is ignored. If no
     variable has the password, the user is asked for it. Raises `ConfigError` for the organiser's
@@ -109,7 +109,7 @@ def _by_flags(faults: str, option_variables: Iterable[str]) -> str:
 
 
 def ask_password(variable: str, account: str) -> str:
-    """Ask for a password.
+    """Return a typed password; raise `ConfigError` without a terminal, to set the variable.
 
     Raise `ConfigError` without a terminal, which names the variable to set.
     """
@@ -118,8 +118,8 @@ def ask_password(variable: str, account: str) -> str:
     return getpass.getpass(f"Password of {account}: ")
 
 
-def client_for(settings: ArenaBotSettings) -> ArenaClient:
-    """Return a client of its own, beside those of the handlers; it repeats no request."""
+def single_attempt_client(settings: ArenaBotSettings) -> ArenaClient:
+    """Return an arena client that never retries, independent of the handlers' clients."""
     digest = settings.arena_auth == "digest"
     return ArenaClient(
         settings.address, settings.credentials(), RequestLimits(max_attempts=1), digest

@@ -19,7 +19,7 @@ from cardsharp.core.queue import Queue
 from cardsharp.errors import StoreError
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
 from cardsharp.store.match_log import MatchStatus
-from cardsharp_tools.cli.exit_codes import Stopped, handle_signals
+from cardsharp_tools.cli.exit_codes import StoppedBySignal, handle_signals
 from cardsharp_tools.games.deadmansdraw.commands.bot import BotOptions, bot_log_path
 from cardsharp_tools.games.deadmansdraw.match_printer import LiveMatchPrinter
 from cardsharp_tools.local_cloud.lambda_events import (
@@ -45,7 +45,7 @@ PLAYED_ON = 5.0
 def run_bot(
     assembly: ArenaBotDependencies, name: str, options: BotOptions, notify: Callable[[str], None]
 ) -> None:
-    """Play as this account as soon as its slot at the arena is free."""
+    """Play as the account `name` as soon as its slot at the arena is free."""
     tags = f", tags {' '.join(assembly.settings.tags)}" if assembly.settings.tags else ""
     attends = f"{assembly.settings.arena_url} as {name}{tags}."
     with bot_slot(assembly) as take:
@@ -104,7 +104,7 @@ def _play_on(
         say(f"{home.running_count} running matches are {then}. Ctrl-C again stops at once.")
     while home.running_count:
         if len(heard) > 1 or monotonic() > due:
-            raise Stopped(heard[-1])
+            raise StoppedBySignal(heard[-1])
         news.tell_calmly()
 
 
@@ -153,7 +153,7 @@ class _News:
             if self._watch.is_finished(match_id) or match_id in self._abandoned:
                 continue
             is_updated = self._guard.run(
-                partial(self._watch.update, [match_id]), f"Match {match_id}"
+                partial(self._watch.print_new_events, [match_id]), f"Match {match_id}"
             )
             if not is_updated and self._result(match_id) is not None:
                 self._abandoned.add(match_id)
@@ -173,7 +173,7 @@ class _News:
 def report_backlog(
     notify: Callable[[str], None], queue: Queue, concurrency: int, running: int
 ) -> None:
-    """Report that matches wait because no more can be played at once, and what to do about it."""
+    """Report waiting matches while no more can be played, and say what to do."""
     if not (isinstance(queue, MemoryQueue) and queue.visible_count):
         return
     if running >= concurrency:
@@ -215,7 +215,7 @@ def bot_slot(assembly: ArenaBotDependencies) -> Iterator[Callable[[], bool]]:
 def standby_poller(
     assembly: ArenaBotDependencies, acquire: Callable[[], bool], on_acquired: Callable[[], None]
 ) -> LambdaHandler:
-    """Return a poller for a bot that has started second.
+    """Return a poller that only watches leases until it acquires the slot, then polls.
 
     It only checks leases until the slot is free; then it polls as any other.
     """

@@ -13,11 +13,11 @@ from cardsharp.errors import CardsharpError
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.store.match_log import MatchStatus
 from cardsharp_tools.cli.health_checks import CheckResult, CheckStatus, run_check
-from cardsharp_tools.games.deadmansdraw.run_report import match_report
-from cardsharp_tools.http_session import proxy_of
+from cardsharp_tools.games.deadmansdraw.run_report import build_match_report
+from cardsharp_tools.http_session import resolve_proxy
 from cardsharp_tools.operations.stack import Stack
 from cardsharp_tools.operations.stack_control import (
-    arena_url,
+    arena_address_and_auth,
     create_practice_matches,
     doctor_checks,
 )
@@ -58,10 +58,10 @@ def play_practice_match(stack: Stack, timeout: timedelta, clock: Clock) -> str:
             f"The match {match_id} has not ended within {timeout}. See `cardsharp cloud logs "
             f"{match_id} --stack {stack.name}`."
         )
-    url, auth = arena_url(stack)
-    address = ServiceAddress(url, proxy=proxy_of())
+    url, auth = arena_address_and_auth(stack)
+    address = ServiceAddress(url, proxy=resolve_proxy())
     with ArenaClient(address, _credentials(stack), use_digest_auth=auth == "digest") as client:
-        report = match_report(stack.log, client.get_match(match_id))
+        report = build_match_report(stack.log, client.get_match(match_id))
     if not report.log_comparison.is_complete:
         raise CardsharpError(f"The match {match_id} was played, but its {report.log_comparison}.")
     if report.forced_turns:

@@ -16,7 +16,7 @@ from cardsharp.aws.dynamodb_attributes import item_key, string_attribute
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.games.deadmansdraw.arena.access.dynamo_players import PLAYERS_PARTITION
 from cardsharp.games.deadmansdraw.arena.access.users import load_players
-from cardsharp.games.deadmansdraw.arena.app import check_exposure
+from cardsharp.games.deadmansdraw.arena.app import check_transport_security
 from cardsharp.games.deadmansdraw.arena.bootstrap import DEFAULT_RETENTION_DAYS
 from cardsharp.games.deadmansdraw.arena.cloud_arena import CloudArena
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
@@ -37,7 +37,7 @@ TIMEOUT = timedelta(seconds=29)  # of the function, as in template.yaml
 
 
 class EmulatedArenaServer(ArenaServer):
-    """Arena over a table, which several arenas may share.
+    """Arena server over an emulated DynamoDB table, which several servers may share.
 
     `on_move` is called with moves; `wrap_handler` wraps the handler.
     """
@@ -50,7 +50,7 @@ class EmulatedArenaServer(ArenaServer):
         on_move: MoveListener = ignore_move,
         wrap_handler: Callable[[LambdaHandler], LambdaHandler] = lambda handler: handler,
     ) -> None:
-        check_exposure(config)
+        check_transport_security(config)
         password = config.admin_password
         secret = None if password is None else SecretStr(password)
         life = timedelta(days=DEFAULT_RETENTION_DAYS)
@@ -61,12 +61,12 @@ class EmulatedArenaServer(ArenaServer):
         self.url = self.front.url
 
     def start(self) -> Self:
-        """Start to serve; return when requests are answered."""
+        """Start the server and return when it answers requests."""
         self.front.start()
         return self
 
     def stop(self) -> bool:
-        """End the long polls and finish the running requests."""
+        """End the long polls and finish the requests in progress."""
         self._arena.close()
         return self.front.stop()
 
@@ -75,7 +75,7 @@ class EmulatedArenaServer(ArenaServer):
 
 
 def create_arena_table(emulator: Emulator, players: Path) -> DynamoTable:
-    """Return a table as in the template, with the teams of a players' file."""
+    """Create the arena's table with the teams of a players' file."""
     client = emulator.client("dynamodb")
     table = DynamoTable(create_table(client, "ArenaTable"), client)
     for player in load_players(players).values():
@@ -95,6 +95,6 @@ def create_arena_table(emulator: Emulator, players: Path) -> DynamoTable:
 
 @contextmanager
 def emulated_arena(config: ArenaConfig) -> Iterator[EmulatedArenaServer]:
-    """Yield an arena with its own emulator, not yet started."""
+    """Yield an arena in an emulator of its own; it is not yet started."""
     with Emulator() as emulator:
         yield EmulatedArenaServer(config, create_arena_table(emulator, config.players_file))

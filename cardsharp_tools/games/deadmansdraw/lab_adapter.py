@@ -63,7 +63,7 @@ A model of the champion does not know these variants.
 
 
 class DeadMansDrawLabAdapter(LabAdapter):
-    """Adapter with random streams that compiled code shares, and positions with known answers."""
+    """Lab adapter of Dead Man's Draw: random streams of the compiled engine, and probes."""
 
     default_opponent = "champion"
 
@@ -74,8 +74,8 @@ class DeadMansDrawLabAdapter(LabAdapter):
         )
         return MatchRngs(deal, chance, first, second)
 
-    def strategy(self, name: str, *, pure_python: bool) -> Strategy | None:
-        """Return a variant of the champion, or None."""
+    def find_strategy(self, name: str, *, pure_python: bool) -> Strategy | None:
+        """Return a variant of the champion by its name, or None."""
         del pure_python
         return (
             Champion(SplitMix64Random(0), stop_at_cards=CHAMPION_VARIANTS[name])
@@ -83,22 +83,22 @@ class DeadMansDrawLabAdapter(LabAdapter):
             else None
         )
 
-    def series_player(self, plan: DuelPlan) -> SeriesPlayer | None:
-        """Return the compiled engine if both players have a twin in it, else None."""
+    def find_series_player(self, plan: DuelPlan) -> SeriesPlayer | None:
+        """Return the compiled engine's player of series, if it has both players."""
         twins = find_native_function("series_player")
         return None if twins is None else twins(plan.first, plan.second)
 
     def decision_kind(self, position: DeadMansDrawPosition) -> str:
-        """Return the effect to answer, or the choice between drawing and stopping."""
+        """Return the effect to answer, or "draw or stop"."""
         pending = position.pending
         return "draw or stop" if pending is None else pending.effect_type.value
 
     def count_nodes(self, name: str, position: DeadMansDrawPosition) -> int | None:
-        """Return the number of leaves in captain's search; None for any other player."""
+        """Return how many turn ends captain evaluates here; None for other strategies."""
         if name != WEIGHT_FILE:
             return None
         weighing = OptionEvaluator(position, TurnSearch(load_model(WEIGHT_FILE)))
-        weighing.options()
+        weighing.rated_options()
         return weighing.node_count
 
     def is_endgame(self, state: SimulatedDeadMansDrawMatch) -> bool:
@@ -113,11 +113,11 @@ class DeadMansDrawLabAdapter(LabAdapter):
         return (luck, -luck) if previous_state.current_position.seat == 0 else (-luck, luck)
 
     def endgame_rngs(self, seed: int, pair_number: int, repetition: int) -> tuple[Random, Random]:
-        """Return two streams, which equal those of the compiled engine."""
+        """Return the streams of another ending, equal to those of the compiled engine."""
         first = STREAM_COUNT + 2 * repetition
         return pair_rng(seed, pair_number, first), pair_rng(seed, pair_number, first + 1)
 
-    def stored_matches(self, record: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+    def match_records(self, record: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """Yield the match as an arena would have sent it, with both players' reasons."""
         match: SimulatedDeadMansDrawMatch = record.final_state
         # If a player resigned, the end of the match is a move that no player made.
@@ -157,7 +157,7 @@ class DeadMansDrawLabAdapter(LabAdapter):
 
     def probe_answers(self, strategy: Strategy) -> Iterator[ProbeAnswer]:
         """Yield a strategy's answers to positions with a single correct answer."""
-        for probe in probe_positions():
+        for probe in load_probe_positions():
             decision = strategy.decide(probe.position())
             yield ProbeAnswer(probe.name, str(decision.action), probe.right, decision.reason)
 
@@ -166,7 +166,7 @@ POSITIONS = Path(__file__).with_name("probe_positions.json")
 
 
 class ProbePosition(BaseModel, frozen=True, extra="forbid"):
-    """Hand-made position and the correct actions; cards are written as `Key5 Map3`."""
+    """Hand-made position with its correct actions; cards are written as `Key5 Map3`."""
 
     name: str
     own: Cards
@@ -183,7 +183,7 @@ class ProbePosition(BaseModel, frozen=True, extra="forbid"):
     ]
 
     def position(self) -> DeadMansDrawPosition:
-        """Return the position of player 0; an Oracle's card is the next one of the pile."""
+        """Return the position as player 0 sees it, with the Oracle's card as the next one."""
         pending = None if self.pending is None else PendingEffect(self.pending, self.offered)
         oracle = self.pending is EffectType.ORACLE
         return DeadMansDrawPosition(
@@ -197,6 +197,6 @@ class ProbePosition(BaseModel, frozen=True, extra="forbid"):
         )
 
 
-def probe_positions() -> tuple[ProbePosition, ...]:
+def load_probe_positions() -> tuple[ProbePosition, ...]:
     """Return the hand-made positions."""
     return TypeAdapter(tuple[ProbePosition, ...]).validate_json(POSITIONS.read_text("utf-8"))

@@ -24,14 +24,14 @@ from cardsharp.games.deadmansdraw.history.replay import (
     EventReplayStep,
     ReplayTurn,
     group_into_turns,
-    stored_position,
+    parse_stored_position,
 )
 from cardsharp.store.match_log import MatchLog, MatchRecord, MoveRecord
 from cardsharp_tools.cli.console import message_console, print_result, result_console
 from cardsharp_tools.games.deadmansdraw.turn_text import (
     PlayerLabels,
     detail_row,
-    event_text,
+    events_text,
     position_text,
     suit_table,
     turn_row,
@@ -41,9 +41,9 @@ from cardsharp_tools.terminal.display import DisplayGuard
 from cardsharp_tools.terminal.match_printer import (
     StepPrinter,
     decision_text,
-    parts_of_turn,
     print_end,
     print_title,
+    select_turn_parts,
 )
 from cardsharp_tools.terminal.progress import ProgressBar
 
@@ -76,8 +76,8 @@ class LiveMatchPrinter:
         self._turns = Counter[str]()
         self._finished: set[str] = set()
 
-    def update(self, matches: Sequence[str]) -> None:
-        """Print what is new in these matches."""
+    def print_new_events(self, matches: Sequence[str]) -> None:
+        """Print the new events of these matches."""
         for match_id in matches:
             self._look_at(match_id)
 
@@ -91,7 +91,7 @@ class LiveMatchPrinter:
         if record is None or not record.header or self.is_finished(match_id):
             return
         header, outcome = header_of(record), outcome_of(record)
-        labels = PlayerLabels.of(header, self._opponent)
+        labels = PlayerLabels.from_header(header, self._opponent)
         if match_id not in self._turns:
             document = header.model_dump(by_alias=True)
             self._tell(
@@ -114,7 +114,7 @@ class LiveMatchPrinter:
 
     def _tell_end(self, match_id: str, outcome: Outcome, labels: PlayerLabels) -> None:
         self._finished.add(match_id)
-        score = "" if outcome.scores is None else f", {labels.score(outcome.scores)}"
+        score = "" if outcome.scores is None else f", {labels.score_text(outcome.scores)}"
         line = f"match {match_id}: {outcome.result}{score}, in {outcome.turns} turns"
         lines = [Text(line, "bold")] if self._tagged else []
         self._tell("ended", match_id, outcome.model_dump(by_alias=True), *lines)
@@ -125,9 +125,9 @@ class LiveMatchPrinter:
         """Yield a turn in a line; below our own, the decision that ended it or failed."""
         tag = match_id[-TAG_LENGTH:] if self._tagged else ""
         yield turn_row(turn, labels, tag)
-        if turn.decisions:
+        if turn.decided_steps:
             yield detail_row(
-                decision_text(turn.decisions[-1].decision, hide_failure=True), labels, tag
+                decision_text(turn.decided_steps[-1].decision, hide_failure=True), labels, tag
             )
         if turn.is_last and not self._tagged:
             yield ""
@@ -140,9 +140,9 @@ class LiveMatchPrinter:
 
 
 def banks_table(turn: ReplayTurn, labels: PlayerLabels) -> Table:
-    """Return both banks after a turn, ours first."""
+    """Return a table of both banks after a turn, ours first."""
     banks, names = turn.final_banks, labels.names
-    rows = ((names[seat], banks[seat], str(banks[seat].score)) for seat in labels.order)
+    rows = ((names[seat], banks[seat], str(banks[seat].score)) for seat in labels.player_order)
     return suit_table(rows, result_console().width)
 
 
@@ -163,7 +163,7 @@ def follow_matches(  # noqa: PLR0913 - what is played, and how it is told
     as_json: bool,
     opponent: str | None = None,
 ) -> list[str]:
-    """Return the ids of `total` matches as they end.
+    """Print matches as they are played, and return their ids in the order of their ends.
 
     A single match is printed; for several, only the number of finished matches.
     """
@@ -172,7 +172,7 @@ def follow_matches(  # noqa: PLR0913 - what is played, and how it is told
 
     def glance(running: Sequence[str]) -> None:
         for match_id in running if is_single else ():
-            guard.run(partial(watch.update, [match_id]), f"Match {match_id}")
+            guard.run(partial(watch.print_new_events, [match_id]), f"Match {match_id}")
         try:
             check(log, running)
         except StoreError as error:
@@ -208,12 +208,12 @@ def _counted(finished_ids: Iterable[str], log: MatchLog, total: int) -> Iterator
 
 
 def turn_document(turn: ReplayTurn) -> dict[str, object]:
-    """Return a turn as JSON: its moves, their results, and the banks after it."""
+    """Return a turn as a JSON document: its moves, its gain, and the banks at its end."""
     return {
         "turn": turn.number,
         "player": turn.player,
         "over": turn.is_over,
-        "bust": None if turn.result is None else not turn.result.is_banked,
+        "bust": None if turn.turn_end_event is None else not turn.turn_end_event.is_banked,
         "gain": None if turn.player is None else turn.score_gain(turn.player),
         "scores": [bank.score for bank in turn.final_banks],
         "banks": [[str(card) for card in bank] for bank in turn.final_banks],
@@ -222,7 +222,7 @@ def turn_document(turn: ReplayTurn) -> dict[str, object]:
 
 
 def step_document(step: EventReplayStep) -> dict[str, object]:
-    """Return a move as JSON: its events in few words, and the decision behind it if it was ours."""
+    """Return a move as a JSON document: its events and, if it was ours, the decision."""
     event_documents = [
         _EVENTS[type(event)](event) for event in step.events if type(event) in _EVENTS
     ]
@@ -258,7 +258,7 @@ _EVENTS: Mapping[type, Callable[[Any], dict[str, object]]] = {
 
 
 class TurnPrinter(StepPrinter[EventReplayStep]):
-    """Printer of turns as lines, with our decisions below them, and the banks at the end."""
+    """Printer of each turn as a line, our decisions below it, and the final banks."""
 
     def turn_documents(
         self, _record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
@@ -269,47 +269,47 @@ class TurnPrinter(StepPrinter[EventReplayStep]):
     def show(
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> None:
-        """Print the player, the reasons and the score of each turn."""
+        """Print each turn with its moves, their reasons and the score."""
         chosen = _turns(moves, turn)
-        console, labels = result_console(), PlayerLabels.of(header_of(record))
+        console, labels = result_console(), PlayerLabels.from_header(header_of(record))
         print_title(console, record, labels.title())
         for replay_turn in chosen:
             console.print(turn_row(replay_turn, labels))
-            for step in replay_turn.decisions:
+            for step in replay_turn.decided_steps:
                 console.print(detail_row(decision_text(step.decision), labels))
         if chosen:
             console.print()
             console.print(banks_table(chosen[-1], labels))
         outcome = outcome_of(record)
         scores = None if outcome is None else outcome.scores
-        print_end(console, record, outcome, "" if scores is None else labels.score(scores))
+        print_end(console, record, outcome, "" if scores is None else labels.score_text(scores))
 
     def title(self, header: Header) -> str:
-        """Return the title of a match. Our players come first, by their strategies."""
-        return PlayerLabels.of(header).title()
+        """Return the title of the match, with our side first, named by its strategies."""
+        return PlayerLabels.from_header(header).title()
 
-    def name(self, step: EventReplayStep, header: Header) -> str:
+    def player_name(self, step: EventReplayStep, header: Header) -> str:
         """Return the display name of the player who moved."""
-        return "" if step.seat is None else PlayerLabels.of(header).name(step.seat)
+        return "" if step.seat is None else PlayerLabels.from_header(header).name(step.seat)
 
     def document(self, step: EventReplayStep) -> dict[str, object]:
-        """Return a step as JSON, with its events."""
+        """Return a step as a JSON document, with its events."""
         return step_document(step)
 
     def outcome_text(self, step: EventReplayStep) -> Text:
-        """Return the events that a decision caused."""
+        """Return the events that followed a decision as text."""
         if not step.events:
             return Text("the arena has not confirmed it yet")
-        return event_text(step.events) or Text("the turn ended")
+        return events_text(step.events) or Text("the turn ended")
 
     def position_text(self, step: ReplayStep) -> Group | None:
-        """Return the position of the player who decided, None if it is not recorded."""
-        position = None if step.decision is None else stored_position(step.decision)
+        """Return the position as the deciding player saw it, or None if it is not stored."""
+        position = None if step.decision is None else parse_stored_position(step.decision)
         return None if position is None else position_text(position)
 
 
 def _turns(moves: Sequence[MoveRecord], number: int | None) -> list[ReplayTurn]:
-    return parts_of_turn(group_into_turns(moves), number, lambda turn: turn.number)
+    return select_turn_parts(group_into_turns(moves), number, lambda turn: turn.number)
 
 
 PRINTER = TurnPrinter(

@@ -23,10 +23,10 @@ from pydantic import BaseModel
 from cardsharp.analysis.match_listing import newest_matches
 from cardsharp.analysis.replay import header_of
 from cardsharp.games.deadmansdraw.actions import END_TURN, EffectType
-from cardsharp.games.deadmansdraw.arena_bot.opponent_history import past_match
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import load_past_match
 from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.games.deadmansdraw.strategies import opponent_belief as beliefs
-from cardsharp.games.deadmansdraw.strategies.adaptive import value_loss
+from cardsharp.games.deadmansdraw.strategies.adaptive import win_probability_loss
 from cardsharp.games.deadmansdraw.strategies.observed_decisions import (
     ObservedDecision,
     opponent_decisions,
@@ -50,8 +50,8 @@ _ENOUGH = 2_000
 TrialStage = Literal["candidate", "promoted", "rejected", "rolled back"]
 
 
-class Candidate(BaseModel, extra="forbid"):
-    """Candidate: its stage, the reason, and the last match that was used to fit or test it."""
+class CandidateTrial(BaseModel, extra="forbid"):
+    """Trial of a candidate model: its stage, the reason, and the last match it used."""
 
     entry: beliefs.OpponentProfile
     since: str
@@ -65,17 +65,17 @@ class Candidate(BaseModel, extra="forbid"):
 
 
 class LearnedOpponents(BaseModel, extra="forbid"):
-    """File for `adaptive`: accepted opponents, weights by name, and candidates by player."""
+    """File of learned opponents for `adaptive`: profiles, weights by name, trials by player."""
 
     version: Literal[1] = 1
     opponents: list[beliefs.OpponentProfile] = []
     weights: dict[str, dict[str, object]] = {}
-    trials: dict[str, Candidate] = {}
+    trials: dict[str, CandidateTrial] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class OpponentMatch:
-    """Finished match from an opponent's side: its id and the opponent's decisions."""
+class ObservedOpponentMatch:
+    """Finished match with its id and the opponent's observed decisions."""
 
     match_id: str
     decisions: Sequence[ObservedDecision]
@@ -83,7 +83,11 @@ class OpponentMatch:
     def total_loss(self) -> float:
         """Return the win probability that the opponent has lost by its decisions."""
         return min(
-            1.0, sum(value_loss(decision.position, decision.action) for decision in self.decisions)
+            1.0,
+            sum(
+                win_probability_loss(decision.position, decision.action)
+                for decision in self.decisions
+            ),
         )
 
 
@@ -95,13 +99,13 @@ TestWeights = Callable[
 ]  # and as measured
 
 
-def opponents_in_log(log: MatchReader) -> dict[str, tuple[str, list[OpponentMatch]]]:
-    """Return the opponents in the log.
+def opponents_in_log(log: MatchReader) -> dict[str, tuple[str, list[ObservedOpponentMatch]]]:
+    """Return name and matches, oldest first, by player's id or our strategy's name.
 
     The key is the player's id, or the name of our own strategy. The value is its name and its
     matches, the oldest first.
     """
-    matches_by_key = defaultdict[str, list[OpponentMatch]](list)
+    matches_by_key = defaultdict[str, list[ObservedOpponentMatch]](list)
     names = dict[str, str]()
     for record in reversed(newest_matches(log, GAME, MatchStatus.FINISHED, limit=_ENOUGH)):
         for key, name, met in _met(log, record):
@@ -112,32 +116,34 @@ def opponents_in_log(log: MatchReader) -> dict[str, tuple[str, list[OpponentMatc
     return {key: (display_names[key], matches) for key, matches in matches_by_key.items()}
 
 
-def _met(log: MatchReader, record: MatchRecord) -> Iterator[tuple[str, str, OpponentMatch]]:
+def _met(log: MatchReader, record: MatchRecord) -> Iterator[tuple[str, str, ObservedOpponentMatch]]:
     header = header_of(record)
     other_seats = [seat for seat in range(len(header.players)) if seat not in header.seats]
     if len(other_seats) != 1:
         return
     player = header.players[other_seats[0]]
-    for match in past_match(log, record, player):
+    for match in load_past_match(log, record, player):
         key = header.opponent or player
         yield (
             key,
             header.display_name(other_seats[0]),
-            OpponentMatch(record.match_id, tuple(opponent_decisions(match))),
+            ObservedOpponentMatch(record.match_id, tuple(opponent_decisions(match))),
         )
 
 
 @dataclass(slots=True)
 class OpponentLearning:
-    """Pass over the log; `notify` receives a line for each change, with its reason."""
+    """One pass of learning over the log; `notify` receives each change with its reason."""
 
     learned: LearnedOpponents
     train_weights: TrainWeights
     test_weights: TestWeights
     notify: Callable[[str, str, str], None]
 
-    def update_opponent(self, key: str, name: str, matches: Sequence[OpponentMatch]) -> None:
-        """Fit or test a candidate for an opponent with its new matches."""
+    def update_opponent(
+        self, key: str, name: str, matches: Sequence[ObservedOpponentMatch]
+    ) -> None:
+        """Continue an opponent's trial as far as its matches allow."""
         while True:
             trial = self.learned.trials.get(key)
             if trial is None or trial.is_over:
@@ -148,8 +154,9 @@ class OpponentLearning:
                 decisions = [
                     decision for match in fresh[:MIN_MATCHES] for decision in match.decisions
                 ]
-                trial = Candidate(
-                    entry=fit_model(name, decisions), since=fresh[MIN_MATCHES - 1].match_id
+                trial = CandidateTrial(
+                    entry=fit_opponent_profile(name, decisions),
+                    since=fresh[MIN_MATCHES - 1].match_id,
                 )
                 self.learned.trials[key] = trial
                 self.learned.weights[trial.entry.weights] = self.train_weights(trial.entry)
@@ -158,13 +165,15 @@ class OpponentLearning:
             if not trial.is_over:
                 return
 
-    def _go_on(self, trial: Candidate, name: str, later: Sequence[OpponentMatch]) -> None:
+    def _go_on(
+        self, trial: CandidateTrial, name: str, later: Sequence[ObservedOpponentMatch]
+    ) -> None:
         """Test a candidate, or an accepted opponent, on later matches."""
         bets = SequentialTests(trial.entry)
         for place, met in enumerate(later, 1):
             bets.add_match(met)
             if trial.stage == "candidate" and bets.is_accepted:
-                model = fit_model(
+                model = fit_opponent_profile(
                     name, [decision for met in later[:place] for decision in met.decisions]
                 )
                 gained, measured = self.test_weights(
@@ -207,8 +216,8 @@ class SequentialTests:
         self.loss_log_odds = self.model_log_odds = self._doubt = 0.0
         self._belief = beliefs.OpponentBelief((generic_profile, entry))
 
-    def add_match(self, match: OpponentMatch) -> None:
-        """Add the next match."""
+    def add_match(self, match: ObservedOpponentMatch) -> None:
+        """Add the next match to the tests."""
         self._belief.update_all(match.decisions)
         generic_likelihood, likelihood = (
             hypothesis.likelihood for hypothesis in self._belief.evidence
@@ -239,8 +248,8 @@ def _odds(ratio: float) -> str:
 
 
 def _matches_since(
-    matches: Sequence[OpponentMatch], match_id: str | None
-) -> Sequence[OpponentMatch]:
+    matches: Sequence[ObservedOpponentMatch], match_id: str | None
+) -> Sequence[ObservedOpponentMatch]:
     """Return the matches after that one, or all if it is not in the log any more."""
     ids = [met.match_id for met in matches]
     return matches[ids.index(match_id) + 1 :] if match_id in ids else matches
@@ -249,7 +258,9 @@ def _matches_since(
 # --- habits and tastes ---------------------------------------------------------------------------
 
 
-def fit_model(name: str, decisions: Sequence[ObservedDecision]) -> beliefs.OpponentProfile:
+def fit_opponent_profile(
+    name: str, decisions: Sequence[ObservedDecision]
+) -> beliefs.OpponentProfile:
     """Fit the profile of an opponent to its decisions.
 
     It has the feature and the exponent of preferences that make the decisions most likely.
@@ -271,8 +282,8 @@ def _habits(decisions: Sequence[ObservedDecision], by: str) -> beliefs.StopProba
     counts = [[[0, 0], [0, 0]] for _ in range(beliefs.MAX_TRACKED_CARDS)]
     for decision in decisions:
         if decision.position.pending is None:
-            place = counts[beliefs.stop_class(decision.position, by)][
-                beliefs.stopping_gains(decision.position)
+            place = counts[beliefs.stop_feature_bin(decision.position, by)][
+                beliefs.can_gain_by_stopping(decision.position)
             ]
             place[decision.action == END_TURN] += 1
     shares = [tuple(_share(stops, goes + stops) for goes, stops in row) for row in counts]

@@ -20,7 +20,7 @@ BankStacks = Annotated[BankView, BeforeValidator(lambda bank: dict(bank.stacks))
 
 
 class PositionView(BaseModel, alias_generator=to_camel, validate_by_name=True):
-    """Position of player `me`, 0 or 1; `unseen` are the cards that the draw pile can hold.
+    """Position of player `me`, 0 or 1; `unseen` are the cards that may be in the draw pile.
 
     The names are those of the arena (docs/spec/arena.md section 4). `known_top` is the next card if
     an Oracle has shown it. `refused` is the Oracle's card that was refused with the previous

@@ -12,7 +12,7 @@ from cardsharp.errors import StoreError, StrategyError
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 from cardsharp.games.deadmansdraw.history.log_records import facts_body
 from cardsharp.games.deadmansdraw.history.replay import ReplayTurn, group_into_turns
-from cardsharp.play.guarded_call import TIMEOUT_MESSAGE, fault_kind
+from cardsharp.play.guarded_call import TIMEOUT_MESSAGE, fault_group_key
 from cardsharp.store.match_log import MatchReader, MoveRecord
 from cardsharp_tools.cli.console import borderless_table, print_error, program_name
 from cardsharp_tools.games.deadmansdraw.turn_text import PlayerLabels
@@ -21,7 +21,7 @@ from cardsharp_tools.lab.confidence_interval import mean_interval
 
 @dataclass(frozen=True, slots=True)
 class LogComparison:
-    """Comparison with the arena: its number of moves, and sequences that differ in our log."""
+    """Comparison of a log with the arena: number of moves, and the differing sequence numbers."""
 
     moves: int
     missing_moves: tuple[int, ...]
@@ -45,7 +45,7 @@ class LogComparison:
 
 
 def compare_log(view: MatchView, moves: Sequence[MoveRecord]) -> LogComparison:
-    """Return the comparison of a log's moves with a view that has all moves of the match."""
+    """Compare a log's moves with an arena view that has all moves of the match."""
     expected = {move.sequence_id: facts_body(move) for move in view.moves}
     logged = {move.sequence: move.facts for move in moves if move.facts is not None}
     return LogComparison(
@@ -72,7 +72,7 @@ class ReplacedDecision:
 
 @dataclass(frozen=True, slots=True)
 class MatchReport:
-    """Finished match: its end, the comparison of our log with the arena, and replaced decisions.
+    """Report of a finished match: outcome, log comparison, and failed decisions.
 
     `longest_turn` is the number of the turn with most of our decisions. `forced` is the number of
     our turns that the arena ended because the time was up. `decisions` counts all of ours, with the
@@ -90,12 +90,12 @@ class MatchReport:
 
     @property
     def scores(self) -> tuple[int, int]:
-        """Score of ours and of the opponent."""
+        """Our score and the opponent's."""
         first, second = self.outcome.scores or (0, 0)
         return (second, first) if self.player_index == 1 else (first, second)
 
     def document(self) -> dict[str, object]:
-        """Return the match as JSON."""
+        """Return the report as a JSON document."""
         return {
             "match": self.match_id,
             "result": self.outcome.result,
@@ -116,7 +116,7 @@ class MatchReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
-    """Matches of one run; `requests` are those of our side, by kind."""
+    """Report of all matches of a run; `requests` counts our requests to the arena by kind."""
 
     strategy: str
     opponent: str
@@ -132,16 +132,16 @@ class RunReport:
         return all(match.log_comparison.is_complete for match in self.match_reports)
 
     @property
-    def decisions(self) -> int:
+    def decision_count(self) -> int:
         """Number of our decisions."""
         return sum(match.decisions for match in self.match_reports)
 
     @property
-    def replaced(self) -> int:
+    def replaced_decision_count(self) -> int:
         """Number of our decisions that failed and were replaced by safe actions."""
         return sum(len(match.replaced_decisions) for match in self.match_reports)
 
-    def count_results(self, result: str) -> int:
+    def result_count(self, result: str) -> int:
         """Return the number of matches with this result for us."""
         return sum(match.outcome.result == result for match in self.match_reports)
 
@@ -153,11 +153,11 @@ class RunReport:
         return round(100 * fmean(results), 1), round(low, 1), round(high, 1)
 
     def mean_score(self, side: int) -> float:
-        """Return the mean score: ours for 0, the opponent's for 1."""
+        """Return the mean score: ours for side 0, the opponent's for side 1."""
         return sum(match.scores[side] for match in self.match_reports) / len(self.match_reports)
 
     def document(self) -> dict[str, object]:
-        """Return the run as JSON."""
+        """Return the report as a JSON document."""
         points, low, high = self.points_with_interval
         return {
             "strategy": self.strategy,
@@ -165,9 +165,9 @@ class RunReport:
             "cloud": self.cloud,
             "store": self.store,
             "seconds": round(self.seconds, 3),
-            "won": self.count_results("won"),
-            "lost": self.count_results("lost"),
-            "tied": self.count_results("tied"),
+            "won": self.result_count("won"),
+            "lost": self.result_count("lost"),
+            "tied": self.result_count("tied"),
             "points": {"percent": points, "low": low, "high": high},
             "meanScore": [self.mean_score(0), self.mean_score(1)],
             "requests": dict(self.requests),
@@ -176,7 +176,7 @@ class RunReport:
         }
 
 
-def match_report(log: MatchReader, view: MatchView) -> MatchReport:
+def build_match_report(log: MatchReader, view: MatchView) -> MatchReport:
     """Return the report of a finished match, its log compared with the arena's view.
 
     Raises `StoreError`.
@@ -187,25 +187,25 @@ def match_report(log: MatchReader, view: MatchView) -> MatchReport:
         raise StoreError(f"The match {view.id} is not finished in the log.")
     moves, header = log.moves(view.id), header_of(record)
     turns = group_into_turns(moves)
-    longest = max(turns, key=lambda turn: len(turn.decisions), default=None)
+    longest = max(turns, key=lambda turn: len(turn.decided_steps), default=None)
     return MatchReport(
         match_id=view.id,
         outcome=outcome,
         log_comparison=compare_log(view, moves),
         replaced_decisions=tuple(replaced_decisions(view.id, turns)),
-        player_index=PlayerLabels.of(header).player_index,
+        player_index=PlayerLabels.from_header(header).player_index,
         longest_turn=1 if longest is None else longest.number,
         forced_turns=sum(
             step.past_move.timed_out_player in header.seats for turn in turns for step in turn.steps
         ),
-        decisions=sum(len(turn.decisions) for turn in turns),
+        decisions=sum(len(turn.decided_steps) for turn in turns),
     )
 
 
 def replaced_decisions(match_id: str, turns: Sequence[ReplayTurn]) -> Iterator[ReplacedDecision]:
-    """Yield every decision of these turns that a safe action replaced."""
+    """Return each decision of these turns that was replaced by a safe action."""
     for turn in turns:
-        for step in turn.decisions:
+        for step in turn.decided_steps:
             if step.decision is not None and step.decision.fault:
                 yield ReplacedDecision(
                     match_id, turn.number, step.decision.fault, step.decision.trace
@@ -234,14 +234,14 @@ def raise_on_late_decisions(log: MatchReader, matches: Sequence[str], max_late: 
 
 
 def print_replaced_decisions(reports: Sequence[MatchReport], store: str) -> None:
-    """Print each kind of error, how often it occurred, and the command that opens the first one.
+    """Print each kind of failure, its count, and the command that shows the first.
 
     `store` is the option that the command needs, if any.
     """
     kinds: dict[tuple[str, str], list[ReplacedDecision]] = {}
     for match in reports:
         for fault in match.replaced_decisions:
-            kinds.setdefault(fault_kind(fault.reason), []).append(fault)
+            kinds.setdefault(fault_group_key(fault.reason), []).append(fault)
     often = sorted(kinds.values(), key=len, reverse=True)
     for faults in often[:_MAX_KINDS]:
         first, number = faults[0], len(faults)
@@ -258,7 +258,7 @@ def print_replaced_decisions(reports: Sequence[MatchReport], store: str) -> None
 
 
 def print_run_report(console: Console, report: RunReport) -> None:
-    """Print the matches of a run, one per line, and their totals."""
+    """Print the matches of a run, one per line, and the totals."""
     figures = ("score", "turns", "moves")
     table = borderless_table("match", "result", *figures, "log", right_aligned=figures)
     for match in report.match_reports:
@@ -273,7 +273,7 @@ def print_run_report(console: Console, report: RunReport) -> None:
     points, low, high = report.points_with_interval
     rows = {
         "won / lost / tied": " / ".join(
-            str(report.count_results(r)) for r in ("won", "lost", "tied")
+            str(report.result_count(r)) for r in ("won", "lost", "tied")
         ),
         "points": f"{points:.1f} % (95 %: {low:.1f} to {high:.1f})",
         "mean score": f"{report.mean_score(0):.1f} : {report.mean_score(1):.1f}",
@@ -295,7 +295,7 @@ _REQUESTS = {
 
 
 def requests_text(requests: Mapping[str, int], matches: int) -> str:
-    """Return the requests per match by kind, e.g. "54.0: 43.0 to act, 9.0 to wait for our turn"."""
+    """Return the requests per match by kind, e.g. "54.0: 43.0 to act, 9.0 to wait, ..."."""
     total = sum(requests.values()) / matches
     kinds = sorted(requests.items(), key=lambda item: -item[1])
     digits = 0 if matches == 1 else 1

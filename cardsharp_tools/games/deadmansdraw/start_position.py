@@ -4,7 +4,7 @@ from dataclasses import replace
 from random import SystemRandom
 
 from cardsharp.errors import ConfigError
-from cardsharp.games.deadmansdraw.arena.randomness import Randomness, new_seed, seeded_draws
+from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod, new_seed, seeded_draws
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
 from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.store.match_log import MatchStatus
@@ -15,12 +15,12 @@ def _seed_of_first() -> str:
     """Return a seed with which the first player begins, at the original arena and at ours."""
     while True:
         seed = new_seed()
-        if not any(seeded_draws(seed, randomness).randrange(2) for randomness in Randomness):
+        if not any(seeded_draws(seed, randomness).randrange(2) for randomness in RandomnessMethod):
             return seed
 
 
-def start_position(match_ref: str) -> MatchParams:
-    """Return the table at the decision `MATCH@STEP`; without a step, at the first one.
+def start_params_from_match(match_ref: str) -> MatchParams:
+    """Return match parameters that start at `MATCH@STEP`; without a step at the first decision.
 
     The first bank is that of the player who begins.
 

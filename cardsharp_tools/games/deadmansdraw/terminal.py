@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
-from cardsharp.analysis.replay import parse
+from cardsharp.analysis.replay import parse_record
 from cardsharp.games.deadmansdraw.actions import Action, ActionType, EffectType
 from cardsharp.games.deadmansdraw.events import Event, MatchEnded, TurnEnded
 from cardsharp.games.deadmansdraw.history.log_records import position_body
@@ -14,7 +14,7 @@ from cardsharp.games.deadmansdraw.history.replay import StoredPosition
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove
 from cardsharp.games.deadmansdraw.rules import terminate
 from cardsharp.games.deadmansdraw.simulation import SimulatedDeadMansDrawMatch
-from cardsharp_tools.games.deadmansdraw.turn_text import event_text, position_text
+from cardsharp_tools.games.deadmansdraw.turn_text import events_text, position_text
 from cardsharp_tools.terminal.screen import Choice, Screen, ScreenMove
 
 _ANSWERS = {
@@ -27,7 +27,7 @@ _ANSWERS = {
 
 
 class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPosition, Action]):
-    """Screen with the two banks, the play area, and the cards that can come."""
+    """Terminal screen: the two banks, the play area, and the possible cards."""
 
     rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
     chapter = "turn"
@@ -38,12 +38,12 @@ class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPositi
         self._turn: list[Event] = []
 
     def resign(self, state: SimulatedDeadMansDrawMatch) -> SimulatedDeadMansDrawMatch:
-        """Return the match after the player resigned: the opponent wins."""
+        """Return the match as lost by decision."""
         table, events = terminate(state.state, 1 - self.you, None)
         return state.with_move(table, PastMove(state.history[-1].turn, None, events))
 
     def status_line(self, position: DeadMansDrawPosition) -> str:
-        """Return the score, the number of the turn, and the number of cards to draw."""
+        """Return the score, the number of the turn, and the size of the draw pile."""
         card_count = len(position.unseen)
         your_score, other_score = (position.banks[seat].score for seat in (self.you, 1 - self.you))
         return (
@@ -52,12 +52,12 @@ class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPositi
         )
 
     def position_view(self, position: DeadMansDrawPosition) -> Iterable[RenderableType]:
-        """Yield the banks by suit and the risk of a draw."""
+        """Return the turn, the banks by suit, and the risk of a draw."""
         yield Text(self.status_line(position), style="dim")
-        yield position_text(parse(StoredPosition, position_body(position)), "your")
+        yield position_text(parse_record(StoredPosition, position_body(position)), "your")
 
     def choices(self, position: DeadMansDrawPosition) -> Sequence[Choice[Action]]:
-        """Return the choices: draw and end the turn, or the answers to an effect."""
+        """Return draw and stop, or the answers to an effect."""
         actions = position.legal_actions()
         return [Choice(str(n), _name(a, position), a) for n, a in enumerate(actions, 1)]
 
@@ -77,7 +77,7 @@ class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPositi
             events = move.events if is_your_move else tuple(self._turn)
             name = self.names[move.player or 0]
             ending = _end(previous_state, next_state, move.player or 0) if is_turn_end else ""
-            text = event_text(events) or Text("stops")
+            text = events_text(events) or Text("stops")
             lines.append(Text.assemble((f"{name}: ", "bold"), text, ending))
         if is_turn_end:
             self._turn = []

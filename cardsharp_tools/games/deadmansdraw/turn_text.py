@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cardsharp.analysis.replay import Header
 from cardsharp.games.deadmansdraw.cards import SUIT_ORDER, Bank, Card, Suit
-from cardsharp.games.deadmansdraw.events import Event, event_parts
+from cardsharp.games.deadmansdraw.events import Event, describe_event_parts
 from cardsharp.games.deadmansdraw.history.replay import ReplayTurn, StoredPosition
 from cardsharp.play.strategy import format_percent
 from cardsharp_tools.cli.console import result_console
@@ -38,8 +38,8 @@ class PlayerLabels:
     player_index: int | None
 
     @classmethod
-    def of(cls, header: Header, opponent: str | None = None) -> "PlayerLabels":
-        """Return the labels of a match.
+    def from_header(cls, header: Header, opponent: str | None = None) -> "PlayerLabels":
+        """Return the labels of a match; `opponent` is the name of the other player, if known.
 
         `opponent` is the player of the other seat, if it is known.
         """
@@ -56,7 +56,7 @@ class PlayerLabels:
         return cls(names, us)
 
     @property
-    def order(self) -> tuple[int, int]:
+    def player_order(self) -> tuple[int, int]:
         """Indexes of the players, ours first."""
         return (1, 0) if self.player_index == 1 else (0, 1)
 
@@ -66,38 +66,38 @@ class PlayerLabels:
 
     def title(self) -> str:
         """Return the title of the match: the names of its players."""
-        first, second = self.order
+        first, second = self.player_order
         return f"{self.names[first]} v {self.names[second]}"
 
-    def score(self, scores: Sequence[int]) -> str:
-        """Return a score with ours first."""
-        first, second = self.order
+    def score_text(self, scores: Sequence[int]) -> str:
+        """Return a score as text, ours first."""
+        first, second = self.player_order
         return f"{scores[first]} : {scores[second]}"
 
 
 def card_text(card: Card) -> Text:
-    """Return a card in the colour of its suit."""
+    """Return a card as text in the colour of its suit."""
     return Text(str(card), style=_STYLES.get(card.suit, ""))
 
 
 def turn_row(turn: ReplayTurn, labels: PlayerLabels, tag: str = "") -> Table:
-    """Return a turn as a line: the player, the events, the gain and the score.
+    """Return a turn as a table row: player, moves, gain and score; `tag` names the match.
 
     `tag` names the match.
     """
     player = turn.player
     gain = Text("")
-    if player is not None and turn.result is not None:
-        won, points = turn.result.is_banked, f"{turn.score_gain(player):+d}"
+    if player is not None and turn.turn_end_event is not None:
+        won, points = turn.turn_end_event.is_banked, f"{turn.score_gain(player):+d}"
         gain = Text(points, style="green") if won else Text(f"bust {points}", style="red")
     is_our_player = player is not None and player == labels.player_index
     name = Text(labels.name(player), style="bold" if is_our_player else "")
-    score = labels.score([bank.score for bank in turn.final_banks])
-    return _row((str(turn.number), name, event_text(turn.events), gain, score), labels, tag)
+    score = labels.score_text([bank.score for bank in turn.final_banks])
+    return _row((str(turn.number), name, events_text(turn.events), gain, score), labels, tag)
 
 
 def detail_row(text: Text, labels: PlayerLabels, tag: str = "") -> Table:
-    """Return a line that belongs to the turn above it."""
+    """Return a row with details of the turn above it."""
     return _row(("", "", text, "", ""), labels, tag)
 
 
@@ -116,11 +116,11 @@ def _row(cells: tuple[str | Text, ...], labels: PlayerLabels, tag: str) -> Table
     return table
 
 
-def event_text(events: Iterable[Event]) -> Text:
-    """Return the cards and effects of events, in their order."""
+def events_text(events: Iterable[Event]) -> Text:
+    """Return cards and effects as text, in their order."""
     return Text(" ").join(
         Text.assemble(*(card_text(part) if isinstance(part, Card) else part for part in piece))
-        for piece in event_parts(events)
+        for piece in describe_event_parts(events)
     )
 
 
@@ -128,7 +128,7 @@ _MIN_NAME_WIDTH = 10  # columns of the name of a row, such as "their bank"
 
 
 def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> Table:
-    """Return a table of cards by suit: a row for each place, its name first, a remark last.
+    """Return a table of cards by suit: a row for each place, with a remark in the last cell.
 
     If `width` is too small, a remark is reduced to its number. If that does not suffice, the names
     of the rows are wrapped, and at last the names of suits are shortened, never the cards.
@@ -168,7 +168,7 @@ def _values(suit: str, cards: Iterable[Card]) -> Text:
 
 
 def position_text(position: StoredPosition, labels: str = "our") -> Group:
-    """Return the table of a decision: places by suit, then what is pending and known."""
+    """Return the position of a decision: cards by suit, the pending effect, and known cards."""
     player_bank, other = (position.banks[i] for i in (position.me, 1 - position.me))
     rows = (
         (f"{labels} bank", player_bank, f"{Bank().with_cards(player_bank).score} points"),

@@ -23,10 +23,10 @@ from cardsharp_tools.games.euchre.leak_probe import (
     DECISION_KINDS,
     DEFAULT_PROBE_OPTIONS,
     ProbeOptions,
-    probe_kind,
+    probe_decision_kind,
 )
 from cardsharp_tools.games.euchre.remote_player import RemotePlayer
-from cardsharp_tools.http_session import proxy_option
+from cardsharp_tools.http_session import proxy_override
 from cardsharp_tools.local_play import game_service
 from cardsharp_tools.local_play.game_service import IN_MEMORY, service_gateway
 from cardsharp_tools.local_play.handler_environment import LogFile
@@ -116,13 +116,13 @@ def check_leaks(*, options: ProbeOptions = DEFAULT_PROBE_OPTIONS) -> int:
             store, strategy = DEAL_STORE_FACTORY.open(IN_MEMORY, clock), build(options.strategy)
             served = service_gateway(API, EuchreService(store, strategy, clock))
             url = stack.enter_context(served).url
-        stack.enter_context(proxy_option(options.proxy))
+        stack.enter_context(proxy_override(options.proxy))
         player = stack.enter_context(RemotePlayer(url))
         bar = stack.enter_context(ProgressBar(len(DECISION_KINDS) * options.deals))
         findings = []
         for kind in DECISION_KINDS:
             bar.describe(kind)
-            findings.append(probe_kind(player, kind, options, bar.advance))
+            findings.append(probe_decision_kind(player, kind, options, bar.advance))
             if not options.as_json:
                 result_console().print(str(findings[-1]))
     if options.as_json:

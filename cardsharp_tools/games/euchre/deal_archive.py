@@ -16,7 +16,7 @@ from cardsharp.games.euchre.history.replay import (
     event_from_move,
     header_body,
     is_over,
-    move_records,
+    to_move_records,
 )
 from cardsharp.games.euchre.service.deal_store import (
     DEAL_STORE_FACTORY,
@@ -43,7 +43,7 @@ class DealArchive:
     def matches(
         self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
     ) -> list[MatchRecord]:
-        """Return the headers of deals, the last one first."""
+        """Return the headers of the deals, the latest first."""
         began = (entry for entry in self._began() if day in {None, entry[1].date()})
         records = (self._record(key, moment) for key, moment in began)
         matching = (
@@ -62,7 +62,7 @@ class DealArchive:
             record = self.deals.read(key) if _id(key) == match_id else None
             if record is not None:
                 logged, moves = self._logged_decisions(key, began), []
-                for move in move_records(record):
+                for move in to_move_records(record):
                     question, seat, action = decision_in_event(event_from_move(move))
                     reasons = logged.get((question.value, seat, str(action)))
                     reason = reasons.pop(0) if reasons else None
@@ -78,7 +78,7 @@ class DealArchive:
         """Yield the keys and start times of all deals, the last one first."""
         return (
             (deal_key_of(key), end - DEAL_TTL)
-            for key, end in self.documents.all_keys()
+            for key, end in self.documents.keys_and_expiries()
             if end is not None
         )
 
@@ -110,7 +110,7 @@ class DealArchive:
 
 @contextmanager
 def open_archive(store: str | None) -> Iterator[DealArchive]:
-    """Open the deals in `sqlite:FILE`, with the reasons in the log beside it or in our own.
+    """Open the deals in `sqlite:FILE`, with the reasons from the log beside it or our own.
 
     Raises `ConfigError` if there are no deals.
     """
@@ -120,7 +120,9 @@ def open_archive(store: str | None) -> Iterator[DealArchive]:
         raise ConfigError(
             f"There are no deals in {name}; run `cardsharp euchre serve`, or name its sqlite:FILE."
         )
-    with closing(DEAL_STORE_FACTORY.file_store(file, SystemClock(), read_only=True)) as keep:
+    with closing(
+        DEAL_STORE_FACTORY.open_document_store(file, SystemClock(), read_only=True)
+    ) as keep:
         logs = (file.with_suffix(".log"), file.with_name(_LOG), data_folder() / _LOG)
         log = next((log for log in logs if log.is_file()), logs[0])
         yield DealArchive(keep, DealStore(keep, SystemClock()), log)

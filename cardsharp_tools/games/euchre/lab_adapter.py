@@ -100,22 +100,22 @@ ENGINE = "pimc"
 
 
 class EuchreLabAdapter(LabAdapter):
-    """Adapter: an address means the service there, `pimc@N` the engine with N worlds."""
+    """Lab adapter of Euchre: a URL names a service's player, `pimc@N` one with N worlds."""
 
     default_opponent = "rules"  # the opponent of the engine's measurements
 
-    def external_player(self, name: str) -> RemotePlayer | None:
-        """Return the service at this address, or None if the name is no address."""
+    def find_external_player(self, name: str) -> RemotePlayer | None:
+        """Return the player of the service at that address, or None."""
         return RemotePlayer(name) if "://" in name else None
 
-    def strategy(self, name: str, *, pure_python: bool) -> Strategy | None:
-        """Return the engine with this number of worlds, compiled if possible."""
+    def find_strategy(self, name: str, *, pure_python: bool) -> Strategy | None:
+        """Return the `pimc` engine with N worlds, compiled if possible, or None."""
         name, _, worlds = name.partition("@")
         if name != ENGINE:
             return None
         twin = None if pure_python else find_native_function("euchre_player")
-        compiled: Strategy | None = None if twin is None else twin(search_effort(worlds))
-        return compiled or Pimc(budget=search_effort(worlds))
+        compiled: Strategy | None = None if twin is None else twin(parse_search_budget(worlds))
+        return compiled or Pimc(budget=parse_search_budget(worlds))
 
     def luck(
         self, previous_state: SimulatedEuchreMatch, next_state: SimulatedEuchreMatch
@@ -137,7 +137,7 @@ class EuchreLabAdapter(LabAdapter):
         luck = deal_luck(next_state.current.deal.cards, worth)
         return luck, -luck
 
-    def stored_matches(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+    def match_records(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """Yield each finished deal of the match, as the service stores deals."""
         by_deal = groupby(
             match.actions, key=lambda played_action: len(played_action.state.finished)
@@ -157,8 +157,8 @@ class EuchreLabAdapter(LabAdapter):
         return f"play, trick {len(position.public_state.complete_tricks) + 1}"
 
 
-def search_effort(worlds: str) -> SearchBudget:
-    """Return the search budget for a number of worlds; raise `ConfigError` for an invalid one."""
+def parse_search_budget(worlds: str) -> SearchBudget:
+    """Return the search budget of a number of worlds; raise `ConfigError` for another text."""
     if not worlds:
         return SearchBudget()
     if not worlds.isdecimal() or not int(worlds):

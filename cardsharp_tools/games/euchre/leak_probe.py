@@ -42,7 +42,7 @@ class LeakProbeResult:
 
 
 def random_deal_states(rng: Random) -> Iterator[Deal]:
-    """Yield each state of a randomly played deal, from before the first bid to its end."""
+    """Yield each state of a randomly played deal, from the first bid to its end."""
     deal = start(shuffled_deck(rng))
     yield deal
     while pending_decision(deal.public_state) is not None:
@@ -69,8 +69,8 @@ DECISION_KINDS: dict[str, Callable[[PublicState, PendingDecision], bool]] = {
 """Kinds of decisions, with the condition for each."""
 
 
-def deal_with_decision(kind: str, rng: Random) -> Deal:
-    """Return a deal before a decision of this kind."""
+def random_deal_with_decision(kind: str, rng: Random) -> Deal:
+    """Return a random deal at a decision of that kind."""
     while True:
         candidates = [
             (deal, pending_decision(deal.public_state)) for deal in random_deal_states(rng)
@@ -104,7 +104,7 @@ class ProbeOptions(CommandOptions):
 DEFAULT_PROBE_OPTIONS = ProbeOptions()
 
 
-def probe_kind(
+def probe_decision_kind(
     player: RemotePlayer,
     kind: str,
     options: ProbeOptions,
@@ -114,7 +114,7 @@ def probe_kind(
     changed = 0
     for number in range(options.deals):
         rng = Random(f"{options.seed}/{kind}/{number}")
-        deal = deal_with_decision(kind, rng)
+        deal = random_deal_with_decision(kind, rng)
         answers = {_request_action(player, deal)}
         answers |= {
             _request_action(player, resample_unseen_cards(deal, rng))

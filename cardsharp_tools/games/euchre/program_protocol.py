@@ -21,14 +21,14 @@ class BidView(BaseModel, alias_generator=to_camel, validate_by_name=True):
 
 
 class PlayView(BaseModel, alias_generator=to_camel, validate_by_name=True):
-    """Card and the seat that played it."""
+    """Played card and its player."""
 
     pos: int = Field(validation_alias="seat")
     card: int
 
 
 class DealView(BaseModel, alias_generator=to_camel, validate_by_name=True):
-    """Question to a seat: `bid`, `discard`, `defend` or `play`.
+    """Deal as a player sees it when asked to `bid`, `discard`, `defend` or `play`.
 
     Positions count from the dealer's left; 3 is the dealer. A card is 4 x rank + suit, with ranks 0
     to 5 for 9, 10, J, Q, K, A. `bids` are in turn from position 0. `tricks` are in order, and the

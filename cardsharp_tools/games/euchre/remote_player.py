@@ -28,7 +28,7 @@ from cardsharp.games.euchre.simulation import (
     SeatedDeal,
     SimulatedEuchreMatch,
 )
-from cardsharp_tools.http_session import failure_at_proxy, http_session, proxy_of
+from cardsharp_tools.http_session import http_session, proxy_failure, resolve_proxy
 from cardsharp_tools.lab.match_runner import play_match
 
 TIMEOUT = 30  # seconds; the real client has no timeout
@@ -46,7 +46,7 @@ class RemoteServiceError(CardsharpError):
 
 
 class RemotePlayer:
-    """Seats of one token at a service; a context manager that closes its connection.
+    """Client of a service that plays one token's seats; a context manager.
 
     `base` is prefixed to every path as it is. The constructor raises `ConfigError` if it is not an
     address. Requests raise `Unreachable` without an answer, and `RemoteServiceError` for a response
@@ -58,7 +58,7 @@ class RemotePlayer:
             raise ConfigError(f"'{base}' is no address; write e.g. http://127.0.0.1:8090.")
         self.base = base
         self.token = uuid.uuid4().hex[:12]
-        self._proxy = proxy_of()
+        self._proxy = resolve_proxy()
         self._http = http_session(base, self._proxy)
         self._has_session = False
         self._deal_number = -1
@@ -76,11 +76,11 @@ class RemotePlayer:
         self._http.close()
 
     def for_match(self, seats: tuple[int, ...]) -> "RemoteMatchPlayer":
-        """Return the player on these seats of a new match of the lab."""
+        """Return the player for these seats in a new match of the lab."""
         return RemoteMatchPlayer(self, seats)
 
     def begin_deal(self, deal: Deal, seats: frozenset[int]) -> None:
-        """Send the deal; before the first one, the session and the game."""
+        """Send the start of a deal; before the first one, that of the session and game."""
         if not self._has_session:
             response = self._call("POST", "/session", {"token": self.token}, {"status": "new"})
             if (response.get("cards"), response.get("suits")) != ([*range(24)], [*range(4)]):
@@ -120,7 +120,7 @@ class RemotePlayer:
                 return Play(_integer(answer, "card"))
 
     def end_deal(self, deal: Deal) -> None:
-        """Send the rest of the events, and the end of the deal."""
+        """Send the remaining actions and the end of the deal."""
         self._tell(deal)
         self._call("PATCH", "/deal", self._address(), {"status": "complete"})
 
@@ -187,7 +187,7 @@ class RemotePlayer:
                 timeout=TIMEOUT,
             )
         except requests.RequestException as error:
-            at_proxy = failure_at_proxy(f"{method} {path}", self._proxy, error)
+            at_proxy = proxy_failure(f"{method} {path}", self._proxy, error)
             raise at_proxy or Unreachable(
                 f"No answer to {method} {path} from {self.base} ({type(error).__name__}). "
                 "Is `cardsharp euchre serve` running there?"
@@ -199,7 +199,7 @@ class RemotePlayer:
 
 
 class RemoteMatchPlayer:
-    """Remote player in one match.
+    """Remote player in one match; begins a deal at its first decision and ends it later.
 
     A deal begins with the first request in it, and is ended after it.
     """
@@ -210,7 +210,7 @@ class RemoteMatchPlayer:
         self._number: int | None = None
 
     def decide(self, match: SimulatedEuchreMatch) -> Action:
-        """Return the service's answer."""
+        """Return the action that the service chooses."""
         if self._number != len(match.finished):
             self._end(match.finished)
             seats = (

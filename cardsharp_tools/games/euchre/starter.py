@@ -9,7 +9,7 @@ Nothing is remembered between decisions; all that you may know is in the positio
 
 from cardsharp.games.euchre import Bid, Decision, DecisionType, Discard, Play, Position, strategy
 from cardsharp.games.euchre.actions import PASS
-from cardsharp.games.euchre.cards import rank_of, strength, suit_of
+from cardsharp.games.euchre.cards import rank_of, suit_of, trick_strength
 from cardsharp.games.euchre.strategies import ElapsedSeconds
 
 MIN_TRUMPS_TO_CALL = 3  # call a suit of which you have this many cards; try other numbers
@@ -17,7 +17,7 @@ MIN_TRUMPS_TO_CALL = 3  # call a suit of which you have this many cards; try oth
 
 @strategy("mine")
 class MyEuchreStrategy:
-    """Calls its longest suit, plays its highest card to lead and its lowest to follow."""
+    """Strategy that calls its longest suit, leads its highest card and follows with the lowest."""
 
     def __init__(self, stopwatch: ElapsedSeconds) -> None:
         self.stopwatch = stopwatch  # monotonic seconds, if you want to limit your time
@@ -38,7 +38,7 @@ class MyEuchreStrategy:
                 return self.play(position)
 
     def bid(self, position: Position) -> Decision:
-        """Call a suit if the hand has enough of its cards, otherwise pass."""
+        """Return a call of a suit with enough cards, else pass."""
         for action in position.legal_actions:
             if isinstance(action, Bid) and action.suit is not None and not action.goes_alone:
                 trump_count = sum(
@@ -51,10 +51,12 @@ class MyEuchreStrategy:
         )
 
     def play(self, position: Position) -> Decision:
-        """Return the highest card to lead, the lowest to follow."""
+        """Return the highest card to lead, or the lowest to follow."""
         cards = [action.card for action in position.legal_actions if isinstance(action, Play)]
         trump = position.public_state.trump
-        heights = {c: rank_of(c) if trump is None else strength(c, trump, trump) for c in cards}
+        heights = {
+            c: rank_of(c) if trump is None else trick_strength(c, trump, trump) for c in cards
+        }
         if position.public_state.current_trick:
             return Decision(Play(min(cards, key=heights.__getitem__)), "The lowest to follow.")
         return Decision(Play(max(cards, key=heights.__getitem__)), "The highest to lead.")

@@ -33,14 +33,14 @@ _PROMPTS = {
 
 
 class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
-    """Screen with the score, the bids, the trick on the table, and the hand."""
+    """Terminal screen: the score, the bids, the current trick, and the hand."""
 
     rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
     chapter = "deal"
     quit_warning = ", and lose"
 
     @classmethod
-    def introduction(cls) -> list[str]:
+    def rules_introduction(cls) -> list[str]:
         """Return all rules: a person must know them before the first card."""
         return cls.rules.splitlines()
 
@@ -51,12 +51,12 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
         self._deals: int | None = 1
 
     def resume(self, header: Mapping[str, object]) -> None:
-        """Take the score before the deal from a stored header, if it is there."""
+        """Restore the score at the start of the deal, if the header has it."""
         self._deals, points = None, initial_score(header)
         self._points = None if points is None else self._viewer_points_first(points)
 
     def resign(self, state: SimulatedEuchreMatch) -> SimulatedEuchreMatch | None:
-        """Return the match without the unfinished deal."""
+        """Return the match with only its finished deals."""
         return (
             SimulatedEuchreMatch(state.finished[-1], state.finished[:-1], state.points)
             if state.finished
@@ -91,7 +91,7 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
         yield f"Your hand: {hand_text(position)}"
 
     def choices(self, position: EuchrePosition) -> Sequence[Choice[Action]]:
-        """Return the legal answers with their numbers."""
+        """Return the legal actions with their numbers."""
         return [
             Choice(
                 str(number),
@@ -102,7 +102,7 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
             for number, action in enumerate(position.legal_actions, 1)
         ]
 
-    def choice_list(
+    def choice_lines(
         self, position: EuchrePosition, width: int, *, include_all: bool
     ) -> Iterable[str]:
         """Yield the prompt and the possible answers in a line."""
@@ -110,7 +110,7 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
         first = f"{_PROMPTS[position.decision_type]:12}"
         return format_columns([str(choice) for choice in self.choices(position)], width, first)
 
-    def groups(self, position: EuchrePosition) -> Sequence[ChoiceGroup[Action]]:
+    def choice_groups(self, position: EuchrePosition) -> Sequence[ChoiceGroup[Action]]:
         """Return the prompt's choices; if a card is to be chosen, also the hand's illegal cards."""
         choices = self.choices(position)
         prompt = _PROMPTS[position.decision_type]

@@ -22,11 +22,11 @@ from cardsharp.games.blef.strategies.opponent_model import opponent_models
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.lab.confidence_interval import score_interval
+from cardsharp_tools.lab.confidence_interval import wilson_interval
 from cardsharp_tools.lab.duel_result import DuelResult
 from cardsharp_tools.lab.options import Positive, Seed
 from cardsharp_tools.lab.plan import DuelPlan
-from cardsharp_tools.lab.run_file import run_with_progress
+from cardsharp_tools.lab.run_file import run_duel_with_progress
 from cardsharp_tools.research.blef.held_out_opponents import LOOKAHEAD_PLAYERS, RULE_PLAYERS
 from cardsharp_tools.terminal.progress import track
 
@@ -64,7 +64,7 @@ class BenchmarkOptions(CommandOptions):
     as_json: Json = False
 
     def plans(self) -> Iterator[DuelPlan]:
-        """Yield the duels; raise `ConfigError` if there is no such opponent."""
+        """Yield the duel plans; raise `ConfigError` for an unknown opponent."""
         opponent_names = (*RULE_PLAYERS, *LOOKAHEAD_PLAYERS)
         for name in self.opponents or RULE_PLAYERS:
             if name not in opponent_names:
@@ -95,11 +95,11 @@ def benchmark(*, options: BenchmarkOptions = BenchmarkOptions()) -> int:
     """
     duels: list[DuelResult] = []
     for plan in [*options.plans()]:
-        duels.append(run_with_progress(plan, None, options.run_file(plan)))
+        duels.append(run_duel_with_progress(plan, None, options.run_file(plan)))
         if options.as_json:
             print_json({**duels[-1].as_json(), "short": shortfall(duels[-1])})
         else:
-            result_console().print(duel_line(duels[-1]), soft_wrap=True)
+            result_console().print(duel_report_line(duels[-1]), soft_wrap=True)
     return ExitCode.FAILED if any(map(shortfall, duels)) else ExitCode.OK
 
 
@@ -109,17 +109,17 @@ def score_target(duel: DuelResult) -> ScoreTarget:
 
 
 def shortfall(duel: DuelResult) -> float:
-    """Return by how many points in 100 a duel misses its target, 0 if it does not."""
+    """Return by how many points per 100 a duel misses its target, 0 if it does not."""
     aim = score_target(duel)
     return round(max(0.0, aim.points - duel.points, aim.lower_bound - duel.interval.low), 1)
 
 
-def duel_line(duel: DuelResult) -> str:
-    """Return a duel as a line, with the share of lost rounds by the cards in play."""
+def duel_report_line(duel: DuelResult) -> str:
+    """Return a line with a duel's result, and the rounds lost by the number of cards."""
     bounds, missed = duel.interval, shortfall(duel)
     won = f"{duel.points:.1f} ({bounds.low:.1f} to {bounds.high:.1f})"
     counted = ((cards, f"lost with {cards}") for cards in CARD_COUNT_RANGES)
-    sums = [(cards, duel.total(name, 0), duel.total(name, 1)) for cards, name in counted]
+    sums = [(cards, duel.count_sum(name, 0), duel.count_sum(name, 1)) for cards, name in counted]
     shares = (
         (cards, 100 * player_sum / (player_sum + other))
         for cards, player_sum, other in sums
@@ -138,7 +138,7 @@ class BetPrediction(NamedTuple):
 
 
 class CalibrationBin(NamedTuple):
-    """Bin of bets with similar predictions.
+    """Bin of bets with similar predictions: mean prediction, frequency, and its interval.
 
     In per cent the mean prediction, the truth, its bounds.
     """
@@ -151,7 +151,7 @@ class CalibrationBin(NamedTuple):
 
     @property
     def document(self) -> dict[str, object]:
-        """Fields of the bin for a JSON document."""
+        """Return the fields as a JSON document."""
         names = {"predicted": "told", "observed": "held"}
         return {names.get(name, name): value for name, value in self._asdict().items()}
 
@@ -203,7 +203,7 @@ def calibration_curve(predictions: Sequence[BetPrediction]) -> list[CalibrationB
 
 def _level(level: Sequence[BetPrediction]) -> CalibrationBin:
     share = fmean(prediction.was_true for prediction in level)
-    bounds = score_interval(share, len(level)).scaled(100)
+    bounds = wilson_interval(share, len(level)).scaled(100)
     return CalibrationBin(
         len(level), 100 * fmean(prediction.chance for prediction in level), 100 * share, *bounds
     )

@@ -37,8 +37,8 @@ SEATS = (STARTER, OTHER)
 _MAX_CARDS = 4  # cards in play up to which no flush and no straight can hold
 
 
-class Payoffs(NamedTuple):
-    """Probabilities of the pairs of hands, opponent's and player's, with a false and a true bet."""
+class PayoffMatrices(NamedTuple):
+    """Probability matrices over the hands (opponent's, player's) for a false and a true bet."""
 
     if_false: list[Row]
     if_true: list[Row]
@@ -46,15 +46,15 @@ class Payoffs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SmallRound:
-    """Round with its hands; by seat and bet, the payoffs of a check and of a checked bet."""
+    """Round of few cards with all hands, and the payoffs of checks by seat and bet."""
 
     cards: tuple[int, int]
     hands: tuple[Sequence[Values], Sequence[Values]]
     bets: tuple[int, ...]
-    payoffs: tuple[dict[int, Payoffs], dict[int, Payoffs]]
+    payoffs: tuple[dict[int, PayoffMatrices], dict[int, PayoffMatrices]]
 
     def legal_raises(self, history: int) -> tuple[int, ...]:
-        """Return the bets above the history's last one that can hold."""
+        """Return the bets above the last one that can be true."""
         return tuple(bet for bet in self.bets if bet >= history.bit_length())
 
     def check_values(self, seat: int, history: int, reach_probabilities: Row) -> Row:
@@ -65,7 +65,7 @@ class SmallRound:
         """Return by hand the value if the opponent checks the last bet."""
         return _weighted(self.payoffs[seat][history.bit_length() - 1].if_true, reach_probabilities)
 
-    def default_strategy(self, seat: int, history: int) -> ActionProbabilities:
+    def untrained_strategy(self, seat: int, history: int) -> ActionProbabilities:
         """Return the play of an untrained seat: check, or open with the highest card."""
         hands = self.hands[seat]
         if history:
@@ -77,13 +77,13 @@ class SmallRound:
 
 
 def seat_to_move(history: int) -> int:
-    """Return the seat that is to move."""
+    """Return the seat to move."""
     return history.bit_count() % 2
 
 
 @cache
-def small_round(starter: int, other: int) -> SmallRound:
-    """Return the round with these numbers of cards.
+def build_small_round(starter: int, other: int) -> SmallRound:
+    """Return the round with these numbers of cards; raise `ValueError` for other sizes.
 
     Raises `ValueError` for more cards than can be solved, or for a player without cards.
     """
@@ -122,13 +122,13 @@ def _ways(first_hand: Values, second_hand: Values) -> int:
 
 def _won(
     bet: int, hands: Sequence[Values], other_hands: Sequence[Values], chances: Sequence[Row]
-) -> Payoffs:
+) -> PayoffMatrices:
     fails, holds = [], []
     for other, row in zip(other_hands, chances, strict=True):
         true = [_holds(bet, (*hand, *other)) for hand in hands]
         fails.append([0.0 if yes else chance for yes, chance in zip(true, row, strict=True)])
         holds.append([chance if yes else 0.0 for yes, chance in zip(true, row, strict=True)])
-    return Payoffs(fails, holds)
+    return PayoffMatrices(fails, holds)
 
 
 def _holds(bet: int, pool: Iterable[int]) -> bool:
@@ -227,7 +227,7 @@ class CfrSolver:
         Each action has a probability in proportion to its positive regret.
         """
         default, regrets = (
-            self.small_round.default_strategy(seat, history),
+            self.small_round.untrained_strategy(seat, history),
             self._regrets[seat].get(history),
         )
         return default if regrets is None else _matched(regrets, default)

@@ -24,32 +24,37 @@ from cardsharp_tools.lab.runner import make_executor
 from cardsharp_tools.research.blef.cfr_solver import (
     CfrSolver,
     SmallRound,
+    build_small_round,
     exploitability,
-    small_round,
 )
-from cardsharp_tools.research.blef.native import HandSizes, library, local_exploitability, player
+from cardsharp_tools.research.blef.native import (
+    HandSizes,
+    build_round_player,
+    local_exploitability,
+    native_library,
+)
 from cardsharp_tools.research.blef.solved_tables import (
     TABLES_DIR,
     named_strategy,
     solved_table,
     table_strategy,
 )
-from cardsharp_tools.research.blef.solved_tables import write as write_solved
+from cardsharp_tools.research.blef.solved_tables import write_solved_table as write_solved
 from cardsharp_tools.research.blef.table_files import ROUNDS as LARGE_ROUNDS
 from cardsharp_tools.research.blef.table_files import (
     TrainingAmount,
-    install_knowledge,
-    large_rounds_in,
+    average_policy_rows,
     load_tables,
-    pack_rows,
-    train_round,
+    set_large_round_policies,
+    train_large_round,
+    trained_large_rounds,
 )
 from cardsharp_tools.research.blef.table_training import (
     ROUNDS,
     CheckpointFolder,
     TrainingBudget,
     restore_trainer,
-    train,
+    train_rounds,
 )
 from cardsharp_tools.terminal.progress import ProgressBar
 
@@ -97,7 +102,7 @@ def solve_blef(*, options: SolveOptions = SolveOptions()) -> None:
         sizes for sizes in SOLVED_CARD_COUNTS if not options.cards or _name(sizes) in options.cards
     ]
     for cards in selected:
-        small = small_round(*cards)
+        small = build_small_round(*cards)
         result = _solved(small, options) if options.write is not None else _measured(small, options)
         if options.as_json:
             print_json(result)
@@ -159,7 +164,7 @@ def train_tables(
     *, checkpoint: Checkpoint, rounds: Setups = (), options: TrainOptions = TrainOptions()
 ) -> None:
     """Train by steps, the round of fewest steps first; repeat the command to continue."""
-    library()
+    native_library()
     folder, budget = (
         CheckpointFolder(checkpoint),
         TrainingBudget(options.until, options.hours * _HOUR),
@@ -169,7 +174,7 @@ def train_tables(
         message_console().print(f"{_name(cards)}: {steps} steps")
 
     with make_executor(options.workers, options.cluster) as pool:
-        train(folder, _rounds(rounds), budget, pool, tell)
+        train_rounds(folder, _rounds(rounds), budget, pool, tell)
     for cards in _rounds(rounds):
         result_console().print(f"{_name(cards)}: {folder.steps(cards)} of {options.until} steps")
 
@@ -181,13 +186,13 @@ def pack_tables(
     rounds: Setups = (),
     out: Annotated[Path, Parameter(help="A file.")] = DEFAULT_FILE,
 ) -> None:
-    """Write the tables of a checkpoint as `solved` reads them."""
-    library()
+    """Write the tables of a checkpoint in the format that `solved` reads."""
+    native_library()
     folder, tables, steps = CheckpointFolder(checkpoint), {}, {}
     for cards in filter(folder.steps, _rounds(rounds)):
         learner, done = restore_trainer(cards, folder.read(cards))
         message_console().print(f"{_name(cards)}: {done} steps")
-        tables[cards], steps[_name(cards)] = pack_rows(learner), done
+        tables[cards], steps[_name(cards)] = average_policy_rows(learner), done
     if not tables:
         raise ConfigError(f"{checkpoint} has no trained round yet; run `train` first.")
     steps_text = ", ".join(f"{name} {number}" for name, number in steps.items())
@@ -208,9 +213,9 @@ def train_large_rounds(
 
     A setup has the smaller number of cards first. Each takes about 10 seconds.
     """
-    library()
+    native_library()
     selected, learned = _rounds(rounds, LARGE_ROUNDS), dict[HandSizes, bytes]()
-    lesson = partial(train_round, amount=TrainingAmount(steps, _LESSONS.deals))
+    lesson = partial(train_large_round, amount=TrainingAmount(steps, _LESSONS.deals))
     with ProgressBar(len(selected), "rounds") as bar, make_executor(workers, cluster) as pool:
         for knowledge in (map if pool is None else pool.map)(lesson, selected):
             learned |= knowledge
@@ -241,10 +246,10 @@ def check_tables(
     deals, equally often from each seat. The result is a 95 % interval, in
     hundredths of a round. Large rounds are checked only if you name them.
     """
-    library()
-    tables, learned = load_tables(file), large_rounds_in(load_large_round_policy())
+    native_library()
+    tables, learned = load_tables(file), trained_large_rounds(load_large_round_policy())
     table_player, available = (
-        install_knowledge(player("tables", tables), learned),
+        set_large_round_policies(build_round_player("tables", tables), learned),
         {*tables, *learned},
     )
     selected = _rounds(rounds, (*ROUNDS, *learned)) if rounds else tables

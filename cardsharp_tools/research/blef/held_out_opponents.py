@@ -30,7 +30,7 @@ from cardsharp.games.blef.strategies.bet_probabilities import (
     missing_cards,
     true_bets,
 )
-from cardsharp.games.blef.strategies.equilibrium import MixedStrategy, card_counts
+from cardsharp.games.blef.strategies.equilibrium import MixedStrategy, starter_and_other_card_counts
 from cardsharp.games.blef.strategies.solved import Solved
 from cardsharp.games.blef.strategies.table_lookup import NO_BET
 
@@ -46,7 +46,7 @@ class TurnView:
 
     @cached_property
     def bet_to_beat(self) -> int:
-        """Bet to beat, -1 if there is none."""
+        """Bet to beat, or -1 if there is none."""
         last_bet = self.position.last_bet
         return -1 if last_bet is None else last_bet
 
@@ -57,7 +57,7 @@ class TurnView:
 
     @cached_property
     def higher_bets(self) -> Sequence[int]:
-        """Bets that may be made, ascending; none after the highest."""
+        """Legal bets, ascending; empty after the highest."""
         return range(self.bet_to_beat + 1, len(BETS))
 
     @cached_property
@@ -66,7 +66,7 @@ class TurnView:
         return self.bet_probabilities[self.bet_to_beat] if self.bet_to_beat >= 0 else 1.0
 
     def likeliest_bet(self) -> int:
-        """Return the likeliest of the higher bets; of equally likely ones the lowest."""
+        """Likeliest of the higher bets; the lowest of equals."""
         return max(self.higher_bets, key=lambda bet: self.bet_probabilities[bet], default=CHECK)
 
 
@@ -83,7 +83,7 @@ def play_honest(view: TurnView, check_below: float, min_probability: float) -> i
 
 
 def play_minimum_raise(table: TurnView) -> int:
-    """Bet one more than the last bet as long as that is likely enough."""
+    """Bet one more than the last bet while that is plausible."""
     return next(
         (bet for bet in table.higher_bets[:1] if table.bet_probabilities[bet] >= 0.1), CHECK
     )
@@ -118,12 +118,12 @@ def play_opening_bluff(table: TurnView) -> int:
 
 
 def play_never_check(table: TurnView) -> int:
-    """Never check a bet that can hold; bet the likeliest."""
+    """Never check a possible bet; bet the likeliest."""
     return table.likeliest_bet() if table.bet_probability > 0 else CHECK
 
 
 def play_coin_flip(table: TurnView) -> int:
-    """Check or bet one of the next ten, at random."""
+    """Check or bet one of the next ten bets, by a coin flip."""
     bets = table.higher_bets[:10]
     return CHECK if table.rng.random() < 0.5 or not bets else table.rng.choice(bets)
 
@@ -134,7 +134,7 @@ def play_random(table: TurnView) -> int:
 
 
 def play_softmax(table: TurnView) -> int:
-    """Take any action at random, the more often the likelier it is to be right."""
+    """Return a random action, with likelier bets chosen more often."""
     worth = {bet: table.bet_probabilities[bet] for bet in table.higher_bets}
     worth[CHECK] = 1 - table.bet_probability
     (action,) = table.rng.choices([*worth], [exp(value / 0.08) for value in worth.values()])
@@ -142,7 +142,7 @@ def play_softmax(table: TurnView) -> int:
 
 
 def play_copying(table: TurnView) -> int:
-    """Make the next bet that has all ranks of the last one."""
+    """Bet on what the last bet claims: the next bet with all its values."""
     if table.bet_probability < 0.15:
         return CHECK
     values = (
@@ -157,7 +157,7 @@ def play_copying(table: TurnView) -> int:
 
 
 def play_switching(table: TurnView) -> int:
-    """Play honestly for eight rounds, then bluff in each."""
+    """Play honestly for eight rounds, then bluff in each round."""
     return (
         play_honest(table, 0.2, 0.6)
         if table.position.round_number <= 8
@@ -166,7 +166,7 @@ def play_switching(table: TurnView) -> int:
 
 
 def play_result_driven(table: TurnView) -> int:
-    """Play honestly and doubtfully after a won round, wildly after a lost one."""
+    """Play honestly and doubt after a won round, and wildly after a lost one."""
     earlier = table.position.earlier_rounds
     if not earlier or earlier[-1].history[-1] != (table.position.seat, LOST_MARKER):
         return play_honest(table, 0.35, 0.7)
@@ -175,7 +175,7 @@ def play_result_driven(table: TurnView) -> int:
 
 
 def play_highest_likely(table: TurnView) -> int:
-    """Bet the highest with probability 0.3 or more; check what is less likely."""
+    """Bet as high as probability 0.3 allows; check bets below that."""
     bets = [bet for bet in table.higher_bets if table.bet_probabilities[bet] >= 0.3]
     return bets[-1] if bets and table.bet_probability >= 0.3 else CHECK
 
@@ -199,7 +199,7 @@ RULE_PLAYERS: Mapping[str, Rule] = {
 
 
 class RulePlayer:
-    """Player by one rule."""
+    """Player that plays by one rule."""
 
     def __init__(self, rule: Rule, rng: Random) -> None:
         self._rule, self._dice = rule, rng
@@ -228,9 +228,9 @@ class LookaheadPlayer:
         self._policy = large_round_policy.load_large_round_policy()
 
     def decide(self, position: BlefPosition) -> BlefDecision:
-        """Return the check or one of the likeliest bets, whichever wins the round more often."""
+        """Return the check or a likely bet, whichever wins the round more often."""
         legal_choices(position)
-        cards = card_counts(position)
+        cards = starter_and_other_card_counts(position)
         if cards not in self._policy.rounds:
             return self._solved.decide(position)
         current_round = _Round(self._policy, position, self._worlds(position))

@@ -14,7 +14,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.games.blef.actions import BETS
 from cardsharp.games.blef.strategies.bet_probabilities import card_bits
 from cardsharp.games.blef.strategies.policy_tables import PolicyRows
-from cardsharp.games.blef.strategies.table_lookup import TableShape, hands_by_size
+from cardsharp.games.blef.strategies.table_lookup import TableShape, hand_numbers
 from cardsharp_tools.lab.confidence_interval import Interval
 from cardsharp_tools.research.c_library import (
     declare_function,
@@ -36,7 +36,7 @@ class _Bet(ctypes.Structure):
 
 
 class RoundSetup(ctypes.Structure):
-    """`Setup` of blef.h."""
+    """ctypes structure for `Setup` of blef.h: the sizes and index tables of a round."""
 
     _fields_ = struct_fields(
         "..i..ii...i",
@@ -60,7 +60,7 @@ class _Learning(ctypes.Structure):
 
 
 class RoundTable(ctypes.Structure):
-    """`Table` of blef.h."""
+    """ctypes structure for `Table` of blef.h: the policy tables of a round."""
 
     _fields_ = struct_fields(
         ".....",
@@ -72,7 +72,7 @@ class RoundTable(ctypes.Structure):
 
 
 class RoundPlayer(ctypes.Structure):
-    """`Player` of blef.h."""
+    """ctypes structure for `Player` of blef.h."""
 
     _fields_ = struct_fields(
         "idd..",
@@ -83,8 +83,8 @@ class RoundPlayer(ctypes.Structure):
 
 
 @cache
-def library() -> ctypes.CDLL:
-    """Return the compiled code; raise `ConfigError` if there is no compiler, or if it fails."""
+def native_library() -> ctypes.CDLL:
+    """Return the compiled library; raise `ConfigError` if there is no compiler or it fails."""
     loaded = load_library(Path(__file__).parent / "native")
     if loaded is None:
         raise ConfigError(f"{unavailable_reason()} Only compiled code can train tables.")
@@ -109,19 +109,19 @@ def library() -> ctypes.CDLL:
 
 
 def round_setup(cards: HandSizes) -> RoundSetup:
-    """Return a round's tables in C's form."""
+    """Return the sizes and index tables of a round as a C structure."""
     shape = TableShape(cards)
-    setup = RoundSetup(cards=cards, hands=tuple(len(hands_by_size(number)) for number in cards))
+    setup = RoundSetup(cards=cards, hands=tuple(len(hand_numbers(number)) for number in cards))
     setup.bets = len(shape.bets)
     setup.place[:] = [-1] * _BETS
     for place, bet in enumerate(shape.bets):
         setup.bet[place], setup.place[bet] = bet, place
         setup.class_of[place + 1] = shape.bet_class(bet)
-    setup.classes, setup.high = shape.classes, 1 + shape.full_house_index
+    setup.classes, setup.high = shape.bet_class_count, 1 + shape.full_house_index
     for hand_size in cards:
-        for hand, number in hands_by_size(hand_size).items():
+        for hand, number in hand_numbers(hand_size).items():
             setup.hand[sum(5**value for value in hand)] = number
-    library().lay_out(ctypes.byref(setup))
+    native_library().lay_out(ctypes.byref(setup))
     return setup
 
 
@@ -131,7 +131,7 @@ _SMALL, _HABITS = 6, 0.05
 
 
 class CfrTrainer:
-    """Trainer of a round's two tables; `sums` has their average strategies.
+    """Trainer of a round's two tables; `sums` holds the average policy.
 
     The other player explores sometimes (`tremble`), and sometimes bets like players who look at
     their own cards only (`habits`). So the trainer also learns answers to bets that an equilibrium
@@ -154,19 +154,19 @@ class CfrTrainer:
             self._learning.sums[role] = ctypes.addressof(self.strategy_sums[role])
 
     def train(self, seed: int, deals: int) -> None:
-        """Train with this number of deals."""
-        if not library().train(ctypes.byref(self._learning), seed, deals):
+        """Train on `deals` deals."""
+        if not native_library().train(ctypes.byref(self._learning), seed, deals):
             raise MemoryError("Not enough memory for the training.")
 
     def discount(self, regrets: float, sums: float) -> None:
         """Reduce the weight of earlier training."""
         for many, by in ((self.regrets, regrets), (self.strategy_sums, sums)):
             for numbers in many:
-                library().fade(numbers, len(numbers), by)
+                native_library().fade(numbers, len(numbers), by)
 
 
-def table_of(setup: RoundSetup, role_tables: Sequence[PolicyRows]) -> RoundTable:
-    """Return a table of these rows, by role."""
+def build_round_table(setup: RoundSetup, role_tables: Sequence[PolicyRows]) -> RoundTable:
+    """Return the C table of these policies, by role."""
     round_table = RoundTable(setup=ctypes.pointer(setup))
     for role, table in enumerate(role_tables):
         places = array("I", accumulate(map(len, table.rows), initial=0))
@@ -177,13 +177,13 @@ def table_of(setup: RoundSetup, role_tables: Sequence[PolicyRows]) -> RoundTable
     return round_table
 
 
-def player(
+def build_round_player(
     kind: str,
     tables: Mapping[HandSizes, RoundTable] | None = None,
     check: float = -1,
     bet: float = 0.5,
 ) -> RoundPlayer:
-    """Return a player of rounds."""
+    """Return a C player of rounds."""
     round_player = RoundPlayer(kind=("threshold", "tables").index(kind), check=check, bet=bet)
     for (player_cards, other_cards), table in (tables or {}).items():
         round_player.tables[player_cards][other_cards] = ctypes.pointer(table)
@@ -193,9 +193,9 @@ def player(
 def play_rounds(
     first: RoundPlayer, second: RoundPlayer, cards: HandSizes, seed: int, rounds: int
 ) -> float:
-    """Return the share of the rounds that the first player, who begins, wins."""
+    """Play rounds and return the share that the first player, who begins, wins."""
     players = ctypes.byref(first), ctypes.byref(second)
-    won: int = library().play_rounds(*players, *cards, seed, rounds)
+    won: int = native_library().play_rounds(*players, *cards, seed, rounds)
     return won / rounds
 
 
@@ -206,7 +206,7 @@ def local_exploitability(
 
     A true best response gains at least as much, so this bounds the exploitability from below.
     """
-    each, respond = rounds // 2, library().local_best_response
+    each, respond = rounds // 2, native_library().local_best_response
     won = [
         respond(ctypes.byref(opponent), *cards, role, depth, seed + role, each) / each
         for role in (0, 1)

@@ -26,7 +26,7 @@ from cardsharp.games.blef.strategies.equilibrium import (
     equilibrium_strategy,
     hand_key,
     history_key,
-    look_up,
+    look_up_plan,
 )
 from cardsharp_tools.research.blef.cfr_solver import (
     SEATS,
@@ -63,8 +63,8 @@ def solved_table(
     )
 
 
-def write(table: SolvedRound, folder: Path) -> Path:
-    """Write the table and return its file; each history of a plan is one line."""
+def write_solved_table(table: SolvedRound, folder: Path) -> Path:
+    """Write a table to a file of its own, one line per entry, and return the file."""
     folder.mkdir(exist_ok=True)
     file = folder / "{}v{}.json".format(*table["cards"])
     lines = [f"  {json.dumps(name)}: {_written(entry)}" for name, entry in table.items()]
@@ -86,7 +86,9 @@ def table_strategy(
     """Return the strategy of a table."""
 
     def play(history: int, hand: Values) -> MixedStrategy:
-        return look_up(plans[seat_to_move(history)], _bets(small_round, history), hand_key(hand))
+        return look_up_plan(
+            plans[seat_to_move(history)], _bets(small_round, history), hand_key(hand)
+        )
 
     return play
 
@@ -142,7 +144,7 @@ def named_strategy(small_round: SmallRound, name: str) -> StrategyFunction:
 
     @cache
     def play(history: int, hand: Values) -> MixedStrategy:
-        position = position_in(small_round, history, hand)
+        position = build_position(small_round, history, hand)
         mixed = equilibrium_strategy(position) if isinstance(player, Bayes) else None
         chosen = mixed or ((player.decide(position).action, 1.0),)
         return tuple(
@@ -152,7 +154,7 @@ def named_strategy(small_round: SmallRound, name: str) -> StrategyFunction:
     return play
 
 
-def position_in(small_round: SmallRound, bets: int, hand: Values) -> BlefPosition:
+def build_position(small_round: SmallRound, bets: int, hand: Values) -> BlefPosition:
     """Return the position of the player to move, who holds these ranks."""
     me = seat_to_move(bets)
     cards = tuple(

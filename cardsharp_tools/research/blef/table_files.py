@@ -23,17 +23,17 @@ from cardsharp_tools.research.blef.native import (
     HandSizes,
     RoundPlayer,
     RoundTable,
-    library,
+    build_round_table,
+    native_library,
     round_setup,
-    table_of,
 )
 
 MIN_REACH = 1e-5  # a row that a hand reaches less often is not stored
 ROW, _NUMBER = 24, 4  # bytes of a packed row (twelve choices), and of its number
 
 
-def pack_rows(learner: CfrTrainer) -> tuple[PolicyRows, PolicyRows]:
-    """Return the rows of the average strategies, of the player who begins and of the other.
+def average_policy_rows(learner: CfrTrainer) -> tuple[PolicyRows, PolicyRows]:
+    """Return the average policies of the starter and of the other player.
 
     Rows in which a hand only checks, and rows that it seldom reaches, are left out.
     """
@@ -44,7 +44,7 @@ def _rows(learner: CfrTrainer, role: int) -> PolicyRows:
     setup = learner.setup
     max_rows = (setup.bets + 1) ** 2 * setup.classes * setup.hands[role]
     numbers, rows = (ctypes.create_string_buffer(max_rows * size) for size in (_NUMBER, ROW))
-    many = library().pack(
+    many = native_library().pack(
         ctypes.byref(setup), role, learner.strategy_sums[role], MIN_REACH, numbers, rows
     )
     used_rows = memoryview(rows)[: many * ROW]
@@ -57,23 +57,23 @@ def _trimmed(row: bytes) -> bytes:
     return row[: 2 * chances.index(0)] if 0 in chances else row
 
 
-def load_packed_table(cards: HandSizes, tables: tuple[RolePolicy, RolePolicy]) -> RoundTable:
+def to_round_table(cards: HandSizes, tables: tuple[RolePolicy, RolePolicy]) -> RoundTable:
     """Return a shipped table in the form of the compiled players."""
-    return table_of(round_setup(cards), [*map(_rows_of, tables)])
+    return build_round_table(round_setup(cards), [*map(_rows_of, tables)])
 
 
 def load_tables(file: Path) -> dict[HandSizes, RoundTable]:
-    """Return the tables of a file by hand sizes; raise `ConfigError` if it is damaged."""
+    """Return the tables of a file by hand sizes (starter, other); raise `ConfigError`."""
     tables = read_tables(file)
     if not tables.mapped_file.is_intact():
         raise ConfigError(f"{file} is damaged: its rows are not those that were written.")
-    return {cards: load_packed_table(cards, packed) for cards, packed in tables.rounds.items()}
+    return {cards: to_round_table(cards, packed) for cards, packed in tables.rounds.items()}
 
 
 def _rows_of(table: RolePolicy) -> PolicyRows:
     numbers, rows = array("I"), list[bytes]()
     for last in range(table.part_count):
-        part = table.part(last)
+        part = table.rows_after_bet(last)
         numbers.extend(table.last_bet_stride * last + number for number in part.numbers)
         rows += part.rows
     return PolicyRows(numbers, rows)
@@ -99,23 +99,25 @@ class TrainingAmount(NamedTuple):
     deals: int = 400
 
 
-def train_round(cards: HandSizes, amount: TrainingAmount) -> dict[HandSizes, bytes]:
+def train_large_round(cards: HandSizes, amount: TrainingAmount) -> dict[HandSizes, bytes]:
     """Train a large round; return the policies by the player's and the opponent's hand size."""
     buffers = ctypes.create_string_buffer(_VALUES), ctypes.create_string_buffer(_VALUES)
     seed = (_SEED * 16 + cards[0]) * 16 + cards[1]
-    if not library().learn_large(*cards, amount.steps, amount.deals, seed, *buffers):
+    if not native_library().learn_large(*cards, amount.steps, amount.deals, seed, *buffers):
         raise MemoryError("Not enough memory for the training.")
     return {cards: buffers[0].raw, cards[::-1]: buffers[1].raw}
 
 
-def install_knowledge(player: RoundPlayer, large_rounds: Mapping[HandSizes, bytes]) -> RoundPlayer:
+def set_large_round_policies(
+    player: RoundPlayer, large_rounds: Mapping[HandSizes, bytes]
+) -> RoundPlayer:
     """Install the policies of large rounds in a player and return it."""
     for (player_cards, other), values in large_rounds.items():
         player.large[player_cards][other] = values
     return player
 
 
-def large_rounds_in(large: LargeRoundPolicy) -> dict[HandSizes, bytes]:
+def trained_large_rounds(large: LargeRoundPolicy) -> dict[HandSizes, bytes]:
     """Return the trained policies of a file in the trainer's format."""
     lasts = range(NO_BET, len(BETS))
     return {

@@ -107,7 +107,7 @@ class TrainingBudget:
     clock: Callable[[], float] = time.monotonic
 
 
-def train(
+def train_rounds(
     folder: CheckpointFolder,
     rounds: Sequence[HandSizes],
     budget: TrainingBudget,

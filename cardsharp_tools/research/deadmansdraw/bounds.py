@@ -29,7 +29,7 @@ from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json
 from cardsharp_tools.lab.options import Positive, Seed
 from cardsharp_tools.research.c_library import struct_fields
-from cardsharp_tools.research.deadmansdraw.exact_solver import ExactSolver, native_table
+from cardsharp_tools.research.deadmansdraw.exact_solver import ExactSolver, to_native_position
 from cardsharp_tools.research.deadmansdraw.native import NativeEngine, NativePlayer, require_engine
 from cardsharp_tools.research.deadmansdraw.network_training import read_network
 from cardsharp_tools.research.deadmansdraw.run_files import MatchRow, compute_rows
@@ -45,14 +45,14 @@ class _Trial(Structure):
 
 
 class SideValues(Structure):
-    """`Bounds` of bound.h: the luck-adjusted results of a side in a deal."""
+    """ctypes structure for `Bounds` of bound.h: a side's luck-adjusted values of a deal."""
 
     _fields_ = struct_fields("dddq", "itself stronger best nodes")
 
 
 @dataclass(frozen=True)
 class BoundsEngine:
-    """Best replies to captain: by a stronger player, and by one that knows the pile.
+    """Engine for best replies to captain, by a stronger player and by one that sees the pile.
 
     Captain's short search with `luck_model` measures the luck, and from `exact_from_cards` unseen
     cards on `solver` does; it must not give up. The second reply is given up if it has more than
@@ -67,10 +67,10 @@ class BoundsEngine:
     max_positions: int = 1_000_000
     luck_model: ValueModel = field(default_factory=lambda: load_model(WEIGHT_FILE))
 
-    def from_position(
+    def values_from_position(
         self, position: DeadMansDrawPosition, order: Sequence[Card], seed: int
     ) -> list[SideValues]:
-        """Return the values of both sides from a position on, the player to act first.
+        """Return the values from a position on, for the player to act and the other.
 
         `order` is the order of the draw pile.
         """
@@ -78,12 +78,12 @@ class BoundsEngine:
             (SideValues * SIDE_COUNT)(),
             (c_int8 * len(order))(*(CARD_NUMBER[card] for card in order)),
         )
-        table, dice = byref(native_table(position)), (c_uint64(seed), c_uint64(0))
+        table, dice = byref(to_native_position(position)), (c_uint64(seed), c_uint64(0))
         self.engine.library.bounds_at(byref(self._trial), table, numbers, *dice, values)
         return list(values)
 
-    def from_match(self, seed: int, pair_number: int, cards: int) -> list[SideValues]:
-        """Return the values of both sides of a match, from this number of unseen cards on.
+    def values_from_match(self, seed: int, pair_number: int, cards: int) -> list[SideValues]:
+        """Return the values from `cards` unseen cards on in a new match; empty if it was over.
 
         The list is empty if the match was over before.
         """
@@ -93,7 +93,7 @@ class BoundsEngine:
 
     @cached_property
     def _trial(self) -> _Trial:
-        judge = self.engine.captain(self.luck_model, SHORT_LIMITS)
+        judge = self.engine.captain_player(self.luck_model, SHORT_LIMITS)
         policies = (self.player.policy, judge.policy, self.stronger.policy)
         return _Trial(
             *policies,
@@ -114,7 +114,7 @@ class MatchBounds(MatchRow):
 
 @dataclass(frozen=True, kw_only=True)
 class BoundsOptions(CommandOptions):
-    """Options of the bounds: the positions, and the amount of work."""
+    """Options for the positions and the amount of computation."""
 
     cards: Annotated[int, Parameter(validator=Positive, help="Unseen cards, at most.")] = 4
     exact_cards: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 4
@@ -134,21 +134,21 @@ class BoundsOptions(CommandOptions):
 
     @property
     def document(self) -> dict[str, object]:
-        """Options for a JSON document."""
+        """Return the options as a JSON document."""
         names = {"exact_cards": "perfect", "node_factor": "times"}
         return {names.get(name, name): value for name, value in asdict(self).items()}
 
     @property
     def run_key(self) -> str:
-        """First line of the file: the options on which the results depend."""
+        """First line of the result file: all options on which the results depend."""
         names = ("cards", "perfect", "times", "nodes", "seed")
         head = {name: self.document[name] for name in names}
         if self.network is not None:
             head["network"] = sha256(self.network.read_bytes()).hexdigest()
         return json.dumps(head)
 
-    def stronger(self) -> SearchLimits:
-        """Return the limits of the stronger player.
+    def stronger_player(self) -> SearchLimits:
+        """Return the limits of a stronger player: more nodes, endgame cards and effects.
 
         More nodes, a longer endgame and more effects.
         """
@@ -171,17 +171,17 @@ def bounds(*, options: BoundsOptions = BoundsOptions()) -> None:
     trial = _trial(engine, options)
 
     def gained(number: int) -> list[MatchBounds]:
-        return [_gained(trial.from_match(options.seed, number, options.cards), number)]
+        return [_gained(trial.values_from_match(options.seed, number, options.cards), number)]
 
     _tell(compute_rows(options.out, options.run_key, MatchBounds, options.matches, gained), options)
 
 
 def _trial(engine: NativeEngine, options: BoundsOptions) -> BoundsEngine:
-    captain = engine.captain(load_model(WEIGHT_FILE))
+    captain = engine.captain_player(load_model(WEIGHT_FILE))
     learned = load_model(WEIGHT_FILE)
     if options.network is not None:
         learned = ValueModel(learned.numbers, read_network(options.network))
-    stronger = engine.captain(learned, options.stronger())
+    stronger = engine.captain_player(learned, options.stronger_player())
     # As player and judge: nearly exact, and the bounds are bounds; it never gives up.
     solver = ExactSolver(engine, nodes=1 << 60, picks=1, groups=True)
     player = solver.perfect_player(stronger, options.exact_cards)

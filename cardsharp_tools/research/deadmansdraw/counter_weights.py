@@ -12,7 +12,7 @@ from cardsharp.games.deadmansdraw.strategies.search.weights import (
     dump_weights,
     load_model,
     load_shipped_network,
-    read_weights,
+    parse_weights,
 )
 from cardsharp_tools.lab.sprt import SequentialTest, elo_from_share
 from cardsharp_tools.research.deadmansdraw.native import (
@@ -20,7 +20,11 @@ from cardsharp_tools.research.deadmansdraw.native import (
     NativePlayer,
     first_player_share,
 )
-from cardsharp_tools.research.deadmansdraw.training import WEIGHT_SCALE, Training, TrainingConfig
+from cardsharp_tools.research.deadmansdraw.training import (
+    WEIGHT_SCALE,
+    TrainingConfig,
+    WeightTraining,
+)
 from cardsharp_tools.terminal.progress import ProgressBar, track
 
 MAX_PAIRS = 12_000  # decks after which an undecided test counts as failed
@@ -30,7 +34,7 @@ MIN_GAIN = elo_from_share(0.505)
 
 
 class CounterWeightTrainer:
-    """Trainer that starts from the captain's weights, and tests the result; seeded."""
+    """Trainer of weights against an opponent, from captain's weights; also tests them."""
 
     def __init__(self, engine: NativeEngine, seed: int, matches: int) -> None:
         self.engine, self.seed = engine, seed
@@ -39,39 +43,40 @@ class CounterWeightTrainer:
         )
 
     def train_weights(self, entry: OpponentProfile) -> dict[str, object]:
-        """Return the document of a weight file against the opponent of an entry."""
-        numbers = self.best_reply(self.engine.player_from_figures(entry), entry.name)
+        """Return a weight file's document, trained against the opponent of an entry."""
+        numbers = self.train_best_reply(self.engine.player_from_profile(entry), entry.name)
         text = dump_weights(
             ValueModel(numbers, load_shipped_network()), {"settings": self.settings.document}
         )
         return dict(json.loads(text))
 
-    def best_reply(
+    def train_best_reply(
         self, opponent: NativePlayer, name: str, belief: Structure | None = None
     ) -> "array[int]":
-        """Return the weights of a best reply to an opponent.
+        """Return weights trained as a best reply to an opponent with an initial belief.
 
         `belief` is the opponent's belief at the start of each match.
         """
-        training = Training(self.engine, self.settings, 1, opponent, belief)
+        training = WeightTraining(self.engine, self.settings, 1, opponent, belief)
         training.weight_values[:] = array(
             "d", (weight / WEIGHT_SCALE for weight in load_model(WEIGHT_FILE).numbers)
         )
         for _ in track(range(self.settings.batch_count), f"training against {name}"):
             training.train_batch()
-        return training.average()
+        return training.average_weights()
 
     def test_weights(self, weights: dict[str, object], entry: OpponentProfile) -> tuple[bool, str]:
         """Return True if weights do better than captain's against an opponent, with a summary."""
-        opponent = self.engine.player_from_figures(entry)
-        special = self.engine.captain(read_weights(json.dumps(weights)))
-        players = (special, self.engine.player(WEIGHT_FILE))
+        opponent = self.engine.player_from_profile(entry)
+        special = self.engine.captain_player(parse_weights(json.dumps(weights)))
+        players = (special, self.engine.player_for_strategy(WEIGHT_FILE))
         test, gains = SequentialTest(elo1=MIN_GAIN), list[float]()
         with ProgressBar(MAX_PAIRS, "testing, at most") as bar:
             while len(gains) < MAX_PAIRS and not test.is_decided:
                 decks = range(len(gains), len(gains) + _STEP)
                 played = [
-                    self.engine.play((player, opponent), self.seed, decks) for player in players
+                    self.engine.play_pairs((player, opponent), self.seed, decks)
+                    for player in players
                 ]
                 fresh = [
                     first_player_share(pair) - first_player_share(captains)

@@ -34,19 +34,19 @@ class _Table(ctypes.Structure):
 
 
 class NativeOption(ctypes.Structure):
-    """`Option` of search.h."""
+    """ctypes structure for `Option` of search.h: an action and its value."""
 
     _fields_ = struct_fields("id", "action value")
 
 
 class DecisionLoss(ctypes.Structure):
-    """`Loss` of loss.c: the loss of a decision, below 0 if the solver gave up."""
+    """ctypes structure for `Loss` of loss.c; `loss` is negative if the solver gave up."""
 
     _fields_ = struct_fields("iiiidq?", "left pending chosen best loss nodes sampled")
 
     @property
-    def kind(self) -> str:
-        """Effect that was answered, or the choice between drawing and stopping."""
+    def decision_kind(self) -> str:
+        """Effect that was answered, or "draw or stop"."""
         return "draw or stop" if self.pending == _NOTHING else SUIT_ORDER[self.pending].value
 
 
@@ -81,11 +81,11 @@ class ExactSolver:
         self.library.exact_free(self.address)
 
     def option_values(self, position: DeadMansDrawPosition) -> Mapping[Action, float] | None:
-        """Return each option of the player to act with its win probability; None if it gave up.
+        """Return each option's win probability, or None if the solver gave up.
 
         Refusing an Oracle's card is left out: it is never better than stopping or taking the card.
         """
-        options, table = (NativeOption * MAX_OPTIONS)(), native_table(position)
+        options, table = (NativeOption * MAX_OPTIONS)(), to_native_position(position)
         number = self.library.exact_weigh(self.address, ctypes.byref(table), options)
         values = {_action(position, option.action): option.value for option in options[:number]}
         return values or None
@@ -115,8 +115,8 @@ def _action(position: DeadMansDrawPosition, code: int) -> Action:
     return respond(position.pending.effect_type, SERVER_DECK[code])
 
 
-def native_table(position: DeadMansDrawPosition) -> _Table:
-    """Return the position in the engine's form."""
+def to_native_position(position: DeadMansDrawPosition) -> _Table:
+    """Return the position as the engine's structure."""
     pending, top_card = position.pending, position.known_top
     kind = None if pending is None else pending.effect_type
     area = [CARD_NUMBER[card] for card in position.play_area]

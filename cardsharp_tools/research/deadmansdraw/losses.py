@@ -25,7 +25,7 @@ _WORST = 8
 
 
 class LossRow(MatchRow):
-    """Decision with a choice: its lost win probability, None if it is unknown."""
+    """Row for a decision: its loss in win probability, or None if unknown."""
 
     left: int
     kind: str
@@ -51,7 +51,7 @@ class LossesOptions(CommandOptions):
 
     @property
     def run_key(self) -> str:
-        """First line of the file: the options on which the losses depend."""
+        """First line of the result file: all options on which the losses depend."""
         names = ("player", "cards", "nodes", "picks", "seed")
         return json.dumps({name: getattr(self, name) for name in names})
 
@@ -68,12 +68,12 @@ def losses(*, options: LossesOptions = LossesOptions()) -> None:
 def _match_losses(engine: NativeEngine, options: LossesOptions, number: int) -> list[LossRow]:
     """Return the losses by a solver without a cache, so that matches are independent."""
     solver = ExactSolver(engine, nodes=options.nodes, picks=options.picks)
-    player = engine.player(options.player)
+    player = engine.player_for_strategy(options.player)
     return [
         LossRow(
             match=number,
             left=loss.left,
-            kind=loss.kind,
+            kind=loss.decision_kind,
             loss=loss.loss if loss.loss >= 0 else None,
             exact=loss.loss >= 0 and not loss.sampled,
             nodes=loss.nodes,
@@ -82,7 +82,7 @@ def _match_losses(engine: NativeEngine, options: LossesOptions, number: int) -> 
     ]
 
 
-def summarise(rows: Sequence[LossRow], matches: int) -> dict[str, float]:
+def summarise_losses(rows: Sequence[LossRow], matches: int) -> dict[str, float]:
     """Summarise the losses: positions, solved and exact ones, mean loss in per cent and margin.
 
     `points` is the player's loss per match in the solved positions: what perfect play there would
@@ -104,8 +104,8 @@ def _tell(loss_rows: Sequence[LossRow], options: LossesOptions) -> None:
     groups = {"all": loss_rows} if loss_rows else {}
     for unseen_count in sorted({row.left for row in loss_rows}):
         groups[str(unseen_count)] = [row for row in loss_rows if row.left == unseen_count]
-    by_unseen = {name: summarise(group, options.matches) for name, group in groups.items()}
-    by_kind = {name: summarise(group, options.matches) for name, group in _worst(loss_rows)}
+    by_unseen = {name: summarise_losses(group, options.matches) for name, group in groups.items()}
+    by_kind = {name: summarise_losses(group, options.matches) for name, group in _worst(loss_rows)}
     if options.as_json:
         print_json({**asdict(options), "byLeft": by_unseen, "worst": by_kind})
         return

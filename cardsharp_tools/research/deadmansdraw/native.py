@@ -26,7 +26,7 @@ from cardsharp.games.deadmansdraw.cards import SUIT_ORDER, Suit
 from cardsharp.games.deadmansdraw.strategies.adaptive import (
     INITIAL_CREDIT,
     MAX_LOSS_PER_DECISION,
-    load_models,
+    parse_value_models,
     weight_file_name,
 )
 from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
@@ -47,7 +47,7 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SearchLimits,
 )
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
-from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, read_weights
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_weights
 from cardsharp_tools.executors.strategy_file import is_user_strategy, is_weights_file, load_strategy
 from cardsharp_tools.games.deadmansdraw.lab_adapter import ENDGAME_CARDS
 from cardsharp_tools.lab.match_runner import ENDGAME_REPETITIONS
@@ -118,8 +118,8 @@ class _Tempering(ctypes.Structure):
     _fields_ = struct_fields("Pii", "judge last times")
 
 
-class Result(ctypes.Structure):
-    """`Result` of core.h: the end of a match.
+class NativeMatchResult(ctypes.Structure):
+    """ctypes structure for `NativeMatchResult` of core.h: the end of a match.
 
     Pairs have the first player's figure, then the second's.
     """
@@ -131,7 +131,7 @@ class Result(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class NativePlayer:
-    """Player of the engine: its policy, and the opponent profiles of one that has a belief."""
+    """Player of the engine: its policy, and the belief book if it models the opponent."""
 
     policy: int
     belief_book: _Book | None = None
@@ -142,7 +142,7 @@ class NativePlayer:
 
 
 class NativeEngine:
-    """Opened library of the engine."""
+    """Loaded library of the compiled engine."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
@@ -152,16 +152,16 @@ class NativeEngine:
         declare_function(library.fitted_new, "P", "P")
         self._live_figures: list[_Fitted] = []
 
-    def player(self, name: str) -> NativePlayer:
-        """Return the twin of the strategy `name`; raise `KeyError` if there is none."""
+    def player_for_strategy(self, name: str) -> NativePlayer:
+        """Return the compiled version of a strategy; raise `KeyError` if there is none."""
         if name == WEIGHT_FILE:
-            return self.captain(load_model(WEIGHT_FILE))
+            return self.captain_player(load_model(WEIGHT_FILE))
         if is_weights_file(name):
             load_strategy(name)  # raises an error if the file is invalid
             text = read_json_text(Path(name))
             if "opponents" not in json.loads(text):
-                return self.captain(read_weights(text))
-            return self.adaptive_player(parse_opponent_profiles(text), load_models(text))
+                return self.captain_player(parse_weights(text))
+            return self.adaptive_player(parse_opponent_profiles(text), parse_value_models(text))
         if name == ADAPTIVE:
             return self.adaptive_player()
         return NativePlayer(self._policy(name))
@@ -176,13 +176,13 @@ class NativeEngine:
         It uses the trained `weights` by name; raises `KeyError` for missing weights.
         """
         book = self._book((*load_opponent_profiles(), *extra_entries), weights or {})
-        return NativePlayer(self.captain(load_model(WEIGHT_FILE)).policy, book)
+        return NativePlayer(self.captain_player(load_model(WEIGHT_FILE)).policy, book)
 
-    def player_from_figures(self, entry: OpponentProfile) -> NativePlayer:
+    def player_from_profile(self, entry: OpponentProfile) -> NativePlayer:
         """Return a player that decides by the figures of an entry without a strategy name."""
         return NativePlayer(self.library.fitted_new(ctypes.byref(_figures(entry))))
 
-    def captain(
+    def captain_player(
         self,
         weights: ValueModel,
         limits: SearchLimits | None = None,
@@ -200,7 +200,7 @@ class NativeEngine:
             self.library.captain_new(weights.numbers.buffer_info()[0], network_address, bounds)
         )
 
-    def play(
+    def play_pairs(
         self,
         players: tuple[NativePlayer, NativePlayer],
         seed: int,
@@ -208,8 +208,8 @@ class NativeEngine:
         *,
         luck_adjusted: bool = False,
         beliefs: Sequence[_Belief | None] | None = None,
-    ) -> list[tuple[Result, Result]]:
-        """Return the pairs of these consecutive numbers: each deck twice, with the seats swapped.
+    ) -> list[tuple[NativeMatchResult, NativeMatchResult]]:
+        """Play the pairs of these consecutive numbers: each deck twice, with seats swapped.
 
         The players begin with `beliefs` and update them by what they see. Without them, they know
         nothing of each other at the start.
@@ -220,7 +220,7 @@ class NativeEngine:
         for place, belief in enumerate(beliefs or [player.initial_belief() for player in players]):
             if belief is not None:
                 belief_pointers[place].contents = belief
-        results, pairs = (Result * (2 * len(numbers)))(), len(numbers)
+        results, pairs = (NativeMatchResult * (2 * len(numbers)))(), len(numbers)
         self.library.play_series(
             policies, belief_pointers, seed, numbers[0], pairs, tempering, results
         )
@@ -232,8 +232,8 @@ class NativeEngine:
 
     @cached_property
     def luck_judge(self) -> NativePlayer:
-        """Captain's short search, which measures the luck."""
-        return self.captain(load_model(WEIGHT_FILE), SHORT_LIMITS)
+        """Captain with a short search, which evaluates luck."""
+        return self.captain_player(load_model(WEIGHT_FILE), SHORT_LIMITS)
 
     def _policy(self, name: str) -> int:
         """Return the address of the policy that a C file registered under `name`."""
@@ -265,13 +265,13 @@ class NativeEngine:
                 fitted=ctypes.addressof(figures),
             )
         for place, name in enumerate(weights):
-            book.player[place] = self.captain(
+            book.player[place] = self.captain_player(
                 learned.get(name) or load_model(weight_file_name(name))
             ).policy
         return book
 
 
-def first_player_share(pair: Iterable[Result]) -> float:
+def first_player_share(pair: Iterable[NativeMatchResult]) -> float:
     """Return the first player's share of the points of a pair."""
     return fmean(match.points for match in pair)
 
@@ -297,7 +297,7 @@ def _figures(entry: OpponentProfile) -> _Fitted:
 
 @cache
 def load_engine() -> NativeEngine | None:
-    """Return the engine of this machine, None without a compiler.
+    """Return this machine's engine, or None without a compiler; raise `ConfigError`.
 
     Raise `ConfigError` if it fails.
     """
@@ -306,13 +306,13 @@ def load_engine() -> NativeEngine | None:
 
 
 def require_engine(*players: str) -> NativeEngine:
-    """Return the engine for a command that needs it and these players; raise `ConfigError`."""
+    """Return the engine; raise `ConfigError` if it or one of these players is missing."""
     engine = load_engine()
     if engine is None:
         raise ConfigError(f"This needs the compiled engine. {unavailable_reason()}")
     for name in players:
         try:
-            engine.player(name)
+            engine.player_for_strategy(name)
         except KeyError:
             raise ConfigError(f"The compiled engine has no player '{name}'.") from None
     return engine
@@ -320,11 +320,11 @@ def require_engine(*players: str) -> NativeEngine:
 
 @cache
 def native_player(name: str) -> NativePlayer | None:
-    """Return the compiled twin of a strategy, None if there is none or no compiler."""
+    """Return the compiled version of a strategy, or None if there is none."""
     if is_user_strategy(name) and not is_weights_file(name):
         return None  # checked first, so that nothing is compiled for it
     engine = load_engine()
     try:
-        return None if engine is None else engine.player(name)
+        return None if engine is None else engine.player_for_strategy(name)
     except KeyError:
         return None

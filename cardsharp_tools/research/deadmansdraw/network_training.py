@@ -38,8 +38,8 @@ class _Reply(ctypes.Structure):
     _fields_ = struct_fields("PPPPd", "learner opponent judge exact trust")
 
 
-class Example(ctypes.Structure):
-    """`Example` of network.h, with the `Seen` that belongs to it."""
+class TrainingExample(ctypes.Structure):
+    """ctypes structure for `TrainingExample` of network.h: a training example."""
 
     _fields_ = struct_fields(
         ".hhhhhfff", "keys part left lead lying known odds target weight", ctypes.c_int16 * SUITS
@@ -48,7 +48,7 @@ class Example(ctypes.Structure):
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkOptions(CommandOptions):
-    """Options of a network training. Equal ones give equal networks, even after interruptions."""
+    """Options of a network's training; equal options give equal networks."""
 
     matches: Annotated[int, Parameter(validator=Positive, help="Against the tables.")] = 36_000
     batch: Annotated[int, Parameter(validator=Positive, help="Matches of one network.")] = 3000
@@ -60,7 +60,7 @@ class NetworkOptions(CommandOptions):
 
     @property
     def document(self) -> dict[str, object]:
-        """Options for a file."""
+        """Return the options as a JSON document."""
         names = {"learning_rate": "pace", "td_lambda": "trust"}
         return {names.get(name, name): value for name, value in asdict(self).items()}
 
@@ -115,7 +115,11 @@ class NetworkTraining:
         rate = self.options.learning_rate / 15 ** (self.matches_played / self.options.matches)
         learn, place = self.engine.library.network_learn, self.optimiser_state.buffer_info()[0]
         learn(
-            place, examples, len(examples) // ctypes.sizeof(Example), rate, errors.buffer_info()[0]
+            place,
+            examples,
+            len(examples) // ctypes.sizeof(TrainingExample),
+            rate,
+            errors.buffer_info()[0],
         )
         self.matches_played += self.options.batch
         return errors
@@ -123,13 +127,13 @@ class NetworkTraining:
     def _played(self) -> bytes:
         """Return the examples of a batch in C's form."""
         engine, batch = self.engine, self.options.batch
-        examples = (Example * (_MAX_EXAMPLES * batch))()
+        examples = (TrainingExample * (_MAX_EXAMPLES * batch))()
         limits = SearchLimits(endgame_cards=0)
         tables = ValueModel(load_model(WEIGHT_FILE).numbers)
         players = (
-            engine.captain(tables, limits, self.optimiser_state),
-            engine.captain(tables, limits),
-            engine.captain(tables, SHORT_LIMITS),
+            engine.captain_player(tables, limits, self.optimiser_state),
+            engine.captain_player(tables, limits),
+            engine.captain_player(tables, SHORT_LIMITS),
         )
         policies = (player.policy for player in players)
         solver = ExactSolver(engine, bits=17, nodes=1500, picks=8, groups=True)
@@ -140,7 +144,7 @@ class NetworkTraining:
         return bytes(memoryview(examples)[:example_count])
 
     def save(self, path: Path) -> None:
-        """Write the complete state of the training."""
+        """Write a checkpoint."""
         if self.matches_played >= self.options.matches:
             self.replay_buffer = []
         sizes = [*map(len, self.replay_buffer)]
@@ -148,7 +152,7 @@ class NetworkTraining:
         save_checkpoint(path, head, (self.optimiser_state.tobytes(), *self.replay_buffer))
 
     def restore(self, path: Path) -> None:
-        """Resume from a file, if it exists."""
+        """Continue from a checkpoint if the file exists."""
         head, file = load_checkpoint(path, "course", self.options.document)
         if head:
             self.optimiser_state = array(
@@ -159,7 +163,7 @@ class NetworkTraining:
 
 
 def read_network(path: Path) -> ValueNetwork:
-    """Return the network of a training's file.
+    """Return the network of a checkpoint, 0 for untrained weights; raise `ConfigError`.
 
     A weight that no example has changed is 0. Raises `ConfigError` for an invalid file.
     """

@@ -24,7 +24,7 @@ from cardsharp.games.deadmansdraw.simulation import (
     random_card_picker,
 )
 from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, PastMatch, Strategy, build
-from cardsharp.games.deadmansdraw.strategies.adaptive import load_models
+from cardsharp.games.deadmansdraw.strategies.adaptive import parse_value_models
 from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
 from cardsharp.games.deadmansdraw.strategies.observed_decisions import opponent_decisions
 from cardsharp.games.deadmansdraw.strategies.opponent_belief import parse_opponent_profiles
@@ -41,8 +41,8 @@ from cardsharp_tools.cli.options import CommandOptions, Json
 from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     MIN_MATCHES,
     LearnedOpponents,
+    ObservedOpponentMatch,
     OpponentLearning,
-    OpponentMatch,
 )
 from cardsharp_tools.lab.options import Positive, Seed
 from cardsharp_tools.research.c_library import declare_function, struct_fields
@@ -57,7 +57,7 @@ from cardsharp_tools.research.deadmansdraw.native import (
 
 
 class StopRulePlayer(NamedTuple):
-    """Player by a rule: it stops once any bound is reached; 0 means no bound.
+    """Player that stops once any of its bounds is reached; a bound of 0 is unused.
 
     The bounds are the cards in the play area, the points to gain, and the per cent of unseen cards
     that bust. They are `behind` steps higher if the opponent leads. `likes` decides between
@@ -72,7 +72,7 @@ class StopRulePlayer(NamedTuple):
     oracle: int
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
-        """Return the action by the rule."""
+        """Return the action of the stop rule."""
         return DeadMansDrawDecision(self._action(position), "The rule of this player.")
 
     def _action(self, position: DeadMansDrawPosition) -> Action:
@@ -121,15 +121,21 @@ class _Style(Structure):
     _fields_ = struct_fields("iiiiii", " ".join(StopRulePlayer._fields))
 
 
-def held_out_player(engine: NativeEngine, style: StopRulePlayer) -> NativePlayer:
-    """Return the compiled player of a rule."""
+def native_stop_rule_player(engine: NativeEngine, style: StopRulePlayer) -> NativePlayer:
+    """Return the compiled player of a stop rule."""
     return NativePlayer(declare_function(engine.library.style_new, "P", "P")(byref(_Style(*style))))
 
 
 def switching_player(engine: NativeEngine, first: str, second: str, turns: int) -> NativePlayer:
     """Return a player that plays as `first` for `turns` turns of a match, then as `second`."""
     make = declare_function(engine.library.mimic_new, "PPi", "P")
-    return NativePlayer(make(engine.player(first).policy, engine.player(second).policy, turns))
+    return NativePlayer(
+        make(
+            engine.player_for_strategy(first).policy,
+            engine.player_for_strategy(second).policy,
+            turns,
+        )
+    )
 
 
 _ENOUGH = validators.Number(gte=MIN_MATCHES)
@@ -163,7 +169,7 @@ def test_opponent_model(
     For a best reply, print how many points more than 50 it makes.
     """
     rows = []
-    for name, stage, gains in ModelTest(require_engine(), options).rows():
+    for name, stage, gains in OpponentModelTest(require_engine(), options).rows():
         gain, margin = 100 * fmean(gains), 100 * Z_95 * pstdev(gains) / sqrt(len(gains))
         rows.append({"against": name, "stage": stage, "gain": gain, "margin": margin})
         if not options.as_json:
@@ -174,12 +180,15 @@ def test_opponent_model(
         print_json(rows)
 
 
-class ModelTest:
-    """Test with its players, and their results."""
+class OpponentModelTest:
+    """Test of the adaptive player: its players, and their points."""
 
     def __init__(self, engine: NativeEngine, options: ModelTestOptions) -> None:
         self.engine, self.options = engine, options
-        self.captain, self.adaptive = engine.player(WEIGHT_FILE), engine.player(ADAPTIVE)
+        self.captain, self.adaptive = (
+            engine.player_for_strategy(WEIGHT_FILE),
+            engine.player_for_strategy(ADAPTIVE),
+        )
         self.counter_weights = CounterWeightTrainer(engine, options.seed, options.training)
 
     def rows(self) -> Iterator[Row]:
@@ -188,13 +197,17 @@ class ModelTest:
         for name in self.options.opponents or (*HELD_OUT_OPPONENTS, *_PRETENDED):
             yield from ways[self.options.mode](name)
 
-    def player(self, name: str) -> NativePlayer:
-        """Return a held-out opponent, or a strategy of ours."""
+    def build_player(self, name: str) -> NativePlayer:
+        """Return a held-out opponent, or one of our strategies, by name."""
         style = HELD_OUT_OPPONENTS.get(name)
-        return self.engine.player(name) if style is None else held_out_player(self.engine, style)
+        return (
+            self.engine.player_for_strategy(name)
+            if style is None
+            else native_stop_rule_player(self.engine, style)
+        )
 
     def _learned(self, name: str) -> Iterator[Row]:
-        other = self.player(name)
+        other = self.build_player(name)
         if name in HELD_OUT_OPPONENTS:
             player, stage = self.trained_player(name)
             yield name, stage, self.gain_over_captain(player, other, seen_opponent=other)
@@ -210,9 +223,9 @@ class ModelTest:
 
     def _ideal(self, name: str) -> Iterator[Row]:
         """Yield the ideal result: of a player that was trained against the opponent itself."""
-        other = self.player(name)
-        special = self.engine.captain(
-            ValueModel(self.counter_weights.best_reply(other, name), load_shipped_network())
+        other = self.build_player(name)
+        special = self.engine.captain_player(
+            ValueModel(self.counter_weights.train_best_reply(other, name), load_shipped_network())
         )
         yield name, "trained on it", self.gain_over_captain(special, other)
 
@@ -222,16 +235,16 @@ class ModelTest:
             self.trained_player(name) if name in HELD_OUT_OPPONENTS else (self.adaptive, "")
         )
         belief, seed = knowing.initial_belief(), self.options.seed
-        warmup_players = (knowing, self.player(name))
-        self.engine.play(warmup_players, seed + 1, range(_SERIES), beliefs=[belief, None])
-        numbers = self.counter_weights.best_reply(knowing, f"who knows {name}", belief)
+        warmup_players = (knowing, self.build_player(name))
+        self.engine.play_pairs(warmup_players, seed + 1, range(_SERIES), beliefs=[belief, None])
+        numbers = self.counter_weights.train_best_reply(knowing, f"who knows {name}", belief)
         players, shares = (
-            (knowing, self.engine.captain(ValueModel(numbers, load_shipped_network()))),
+            (knowing, self.engine.captain_player(ValueModel(numbers, load_shipped_network()))),
             list[float](),
         )
         for number in range(self.options.pairs):
             fresh = None if belief is None else type(belief).from_buffer_copy(belief)
-            [pair] = self.engine.play(
+            [pair] = self.engine.play_pairs(
                 players, seed, range(number, number + 1), beliefs=[fresh, None]
             )
             shares.append(first_player_share(pair) - 0.5)
@@ -255,7 +268,9 @@ class ModelTest:
         ]
         learning.update_opponent(name, name, matches)
         trial, text = learned.trials[name], learned.model_dump_json()
-        knowing = self.engine.adaptive_player(parse_opponent_profiles(text), load_models(text))
+        knowing = self.engine.adaptive_player(
+            parse_opponent_profiles(text), parse_value_models(text)
+        )
         return knowing, f"{trial.stage}; {trial.why}"
 
     def gain_over_captain(
@@ -266,16 +281,16 @@ class ModelTest:
         for first in range(0, self.options.pairs, _SERIES):
             numbers, beliefs = range(first, first + _SERIES), [player.initial_belief(), None]
             if seen_opponent is not None:
-                self.engine.play((player, seen_opponent), seed + 1, numbers, beliefs=beliefs)
-            player_results = self.engine.play((player, other), seed, numbers, beliefs=beliefs)
-            captain_results = self.engine.play((self.captain, other), seed, numbers)
+                self.engine.play_pairs((player, seen_opponent), seed + 1, numbers, beliefs=beliefs)
+            player_results = self.engine.play_pairs((player, other), seed, numbers, beliefs=beliefs)
+            captain_results = self.engine.play_pairs((self.captain, other), seed, numbers)
             for player_pair, captain_pair in zip(player_results, captain_results, strict=True):
                 gains.append(first_player_share(player_pair) - first_player_share(captain_pair))
         return gains
 
 
-def observed_match(player: Strategy, seed: int) -> OpponentMatch:
-    """Return a match of a player against the captain, with the player's decisions."""
+def observed_match(player: Strategy, seed: int) -> ObservedOpponentMatch:
+    """Play a match against captain and return the player's observed decisions."""
     dice = Random(seed)
     match, chance = match_from_state(deal_state(dice)), random_card_picker(dice)
     players = (build(WEIGHT_FILE, dice), player)
@@ -283,4 +298,4 @@ def observed_match(player: Strategy, seed: int) -> OpponentMatch:
         match = match.with_action(
             players[match.state.active_player].decide(match.current_position).action, chance
         )
-    return OpponentMatch(str(seed), tuple(opponent_decisions(PastMatch(1, match.history))))
+    return ObservedOpponentMatch(str(seed), tuple(opponent_decisions(PastMatch(1, match.history))))

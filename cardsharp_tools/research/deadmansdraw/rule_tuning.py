@@ -16,12 +16,12 @@ from cardsharp_tools.lab.confidence_interval import mean_interval
 from cardsharp_tools.lab.duel_result import LuckAdjuster, MatchLuck, MatchResult
 from cardsharp_tools.lab.options import Positive, Seed
 from cardsharp_tools.research.c_library import declare_function, struct_fields
+from cardsharp_tools.research.deadmansdraw.native import NativeMatchResult as Played
 from cardsharp_tools.research.deadmansdraw.native import (
     NativePlayer,
     first_player_share,
     require_engine,
 )
-from cardsharp_tools.research.deadmansdraw.native import Result as Played
 from cardsharp_tools.terminal.progress import ProgressBar
 
 _FIRST_DECKS = 200  # decks on which all rules are compared
@@ -29,14 +29,14 @@ _CHOICES = {"draw": range(2, 10), "treasure": range(0, 21, 2), "sword": range(7)
 
 
 class RuleParameters(Structure):
-    """`Rule` of rule.c."""
+    """ctypes structure for `Rule` of rule.c: the parameters of the rule."""
 
     _fields_ = struct_fields("iii", " ".join(_CHOICES))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RuleOptions(CommandOptions):
-    """Options of the search: the opponent, and the number of decks."""
+    """Options of the tuning: the opponent and the number of decks."""
 
     opponent: Annotated[str, Parameter(help="Whom it is to beat.")] = "champion"
     pairs: Annotated[int, Parameter(validator=Positive, help="Decks of the last round.")] = 20_000
@@ -51,7 +51,7 @@ def tune_rule(*, options: RuleOptions = RuleOptions()) -> None:
     round has new decks, and so does the final measurement of the remaining rule.
     """
     engine, dice = require_engine(options.opponent), Random(options.seed)
-    opponent, decks = engine.player(options.opponent), _FIRST_DECKS
+    opponent, decks = engine.player_for_strategy(options.opponent), _FIRST_DECKS
     new = declare_function(engine.library.rule_new, "P", "P")
     rules = [
         (numbers, NativePlayer(new(byref(RuleParameters(*numbers)))))
@@ -62,14 +62,14 @@ def tune_rule(*, options: RuleOptions = RuleOptions()) -> None:
             bar.advance(len(rules))
             seed, numbers = dice.getrandbits(32), range(decks)
             scores = [
-                fmean(map(first_player_share, engine.play((player, opponent), seed, numbers)))
+                fmean(map(first_player_share, engine.play_pairs((player, opponent), seed, numbers)))
                 for _, player in rules
             ]
             best = sorted(range(len(rules)), key=scores.__getitem__, reverse=True)
             rules = [rules[place] for place in best[: -(-len(rules) // 2)]]
             decks = min(2 * decks, options.pairs)
     [(best_numbers, player)] = rules
-    pairs = engine.play(
+    pairs = engine.play_pairs(
         (player, opponent), dice.getrandbits(32), range(options.pairs), luck_adjusted=True
     )
     _tell(best_numbers, pairs, options)

@@ -67,7 +67,7 @@ def save_checkpoint(path: Path, header: object, parts: Iterable[bytes]) -> None:
 
 
 def load_checkpoint(path: Path, name: str, expected: object) -> tuple[dict[str, Any], BytesIO]:
-    """Return the header and the rest of a checkpoint; both are empty if there is no file.
+    """Return header and body of a checkpoint; both are empty if there is none.
 
     Raises `ConfigError` if the header has another value of `name` than `expected`.
     """

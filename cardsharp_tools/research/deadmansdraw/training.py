@@ -28,7 +28,7 @@ from cardsharp.games.deadmansdraw.strategies.search.value_model import (
     WEIGHT_COUNT,
     ValueModel,
 )
-from cardsharp.games.deadmansdraw.strategies.search.weights import dump_weights, read_weights
+from cardsharp.games.deadmansdraw.strategies.search.weights import dump_weights, parse_weights
 from cardsharp_tools.cli.options import CommandOptions
 from cardsharp_tools.lab.confidence_interval import mean_interval
 from cardsharp_tools.research.c_library import declare_function, struct_fields
@@ -51,7 +51,7 @@ FAST_LIMITS = SearchLimits(max_second_draws=-1, endgame_cards=0)
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig(CommandOptions):
-    """Settings of a training.
+    """Configuration of a training.
 
     The step size falls geometrically from `rate_first` to `rate_last`. `trust` is the share of a
     target that comes from later events of the match. `exploration` is the probability to draw on
@@ -79,7 +79,7 @@ class TrainingConfig(CommandOptions):
 
     @property
     def document(self) -> dict[str, object]:
-        """Fields for a file."""
+        """Return the configuration as a JSON document."""
         names = {"td_lambda": "trust", "averaging_start": "average_from"}
         return {names.get(name, name): value for name, value in asdict(self).items()}
 
@@ -88,8 +88,8 @@ class TrainingConfig(CommandOptions):
         """Number of batches."""
         return self.matches // self.batch
 
-    def rate(self, batch: int) -> float:
-        """Return the step size of a batch."""
+    def learning_rate(self, batch: int) -> float:
+        """Return the learning rate of a batch."""
         progress = batch / self.batch_count
         return self.rate_first * float((self.rate_last / self.rate_first) ** progress)
 
@@ -123,8 +123,8 @@ class _Sample(ctypes.Structure):
     )
 
 
-class Training:
-    """Running training: weights, their summed squared gradients, and the sum for the average.
+class WeightTraining:
+    """Running training: weights, summed squared gradients, and the sum for the average.
 
     Batches are played in threads, which do not hold the interpreter's lock. An opponent with a
     belief begins each match with `belief`. Raises `KeyError` for an opponent that the engine does
@@ -148,7 +148,7 @@ class Training:
         self.batches = self.averaged_batches = 0
         self.playing = _Playing(settings.td_lambda, settings.exploration, settings.replies)
         if opponent is None and settings.opponent is not None:
-            opponent = engine.player(settings.opponent)
+            opponent = engine.player_for_strategy(settings.opponent)
         self.opponent = None if opponent is None else opponent.policy
         self.belief = None if belief is None else ctypes.byref(belief)
         self.samples = (_Sample * (MAX_SAMPLES * settings.batch))()
@@ -160,7 +160,7 @@ class Training:
         """Return the current weights."""
         return array("i", map(_round_to_int, self.weight_values))
 
-    def average(self) -> "array[int]":
+    def average_weights(self) -> "array[int]":
         """Return the average weights, or the current ones if none count yet."""
         if not self.averaged_batches:
             return self.weights()
@@ -172,7 +172,7 @@ class Training:
         """Play the next batch and train with it."""
         weights = self.weights()
         self._play(weights)
-        self._learn(weights, self.settings.rate(self.batches))
+        self._learn(weights, self.settings.learning_rate(self.batches))
         if self.settings.is_averaged(self.batches):
             self.averaged_batches += 1
             for at, number in enumerate(self.weight_values):
@@ -193,7 +193,7 @@ class Training:
         )
 
     def restore(self, path: Path) -> None:
-        """Resume from a checkpoint, if there is one.
+        """Continue from a checkpoint if there is one; raise `ConfigError` for another training.
 
         Raise `ConfigError` if it is another training's.
         """
@@ -245,12 +245,12 @@ def run_training(
     checkpoint: Path | None = None,
     on_checkpoint: Callable[[int, "array[int]"], None] = lambda _matches, _numbers: None,
 ) -> "array[int]":
-    """Return the weights at the end of a training; the means of running it have no effect.
+    """Return the final weights of a training; workers and restarts do not change them.
 
     `on_checkpoint` is called at every checkpoint with the number of matches, and the weights that
     would be the result now. Raises `ConfigError` if the checkpoint is of another training.
     """
-    training = Training(engine, settings, workers)
+    training = WeightTraining(engine, settings, workers)
     if checkpoint is not None:
         training.restore(checkpoint)
     step = max(1, settings.batch_count // CHECKPOINT_COUNT)
@@ -259,8 +259,8 @@ def run_training(
         if training.batches % step == 0:
             if checkpoint is not None:
                 training.save(checkpoint)
-            on_checkpoint(training.batches * settings.batch, training.average())
-    return training.average()
+            on_checkpoint(training.batches * settings.batch, training.average_weights())
+    return training.average_weights()
 
 
 @dataclass(frozen=True)
@@ -281,16 +281,19 @@ class TrainOutputOptions(CommandOptions):
 def main(
     settings: TrainingConfig = TrainingConfig(), options: TrainOutputOptions = TrainOutputOptions()
 ) -> None:
-    """Train, print the progress, and write the weights with their provenance."""
+    """Train, print the progress, and write the weights with their origin."""
     engine, began = require_engine(*filter(None, (settings.opponent,))), time.monotonic()
 
     def watch(matches: int, numbers: "array[int]") -> None:
         """Measure the weights during the training, and print the progress."""
         took = timedelta(seconds=round(time.monotonic() - began))
-        players = engine.captain(ValueModel(numbers), FAST_LIMITS), engine.player("champion")
+        players = (
+            engine.captain_player(ValueModel(numbers), FAST_LIMITS),
+            engine.player_for_strategy("champion"),
+        )
         shares = [
             first_player_share(pair)
-            for pair in engine.play(players, settings.seed, range(MEASURED_PAIRS))
+            for pair in engine.play_pairs(players, settings.seed, range(MEASURED_PAIRS))
         ]
         low, high = mean_interval(shares, matches=2).scaled(100)
         _say(
@@ -313,7 +316,7 @@ def main(
     options.out.write_text(dump_weights(ValueModel(numbers), provenance) + "\n", "utf-8")
     _say(f"The weights are in {options.out}.")
     if options.expected_file is not None:
-        if read_weights(read_json_text(options.expected_file)).numbers != numbers:
+        if parse_weights(read_json_text(options.expected_file)).numbers != numbers:
             raise SystemExit(f"The weights differ from those of {options.expected_file}.")
         _say(f"All weights equal those of {options.expected_file}.")
 

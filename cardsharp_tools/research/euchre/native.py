@@ -53,13 +53,13 @@ class _NativeAnswer(ctypes.Structure):
 
 
 class NativeEuchreStrategy:
-    """Compiled `pimc`: the same answers and values, without reasons.
+    """Compiled `pimc`: equal decisions without reasons; raises `RuntimeError` if missing.
 
     Raises `RuntimeError` if it cannot be compiled.
     """
 
     def __init__(self, effort: SearchBudget | None = None) -> None:
-        loaded = library()
+        loaded = native_library()
         if loaded is None:
             raise RuntimeError(
                 f"{unavailable_reason() or 'Not compiled.'} Use the player `pimc` itself."
@@ -99,8 +99,8 @@ class NativeEuchreStrategy:
 
 
 @cache
-def library() -> ctypes.CDLL | None:
-    """Return the compiled engine, None without a compiler or if disabled; raise `ConfigError`."""
+def native_library() -> ctypes.CDLL | None:
+    """Return the compiled engine, or None if it is unavailable; raise `ConfigError`."""
     loaded = load_library(Path(__file__).parent / "native")
     if loaded is not None:
         loaded.euchre_begin()

@@ -25,16 +25,16 @@ from cardsharp_tools.research.blef.cfr_solver import (
     SEATS,
     CfrSolver,
     best_response_value,
+    build_small_round,
     exploitability,
-    small_round,
 )
 from cardsharp_tools.research.blef.commands import solve
 from cardsharp_tools.research.blef.solved_tables import (
     TABLES_DIR,
+    build_position,
     named_strategy,
-    position_in,
     table_strategy,
-    write,
+    write_solved_table,
 )
 
 run = partial(solve, result_action="return_value")
@@ -60,14 +60,14 @@ MAX_EXPLOITABILITY = {(1, 1): 0.001, (2, 1): 0.005, (1, 2): 0.005}
 def test_exploitability_is_as_it_was_measured(
     cards: tuple[int, int], name: str, figure: float
 ) -> None:
-    small = small_round(*cards)
+    small = build_small_round(*cards)
     assert exploitability(small, named_strategy(small, name)) == pytest.approx(figure, abs=5e-4)
 
 
 @pytest.mark.parametrize("seat", SEATS)
 def test_check_value_follows_the_rules(seat: int) -> None:
     """Two cards against one, counted over all 12,144 deals by the rules' own verdicts."""
-    small = small_round(2, 1)
+    small = build_small_round(2, 1)
     deals = Counter(
         (tuple(sorted(values[:2] if seat == 0 else values[2:])), tuple(sorted(values)))
         for values in permutations([card.value for card in DECK], 3)
@@ -91,12 +91,12 @@ def test_only_bets_of_the_tables_can_hold_with_so_few_cards() -> None:
     """Return the match a few random actions later, possibly with a pending effect."""
     for cards in SOLVED_CARD_COUNTS:
         possible = tuple(n for n, bet in enumerate(BETS) if bet.size <= sum(cards))
-        assert small_round(*cards).bets == possible
+        assert build_small_round(*cards).bets == possible
 
 
 def test_the_solver_nears_the_equilibrium_and_its_value() -> None:
     """To 0.4638 (docs/spec/blef.md section 12); best answers bound it from both sides."""
-    small = small_round(1, 1)
+    small = build_small_round(1, 1)
     solver = CfrSolver(small)
     solver.iterate(3)
     early = exploitability(small, solver.average_strategy)
@@ -115,7 +115,7 @@ def test_shipped_tables_and_strategies_stay_within_exploitability_target(
 
     `bayes` is asked position by position, as it plays.
     """
-    small, shipped = small_round(*cards), load_solution(*cards)
+    small, shipped = build_small_round(*cards), load_solution(*cards)
     lacks = exploitability(small, table_strategy(small, (shipped["starter"], shipped["other"])))
     assert lacks <= MAX_EXPLOITABILITY[cards]
     assert exploitability(small, named_strategy(small, "bayes")) <= MAX_EXPLOITABILITY[cards]
@@ -132,7 +132,10 @@ def test_solve_command_reproduces_the_shipped_table(
     written = json.loads((tmp_path / "1v1.json").read_text())
     assert written["exploitability"] == output["exploitability"] < 0.01
     assert "--iterations 30" in written["made_by"]
-    assert write(load_solution(1, 1), tmp_path).read_text() == (TABLES_DIR / "1v1.json").read_text()
+    assert (
+        write_solved_table(load_solution(1, 1), tmp_path).read_text()
+        == (TABLES_DIR / "1v1.json").read_text()
+    )
 
 
 NINE, QUEEN = DECK[:1], DECK[12:13]
@@ -164,7 +167,7 @@ def test_table_covers_only_reachable_histories(
 
 def test_bayes_mixes_as_often_as_the_table_says() -> None:
     """A nine that opens alone: the dice, and nothing in the position, decide among five bets."""
-    opening = position_in(small_round(1, 1), 0, (0,))
+    opening = build_position(build_small_round(1, 1), 0, (0,))
     mixed = equilibrium_strategy(opening)
     assert mixed is not None
     player = build("bayes", Random(7))

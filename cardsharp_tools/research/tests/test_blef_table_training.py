@@ -30,15 +30,15 @@ from cardsharp.games.blef.strategies.policy_tables import (
     read_tables,
     write_tables,
 )
-from cardsharp.games.blef.strategies.table_lookup import NO_BET, TableShape, hands_by_size
-from cardsharp.games.blef.strategies.table_policy import look_up
+from cardsharp.games.blef.strategies.table_lookup import NO_BET, TableShape, hand_numbers
+from cardsharp.games.blef.strategies.table_policy import look_up_trained_tables
 from cardsharp_tools.research.blef.cfr_solver import (
     SmallRound,
     StrategyFunction,
     Values,
+    build_small_round,
     exploitability,
     seat_to_move,
-    small_round,
 )
 from cardsharp_tools.research.blef.commands import app
 from cardsharp_tools.research.blef.native import (
@@ -46,28 +46,28 @@ from cardsharp_tools.research.blef.native import (
     HandSizes,
     RoundPlayer,
     RoundTable,
-    library,
+    build_round_player,
+    build_round_table,
     local_exploitability,
+    native_library,
     play_rounds,
-    player,
     round_setup,
-    table_of,
 )
 from cardsharp_tools.research.blef.table_files import (
     ROW,
     TrainingAmount,
-    install_knowledge,
-    large_rounds_in,
-    load_packed_table,
+    average_policy_rows,
     load_tables,
-    pack_rows,
-    train_round,
+    set_large_round_policies,
+    to_round_table,
+    train_large_round,
+    trained_large_rounds,
 )
 from cardsharp_tools.research.blef.table_training import (
     CheckpointFolder,
     TrainingBudget,
     restore_trainer,
-    train,
+    train_rounds,
     train_steps,
 )
 from cardsharp_tools.research.c_library import struct_fields, unavailable_reason
@@ -83,7 +83,7 @@ def learned(cards: tuple[int, int], steps: int) -> CfrTrainer:
 
 
 def table(learner: CfrTrainer) -> RoundTable:
-    return table_of(learner.setup, pack_rows(learner))
+    return build_round_table(learner.setup, average_policy_rows(learner))
 
 
 def test_the_compiled_rules_are_those_of_python() -> None:
@@ -94,15 +94,15 @@ def test_the_compiled_rules_are_those_of_python() -> None:
         pool = dice.sample(DECK, dice.randint(1, 22))
         hidden = dice.randint(0, min(11, 24 - len(pool)))
         for number, bet in enumerate(BETS):
-            assert library().holds(number, card_bits(pool)) == bet.holds(pool)
-        library().odds(card_bits(pool), hidden, chances)
+            assert native_library().holds(number, card_bits(pool)) == bet.holds(pool)
+        native_library().odds(card_bits(pool), hidden, chances)
         assert list(chances) == bet_probabilities(card_bits(pool), hidden)
 
 
 @pytest.mark.parametrize("cards", [(2, 2), (2, 3), (4, 4)])
 def test_both_have_the_same_places(cards: HandSizes) -> None:
     shape, setup = TableShape(cards), round_setup(cards)
-    none, hand = (NO_BET, NO_BET, NO_BET), next(iter(hands_by_size(cards[0])))
+    none, hand = (NO_BET, NO_BET, NO_BET), next(iter(hand_numbers(cards[0])))
     histories = [bets for number in range(4) for bets in combinations(shape.bets, number)]
     rows = {shape.row_index(0, hand, (*none, *bets)[-3:]) for bets in histories}
     laid_out = {place for place, start in enumerate(setup.start) if start > 0}
@@ -123,7 +123,9 @@ def average_of(learner: CfrTrainer, small_round: SmallRound) -> StrategyFunction
         weights = learner.strategy_sums[seat][at : at + len(choices)]
         both = zip(choices, weights, strict=True)
         return tuple(
-            (shape.action(choice), often / sum(weights)) for choice, often in both if often
+            (shape.action_of_choice(choice), often / sum(weights))
+            for choice, often in both
+            if often
         )
 
     return play
@@ -131,10 +133,10 @@ def average_of(learner: CfrTrainer, small_round: SmallRound) -> StrategyFunction
 
 def test_the_trainer_nears_the_equilibrium_of_a_round_that_is_solved() -> None:
     """By the exact best answer; the local one finds no more than that."""
-    small, learner = small_round(1, 1), learned((1, 1), 40)
+    small, learner = build_small_round(1, 1), learned((1, 1), 40)
     lacks = exploitability(small, average_of(learner, small))
     assert lacks < 0.001
-    trained_player = player("tables", {(1, 1): table(learner)})
+    trained_player = build_round_player("tables", {(1, 1): table(learner)})
     assert all(
         lacks > local_exploitability((1, 1), trained_player, depth, 1, 4000).low for depth in (1, 2)
     )
@@ -155,12 +157,14 @@ def test_training_resumes_with_the_round_of_fewest_steps(
     )
     clock = iter([0.0, 1.0, 2.0, 3.0, 99.0])
     budget = TrainingBudget(1000, 10, lambda: next(clock))
-    train(first_folder, [(1, 1), (1, 2)], budget, on_progress=lambda *args: progress.append(args))
+    train_rounds(
+        first_folder, [(1, 1), (1, 2)], budget, on_progress=lambda *args: progress.append(args)
+    )
     assert progress == [((1, 1), 10), ((1, 2), 10), ((1, 1), 20)]
     assert first_folder.steps((1, 1)) == 20
     assert first_folder.read((1, 1)) == train_steps((1, 1), train_steps((1, 1), b""))
     with ThreadPoolExecutor(2) as pool:
-        train(second_folder, [(1, 2), (1, 1)], TrainingBudget(10), pool)
+        train_rounds(second_folder, [(1, 2), (1, 1)], TrainingBudget(10), pool)
     assert [second_folder.steps((1, 1)), second_folder.read((1, 2))] == [
         10,
         first_folder.read((1, 2)),
@@ -188,7 +192,7 @@ def test_unusable_files_and_rounds_are_reported(tmp_path: Path) -> None:
 def test_row_is_stored_in_two_hundred_and_fifty_fifths() -> None:
     """But for what is chosen seldom, and for what comes after twelve choices."""
     weights, row = (0.5, 0.3, 0.15, 0.04, 0.007, 0.003), ctypes.create_string_buffer(ROW)
-    library().write_row((ctypes.c_float * 6)(*weights), 4, 6, row)
+    native_library().write_row((ctypes.c_float * 6)(*weights), 4, 6, row)
     assert list(row.raw[::2]) == [0, 5, 6, 7, 8, *[0] * 7], "the check, and bets above the fourth"
     assert sum(row.raw[1::2]) == PROBABILITY_SCALE
     for parts, chance in zip(row.raw[1::2], weights[:5], strict=False):
@@ -198,11 +202,11 @@ def test_row_is_stored_in_two_hundred_and_fifty_fifths() -> None:
 def test_packed_table_plays_like_the_trained_table(tmp_path: Path) -> None:
     cards = (2, 1)
     learner = learned(cards, 5)
-    write_tables(tmp_path / "t.bin", "a test", {cards: pack_rows(learner)})
+    write_tables(tmp_path / "t.bin", "a test", {cards: average_policy_rows(learner)})
     packed_player, trained_player = (
-        player("tables", {cards: round_table})
+        build_round_player("tables", {cards: round_table})
         for round_table in (
-            load_packed_table(cards, read_tables(tmp_path / "t.bin").rounds[cards]),
+            to_round_table(cards, read_tables(tmp_path / "t.bin").rounds[cards]),
             table(learner),
         )
     )
@@ -232,18 +236,18 @@ def test_the_commands_train_pack_and_check(
 
 def test_stored_policy_equals_the_trained_policy(tmp_path: Path) -> None:
     """Compiled, and by the strategy's own Python: the same chances for any cards and bets."""
-    learned, dice = train_round((4, 6), SHORT_TRAINING), Random(3)
+    learned, dice = train_large_round((4, 6), SHORT_TRAINING), Random(3)
     large_round_policy.write_policy(tmp_path / "large.bin", "a test", learned)
     policy = large_round_policy.read_policy(tmp_path / "large.bin")
-    assert large_rounds_in(policy) == learned
+    assert trained_large_rounds(policy) == learned
     look, play = ctypes.create_string_buffer(1 << 14), (ctypes.c_double * (len(BETS) + 1))()
     for _ in range(60):
         hand_size, other = cards = dice.choice([(4, 6), (6, 4)])
         pool = card_bits(dice.sample(DECK, hand_size))
         bets = sorted(dice.sample(range(len(BETS) - 1), 2))
         previous_bet, last = dice.choice([(NO_BET, NO_BET), (NO_BET, bets[1]), (bets[0], bets[1])])
-        library().look_large(pool, other, look)
-        library().large_play(learned[cards], look, previous_bet, last, play)
+        native_library().look_large(pool, other, look)
+        native_library().large_play(learned[cards], look, previous_bet, last, play)
         mixed = dict(large_round_policy.mixed_strategy(policy, cards, pool, (previous_bet, last)))
         for action in (*range(len(BETS)), CHECK):
             assert play[action] == pytest.approx(mixed.get(action, 0), abs=1e-9)
@@ -255,9 +259,11 @@ def test_training_improves_the_player_and_shipped_tables_are_strong() -> None:
     Mutation guard: who is hardly taught loses to what was taught for a second, and nearly every
     round to a local best response.
     """
-    hardly = install_knowledge(player("tables"), train_round((5, 5), SHORT_TRAINING))
-    taught = install_knowledge(
-        player("tables"), train_round((5, 5), TrainingAmount(steps=40, deals=100))
+    hardly = set_large_round_policies(
+        build_round_player("tables"), train_large_round((5, 5), SHORT_TRAINING)
+    )
+    taught = set_large_round_policies(
+        build_round_player("tables"), train_large_round((5, 5), TrainingAmount(steps=40, deals=100))
     )
     won = [
         play_rounds(taught, hardly, (5, 5), 1, 2000),
@@ -265,9 +271,9 @@ def test_training_improves_the_player_and_shipped_tables_are_strong() -> None:
     ]
     assert sum(won) / 2 > 0.6
     assert local_exploitability((5, 5), hardly, 1, 1, 40).low > 0.15
-    shipped = install_knowledge(
-        player("tables", load_tables(DEFAULT_FILE)),
-        large_rounds_in(large_round_policy.load_large_round_policy()),
+    shipped = set_large_round_policies(
+        build_round_player("tables", load_tables(DEFAULT_FILE)),
+        trained_large_rounds(large_round_policy.load_large_round_policy()),
     )
     for cards, rounds, max_value in (
         ((2, 2), 1000, 0.05),
@@ -298,9 +304,9 @@ def test_minds_are_the_same() -> None:
     pointer = ctypes.byref(opponent_habit)
     for _ in range(60):
         hand, hidden = card_bits(dice.sample(DECK, dice.randint(1, 8))), dice.randint(1, 8)
-        library().mind_of(hand, hidden, pointer)
+        native_library().mind_of(hand, hidden, pointer)
         replies = [
-            [library().reply(pointer, habit, last) for last in range(len(BETS) + 1)]
+            [native_library().reply(pointer, habit, last) for last in range(len(BETS) + 1)]
             for habit in range(len(BETTING_HABITS))
         ]
         lasts = (*range(len(BETS)), NO_BET)
@@ -311,7 +317,11 @@ def test_minds_are_the_same() -> None:
 
 def test_the_shipped_tables_are_played_as_in_python() -> None:
     """The same chances of the same actions, wherever the strategy finds any."""
-    table_player, dice, hit_count = player("tables", load_tables(DEFAULT_FILE)), Random(9), 0
+    table_player, dice, hit_count = (
+        build_round_player("tables", load_tables(DEFAULT_FILE)),
+        Random(9),
+        0,
+    )
     for _ in range(400):
         n_cards = dice.randint(1, 5), dice.randint(2, 5)
         bets = tuple(sorted(dice.sample(range(len(BETS) - 1), dice.randint(0, 3))))
@@ -319,12 +329,14 @@ def test_the_shipped_tables_are_played_as_in_python() -> None:
         hand = tuple(dice.sample(DECK, n_cards[me]))
         hands = (hand, ()) if me == 0 else ((), hand)
         history = tuple(RoundMove(place % 2, bet) for place, bet in enumerate(bets))
-        mixed = look_up(load_policy_tables(), BlefPosition(me, 1, 11, n_cards, hands, me, history))
+        mixed = look_up_trained_tables(
+            load_policy_tables(), BlefPosition(me, 1, 11, n_cards, hands, me, history)
+        )
         play, view = (
             (ctypes.c_double * (CHECK + 1))(),
             View(me, card_bits(hand), n_cards, len(bets), bets),
         )
-        knows = library().tables_play(ctypes.byref(table_player), ctypes.byref(view), play)
+        knows = native_library().tables_play(ctypes.byref(table_player), ctypes.byref(view), play)
         if mixed is not None and sum(n_cards) < 8:
             assert knows
             assert dict(mixed) == {action: often for action, often in enumerate(play) if often}
@@ -335,11 +347,11 @@ def test_the_shipped_tables_are_played_as_in_python() -> None:
 @pytest.mark.parametrize(
     ("cards", "other", "exact"),
     [
-        ((1, 1), player("threshold"), 0.058),
-        ((2, 1), player("threshold"), 0.105),
-        ((1, 2), player("threshold"), 0.135),
-        ((1, 1), player("threshold", check=0.2, bet=0.5), 0.272),
-        ((1, 2), player("threshold", check=0.2, bet=0.5), 0.375),
+        ((1, 1), build_round_player("threshold"), 0.058),
+        ((2, 1), build_round_player("threshold"), 0.105),
+        ((1, 2), build_round_player("threshold"), 0.135),
+        ((1, 1), build_round_player("threshold", check=0.2, bet=0.5), 0.272),
+        ((1, 2), build_round_player("threshold", check=0.2, bet=0.5), 0.375),
     ],
 )
 def test_local_exploitability_stays_below_the_exact_value(

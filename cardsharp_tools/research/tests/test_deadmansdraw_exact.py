@@ -103,7 +103,7 @@ def test_losses_are_taken_up_from_their_file(
 
 def bounds_setup(engine: NativeEngine, last: int) -> BoundsEngine:
     """Captain, and who knows the pile, against perfect play; the solver judges the last cards."""
-    solver, captain = ExactSolver(engine, bits=12), engine.captain(load_model(WEIGHT_FILE))
+    solver, captain = ExactSolver(engine, bits=12), engine.captain_player(load_model(WEIGHT_FILE))
     return BoundsEngine(engine, solver, solver.perfect_player(captain, ALL), captain, last)
 
 
@@ -113,7 +113,7 @@ def bounds_by_pile_order(
     """The bounds of every order of the pile, each with other picks."""
     orders = permutations(match.state.draw_pile)
     return [
-        trial.from_position(match.current_position, order, seed)
+        trial.values_from_position(match.current_position, order, seed)
         for seed, order in enumerate(orders)
     ]
 

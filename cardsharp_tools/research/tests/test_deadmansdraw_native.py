@@ -89,7 +89,7 @@ def test_for_a_file_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None
 )
 def test_same_values_for_every_option(engine: NativeEngine, limits: SearchLimits) -> None:
     kinds, weights = set(), load_model("captain")
-    captain = engine.captain(weights, limits)
+    captain = engine.captain_player(weights, limits)
     for number in range(2):
         native_options = compiled_options(captain, 5, number)
         plain = python_decisions(lambda _rng: Captain(weights, limits), 5, number)
@@ -98,6 +98,6 @@ def test_same_values_for_every_option(engine: NativeEngine, limits: SearchLimits
                 assert compiled == []
                 continue
             kinds.add(position.pending and position.pending.effect_type)
-            options = OptionEvaluator(position, TurnSearch(weights, limits)).options()
+            options = OptionEvaluator(position, TurnSearch(weights, limits)).rated_options()
             assert [(action_code(option.action), option.value) for option in options] == compiled
     assert len(kinds) >= 5

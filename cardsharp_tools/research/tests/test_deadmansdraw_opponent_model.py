@@ -27,7 +27,7 @@ from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     MIN_MATCHES,
     LearnedOpponents,
     SequentialTests,
-    fit_model,
+    fit_opponent_profile,
 )
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.sprt import ERROR_RATE, SequentialTest
@@ -35,10 +35,10 @@ from cardsharp_tools.research.deadmansdraw.counter_weights import MAX_PAIRS, MIN
 from cardsharp_tools.research.deadmansdraw.native import NativeEngine
 from cardsharp_tools.research.deadmansdraw.opponent_model_test import (
     HELD_OUT_OPPONENTS,
-    held_out_player,
+    native_stop_rule_player,
     observed_match,
 )
-from cardsharp_tools.research.deadmansdraw.training import Training, TrainingConfig
+from cardsharp_tools.research.deadmansdraw.training import TrainingConfig, WeightTraining
 from cardsharp_tools.research.tests.decision_comparison import (
     action_code,
     assert_same_decisions,
@@ -57,12 +57,12 @@ def test_compiled_held_out_player_decides_like_the_plain_player(
     engine: NativeEngine, name: str
 ) -> None:
     style = HELD_OUT_OPPONENTS[name]
-    assert_same_decisions(held_out_player(engine, style), lambda _rng: style, 5)
+    assert_same_decisions(native_stop_rule_player(engine, style), lambda _rng: style, 5)
 
 
 @needs_compiler
 def test_learned_file_plays_equally_in_both_engines(tmp_path: Path) -> None:
-    entry = fit_model(
+    entry = fit_opponent_profile(
         "draw-2", [decision for match in first_decisions("gambler", 4) for decision in match]
     )
     text = (weights.FOLDER / "adaptive-scripted.json").read_text("utf-8")
@@ -76,7 +76,7 @@ def test_equal_player_is_promoted_in_under_five_percent() -> None:
     """Captain's own matches, drawn anew 100 times: the bet on its gifts is all but never won."""
     dice = Random(1)
     played = [observed_match(build("captain", dice), number) for number in range(20)]
-    entry = fit_model(
+    entry = fit_opponent_profile(
         "captain", [decision for match in played[:MIN_MATCHES] for decision in match.decisions]
     )
     won = 0
@@ -129,9 +129,11 @@ def test_a_compiled_likeness_decides_as_the_belief_thinks(
 
     The opponents prefer the dearest card, or a suit.
     """
-    entry = fit_model(name, [decision for match in first_decisions(name, 4) for decision in match])
+    entry = fit_opponent_profile(
+        name, [decision for match in first_decisions(name, 4) for decision in match]
+    )
     assert entry.stop_feature == by
-    assert_same_decisions(engine.player_from_figures(entry), partial(FittedPlayer, entry), 5)
+    assert_same_decisions(engine.player_from_profile(entry), partial(FittedPlayer, entry), 5)
 
 
 def promotion_rate(gain: float, repetitions: int) -> int:
@@ -159,7 +161,7 @@ def test_preference_for_the_dearest_card_is_recognised() -> None:
     decisions_by_match = first_decisions("gambler", 8)
     belief = OpponentBelief(
         (
-            fit_model(
+            fit_opponent_profile(
                 "gambler", [decision for match in decisions_by_match[:5] for decision in match]
             ),
         )
@@ -176,12 +178,14 @@ def test_preference_for_the_dearest_card_is_recognised() -> None:
 
 def test_best_reply_is_trained_on_the_learners_belief(engine: NativeEngine) -> None:
     """Each match begins with that belief anew, and the specialist plays as far as it may."""
-    adaptive = engine.player("adaptive")
+    adaptive = engine.player_for_strategy("adaptive")
     belief = adaptive.initial_belief()
-    engine.play((adaptive, engine.player("draw-3")), 1, [0], beliefs=[belief, None])
+    engine.play_pairs(
+        (adaptive, engine.player_for_strategy("draw-3")), 1, [0], beliefs=[belief, None]
+    )
 
     def trained(belief: Structure | None) -> "array[float]":
-        training = Training(engine, TrainingConfig(matches=4, batch=4), 1, adaptive, belief)
+        training = WeightTraining(engine, TrainingConfig(matches=4, batch=4), 1, adaptive, belief)
         training.train_batch()
         return training.weight_values
 

@@ -25,9 +25,9 @@ from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 from cardsharp_tools.research.c_library import declare_function
 from cardsharp_tools.research.deadmansdraw.native import NativeEngine
 from cardsharp_tools.research.deadmansdraw.network_training import (
-    Example,
     NetworkOptions,
     NetworkTraining,
+    TrainingExample,
     network,
     read_network,
 )
@@ -76,11 +76,11 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
 
 
 def test_a_little_training_beats_none(engine: NativeEngine) -> None:
-    learned = engine.captain(
+    learned = engine.captain_player(
         ValueModel(run_training(engine, TrainingConfig(matches=200, batch=20)))
     )
-    ignorant = engine.captain(ValueModel(array("i", bytes(4 * WEIGHT_COUNT))))
-    pairs = engine.play((learned, ignorant), 1, range(30))
+    ignorant = engine.captain_player(ValueModel(array("i", bytes(4 * WEIGHT_COUNT))))
+    pairs = engine.play_pairs((learned, ignorant), 1, range(30))
     assert (
         sum(first_result.points + second_result.points for first_result, second_result in pairs)
         > 42
@@ -99,11 +99,13 @@ SHORT_TRAINING = NetworkOptions(matches=4, batch=2, learning_rate=0.01)
 STEP = 0.01
 
 
-def example(rng: Random) -> Example:
+def example(rng: Random) -> TrainingExample:
     """A position, no matter whether it can come about."""
     keys = (*(rng.randrange(KEYS) for _ in range(SUITS)),)
     unseen_count, top_card, part = rng.randint(1, 50), rng.choice((NO_CARD, 17)), rng.randrange(2)
-    return Example(keys, part, unseen_count, 5, rng.randrange(1 << SUITS), top_card, 0.3, 0.8, 0.7)
+    return TrainingExample(
+        keys, part, unseen_count, 5, rng.randrange(1 << SUITS), top_card, 0.3, 0.8, 0.7
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -145,7 +147,10 @@ def test_untrained_network_plays_like_captain(engine: NativeEngine) -> None:
     tables = ValueModel(load_model(WEIGHT_FILE).numbers)
     beginning = NetworkTraining(engine, SHORT_TRAINING).optimiser_state
     assert max(map(abs, beginning)) > 0
-    plain, network_player = engine.captain(tables), engine.captain(tables, network=beginning)
+    plain, network_player = (
+        engine.captain_player(tables),
+        engine.captain_player(tables, network=beginning),
+    )
     assert compiled_options(network_player, 5, 0) == compiled_options(plain, 5, 0)
 
 

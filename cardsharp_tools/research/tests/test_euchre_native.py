@@ -51,7 +51,7 @@ def test_world_count_must_be_a_number() -> None:
 
 def test_without_a_compiler_python_plays(monkeypatch: pytest.MonkeyPatch) -> None:
     with_it = duel(("pimc@4", "rules"), 2, seed=5).pairs
-    monkeypatch.setattr("cardsharp_tools.research.euchre.native.library", lambda: None)
+    monkeypatch.setattr("cardsharp_tools.research.euchre.native.native_library", lambda: None)
     with pytest.raises(RuntimeError, match="Use the player `pimc` itself"):
         NativeEuchreStrategy()
     assert duel(("pimc@4", "rules"), 2, seed=5).pairs == with_it

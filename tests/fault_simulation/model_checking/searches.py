@@ -16,7 +16,7 @@ from typing import Any
 from unittest import mock
 
 from cardsharp.bot import lease_keeper, lease_observer, match_session
-from cardsharp.bot.error_policy import DenialTracker, is_definitive
+from cardsharp.bot.error_policy import DenialTracker, is_client_error
 from cardsharp.errors import ArenaError
 from cardsharp.store import sqlite_match_log
 from cardsharp.store.match_log import ExpiredLease, Lease, MatchRecord
@@ -169,8 +169,8 @@ def _resend_action(self: card_match.CardTurnPort, action: str) -> Any:  # noqa: 
 
 
 class _Believed(DenialTracker):
-    def denied_for(self, error: ArenaError, current_time: float) -> timedelta:
-        return HOUR if is_definitive(error) else super().denied_for(error, current_time)
+    def denial_duration(self, error: ArenaError, current_time: float) -> timedelta:
+        return HOUR if is_client_error(error) else super().denial_duration(error, current_time)
 
 
 def _for_ever(

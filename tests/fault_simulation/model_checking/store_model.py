@@ -146,7 +146,7 @@ class StoreGraph:
             db.executemany(into, [(MATCH, *move) for move in contents.moves])
 
     def _read(self) -> tuple[StoreContents, int]:
-        with self._log._file.reading() as db:
+        with self._log._file.locked_connection() as db:
             match_row = db.execute("SELECT * FROM matches").fetchone()
             moves_query = "SELECT sequence, intent, facts FROM moves ORDER BY sequence"
             moves = db.execute(moves_query).fetchall()

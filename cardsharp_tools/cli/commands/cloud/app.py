@@ -17,7 +17,7 @@ from cardsharp.core.clock import SystemClock
 from cardsharp.core.credentials import Credentials
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
-from cardsharp_tools.cli.app import command
+from cardsharp_tools.cli.app import find_command
 from cardsharp_tools.cli.commands.cloud.stack_options import (
     DEFAULT_STACK_OPTIONS,
     NO_CHANGES,
@@ -32,17 +32,21 @@ from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.health_checks import print_checks
 from cardsharp_tools.cli.options import parse_duration
 from cardsharp_tools.games.deadmansdraw.deployment_check import verify_deployment
-from cardsharp_tools.http_session import proxy_of
+from cardsharp_tools.http_session import resolve_proxy
 from cardsharp_tools.match_sources.match_logs import find_match
 from cardsharp_tools.operations import function_logs, stack_control
 from cardsharp_tools.operations.export import export_matches, rewrite_legacy_matches
 from cardsharp_tools.operations.function_logs import log_lines
-from cardsharp_tools.operations.preflight import check_release, planned_demand, preflight
+from cardsharp_tools.operations.preflight import (
+    check_deployed_version,
+    planned_demand,
+    run_preflight_checks,
+)
 from cardsharp_tools.operations.rollback import roll_back, undo_rollback
 from cardsharp_tools.operations.stack import account_clients
 from cardsharp_tools.operations.status import month_to_date_cost, read_status
 
-cloud = cyclopts.App(name="cloud", help_epilogue=command("cloud").epilogue)
+cloud = cyclopts.App(name="cloud", help_epilogue=find_command("cloud").epilogue)
 cloud.command(dead_letter_app)
 cloud.command(deploy)
 
@@ -81,7 +85,9 @@ def preflight_(  # noqa: PLR0913 - each is an option of the command
         plan, reserve_concurrency=reserve or plan.reserve_concurrency, stack=options.stack
     )
     clients = account_clients(options.region)
-    checks = chain(preflight(clients, demand), check_release(clients, demand.stack))
+    checks = chain(
+        run_preflight_checks(clients, demand), check_deployed_version(clients, demand.stack)
+    )
     return print_checks(checks, as_json=options.as_json)
 
 
@@ -93,7 +99,7 @@ def doctor(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> int:
 
     Example: cardsharp cloud doctor --stack cardsharp-prod
     """
-    return print_checks(stack_control.doctor_checks(options.find()), as_json=options.as_json)
+    return print_checks(stack_control.doctor_checks(options.find_stack()), as_json=options.as_json)
 
 
 @cloud.command
@@ -115,7 +121,7 @@ def verify(
 
     Example: cardsharp cloud verify --stack cardsharp-prod
     """
-    checks = verify_deployment(options.find(), timedelta(minutes=minutes), SystemClock())
+    checks = verify_deployment(options.find_stack(), timedelta(minutes=minutes), SystemClock())
     return print_checks(checks, as_json=options.as_json)
 
 
@@ -131,8 +137,8 @@ def protect(
 
     Example: cardsharp cloud protect --stack cardsharp-prod
     """
-    stack_control.protect(options.find(), is_on=not off)
-    options.print_done(
+    stack_control.protect(options.find_stack(), is_on=not off)
+    options.print_confirmation(
         "The stack and its match log can be deleted now."
         if off
         else "The stack and its match log are protected against deletion."
@@ -148,7 +154,7 @@ def status(
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> int:
     """Show whether the stack listens, plays and works. The exit code is 1 if not."""
-    stack = options.find()
+    stack = options.find_stack()
     look = read_status(stack)
     spent = {"spent": month_to_date_cost(stack.client, datetime.now(UTC))} if costs else {}
     money = [f"spent     {text}" for text in spent.values()]
@@ -174,7 +180,7 @@ def rollback(
 
     Example: cardsharp cloud rollback --stack cardsharp-dev
     """
-    stack = options.find()
+    stack = options.find_stack()
     changes = undo_rollback(stack) if undo else roll_back(stack)
     options.print_result([change.document() for change in changes], changes)
 
@@ -185,8 +191,10 @@ def alarm(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> None:
 
     Example: cardsharp cloud test-alarm
     """
-    name = stack_control.trigger_alarm(options.find(), datetime.now(UTC))
-    options.print_done(f"The alarm {name} is on for some minutes. Its mail should arrive now.")
+    name = stack_control.trigger_test_alarm(options.find_stack(), datetime.now(UTC))
+    options.print_confirmation(
+        f"The alarm {name} is on for some minutes. Its mail should arrive now."
+    )
 
 
 @cloud.command
@@ -205,18 +213,18 @@ def pause(
     The command waits until every function has read the new setting, about 13 seconds.
     """
     print_notice("Waiting until every function has read the new setting ...")
-    stack_control.pause(options.find(), stop_schedule=disable_schedule)
+    stack_control.pause(options.find_stack(), stop_schedule=disable_schedule)
     message = "Paused: no new match starts. Running matches are played to their end."
     if disable_schedule:
         message = "Paused, and nothing listens until `cardsharp cloud resume`."
-    options.print_done(message)
+    options.print_confirmation(message)
 
 
 @cloud.command
 def resume(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> None:
     """Start new matches again after `cloud pause`, and listen."""
-    stack_control.resume(options.find())
-    options.print_done("Resumed: new matches start again.")
+    stack_control.resume(options.find_stack())
+    options.print_confirmation("Resumed: new matches start again.")
 
 
 @cloud.command
@@ -232,9 +240,9 @@ def delete_secrets(
     Example: cardsharp cloud delete-secrets --stack cardsharp-dev
     """
     deleted_names = stack_control.delete_secrets(
-        options.find(), include_match_log=include_match_log
+        options.find_stack(), include_match_log=include_match_log
     )
-    options.print_done(
+    options.print_confirmation(
         f"Deleted: {', '.join(deleted_names) or 'nothing, because nothing was left'}."
     )
 
@@ -247,7 +255,7 @@ def set_(
 
     Without options it shows the settings. Running matches keep their settings.
     """
-    stack, changes = options.find(), new_values.changes()
+    stack, changes = options.find_stack(), new_values.changes()
     if changes:
         stack_control.update_settings(stack, **changes)
     settings = stack_control.read_settings(stack)
@@ -265,8 +273,8 @@ def keep_listening(
 ) -> None:
     """Open a listening window by hand, for a stack that listens only in `ListeningWindows`."""
     until = datetime.now(UTC) + duration
-    stack_control.update_settings(options.find(), awake_until=until)
-    options.print_done(f"The stack listens until {until:%Y-%m-%d %H:%M} UTC.")
+    stack_control.update_settings(options.find_stack(), awake_until=until)
+    options.print_confirmation(f"The stack listens until {until:%Y-%m-%d %H:%M} UTC.")
 
 
 @cloud.command
@@ -284,7 +292,7 @@ def practice(
 ) -> None:
     """Create practice matches, which the stack then plays."""
     order: dict[str, object] = {"matches": matches, "opponent": opponent, "tags": list(tag)}
-    ids = stack_control.create_practice_matches(options.find(), order)
+    ids = stack_control.create_practice_matches(options.find_stack(), order)
     options.print_result({"match_ids": ids}, (f"created match {match_id}" for match_id in ids))
 
 
@@ -301,7 +309,7 @@ def matches(
 
     Example: cardsharp cloud matches --limit 50
     """
-    stack = options.find()
+    stack = options.find_stack()
     print_matches(stack.log.matches(limit=limit), stack.name, as_json=options.as_json)
 
 
@@ -319,11 +327,11 @@ def export_(
     --store. Items of version 0.3 and earlier are rewritten in the table, so
     that people can read them.
     """
-    stack = options.find()
+    stack = options.find_stack()
     copied = export_matches(stack.log, file)
     rewritten = rewrite_legacy_matches(stack.table, stack.log)
     text = f"{copied} matches copied to {file}"
-    options.print_done(
+    options.print_confirmation(
         f"{text}, and {rewritten} of an earlier version rewritten" if rewritten else text
     )
 
@@ -344,7 +352,7 @@ def link(
     The page shows what a spectator may know. After the match it shows our reasons,
     too.
     """
-    stack, until = options.find(), datetime.now(UTC) + timedelta(hours=hours)
+    stack, until = options.find_stack(), datetime.now(UTC) + timedelta(hours=hours)
     url = stack_control.match_link(stack, find_match(stack.log, match), until)
     options.print_result({"url": url, "until": until.isoformat()}, [url])
 
@@ -364,7 +372,7 @@ def logs(
     """Print what all functions logged about a match, or their problems, in time order."""
     if (match is None) is not problems:
         raise ConfigError("Give either the id of a match or --problems.")
-    stack, since = options.find(), datetime.now(UTC) - timedelta(hours=hours)
+    stack, since = options.find_stack(), datetime.now(UTC) - timedelta(hours=hours)
     if not follow:
         lines = log_lines(stack, match, since)
         if not lines and match is not None:
@@ -375,7 +383,9 @@ def logs(
             )
         options.print_result([line.document() for line in lines], lines)
         return
-    for line in function_logs.follow(partial(log_lines, stack, match), since, SystemClock()):
+    for line in function_logs.follow_log_lines(
+        partial(log_lines, stack, match), since, SystemClock()
+    ):
         options.print_result([line.document()], [line])
 
 
@@ -407,29 +417,29 @@ def rotate_secret(
     """
     if service is not None and user is None:
         stack_control.rotate_service_secret(
-            options.find(), service, _password(f"the service {service}")
+            options.find_stack(), service, _password(f"the service {service}")
         )
-        options.print_done("The service uses the new password within five minutes.")
+        options.print_confirmation("The service uses the new password within five minutes.")
         return
     if user is None or service is not None:
         raise ConfigError(
             "Give either --user ID for the bot's password, or --service NAME for a service."
         )
-    stack = options.find()
+    stack = options.find_stack()
     password = _password(f"{user} at the arena")
 
     def ask_arena(username: str, password: str) -> None:
         if check:
-            url, auth = stack_control.arena_url(stack)
+            url, auth = stack_control.arena_address_and_auth(stack)
             digest = auth == "digest"
-            address = ServiceAddress(url, proxy=proxy_of())
+            address = ServiceAddress(url, proxy=resolve_proxy())
             with ArenaClient(
                 address, Credentials(username, password), use_digest_auth=digest
             ) as client:
                 client.whoami()
 
-    stack_control.rotate_secret(stack, user, password, ask_arena)
-    options.print_done("The functions use the new password within a few minutes.")
+    stack_control.rotate_arena_secret(stack, user, password, ask_arena)
+    options.print_confirmation("The functions use the new password within a few minutes.")
 
 
 def _password(account: str) -> str:

@@ -35,16 +35,16 @@ class StackOptions(CommandOptions):
     """The stack's region. Default: AWS_DEFAULT_REGION."""
     as_json: Json = False
 
-    def find(self) -> Stack:
-        """The stack."""
+    def find_stack(self) -> Stack:
+        """Return the stack that the options name."""
         return find_stack(self.stack, account_clients(self.region))
 
     def print_result(self, document: object, lines: Iterable[object]) -> None:
-        """Print the document where JSON is asked for, else the lines."""
+        """Print the document with --json, else the lines."""
         print_result(document, *"\n".join(map(str, lines)).split("\n"), as_json=self.as_json)
 
-    def print_done(self, sentence: str) -> None:
-        """Say what was done."""
+    def print_confirmation(self, sentence: str) -> None:
+        """Print a sentence that confirms what was done."""
         self.print_result({"stack": self.stack, "done": sentence}, [sentence])
 
 
@@ -88,7 +88,9 @@ def deploy(
     stack = f"cardsharp-{stage}" if options.stack == DEFAULT_NAME else options.stack
     more = ["--no-confirm-changeset"] if yes else []
     more += ["--region", options.region] if options.region else []
-    return sam_project.deploy(sam_project.project_folder(into), stage, stack, parameters, more)
+    return sam_project.deploy(
+        sam_project.prepare_project_folder(into), stage, stack, parameters, more
+    )
 
 
 SettingName = Literal["strategy", "tags", "concurrency"]
@@ -154,7 +156,7 @@ class _Letters(CommandOptions):
         """The stack and the box; an arena alone has the director's only."""
         if self.poller and self.director:
             raise ConfigError("Give either --poller or --director.")
-        stack = self.options.find()
+        stack = self.options.find_stack()
         if self.director or not stack.has_bot:
             return stack, DeadLetterQueue.DIRECTOR
         return stack, DeadLetterQueue.POLLER if self.poller else DeadLetterQueue.WORKER

@@ -14,9 +14,9 @@ from cardsharp.contest.freeze import current_freeze
 from cardsharp.contest.models import ContestStage
 from cardsharp.contest.results import ContestRecords
 from cardsharp.contest.view.overview import ContestOverview
-from cardsharp.contest.view.pages import contest_file_page
+from cardsharp.contest.view.pages import standalone_contest_page
 from cardsharp.core.clock import utc_now
-from cardsharp_tools.cli.app import command
+from cardsharp_tools.cli.app import find_command
 from cardsharp_tools.cli.commands.contest.create import (
     LOCAL_CONTEST,
     ContestTarget,
@@ -30,7 +30,7 @@ from cardsharp_tools.cli.console import print_json, result_console, write_file
 from cardsharp_tools.cli.options import Json
 from cardsharp_tools.contest import reports
 
-contest = cyclopts.App(name="contest", help_epilogue=command("contest").epilogue)
+contest = cyclopts.App(name="contest", help_epilogue=find_command("contest").epilogue)
 contest.command(new)
 contest.command(plan)
 contest.command(teams)
@@ -59,16 +59,16 @@ def status(
 
     Run it in another terminal while the contest is played.
     """
-    with target.records(folder) as records:
+    with target.open_records(folder) as records:
         results, table = records.results(), records.standings()
         paused, settings, stage = records.is_paused, records.settings, records.stage
-        freeze, names = current_freeze(records), records.names()
-        rows = reports.ladder_table(records, names) if records.practice_matches() else []
+        freeze, names = current_freeze(records), records.team_names()
+        rows = reports.practice_ladder_rows(records, names) if records.practice_matches() else []
         standings = [
             reports.standing_row(line, names) for line in ContestOverview(records).standings()
         ]
         failed = [
-            reports.failure_row(names[team], fault) for team, fault in records.faults().items()
+            reports.failure_row(names[team], fault) for team, fault in records.team_faults().items()
         ]
     decided = sum(result.decided for result in results)
     document: reports.Row = {"contest": settings.name, "stage": stage, "paused": paused}
@@ -116,9 +116,9 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
 
     CSV and JSON Lines have one row per match. JSON and text have one per pairing.
     """
-    with target.records(folder) as records:
+    with target.open_records(folder) as records:
         if html is not None:
-            write_file(html, contest_file_page(records))
+            write_file(html, standalone_contest_page(records))
             result_console().print(f"Created {html}.")
             return
         rows = _rows(records, practice=practice, by_match=not as_json and (as_csv or as_jsonl))
@@ -135,7 +135,7 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
 
 
 def _rows(records: ContestRecords, *, practice: bool, by_match: bool) -> list[reports.Row]:
-    names = records.names()
+    names = records.team_names()
     if practice:
         return [
             reports.practice_match_row(meeting, names) for meeting in records.practice_matches()
@@ -143,10 +143,10 @@ def _rows(records: ContestRecords, *, practice: bool, by_match: bool) -> list[re
     if by_match:
         return [
             row
-            for result in records.results_in_order()
+            for result in records.results_with_discarded()
             for row in reports.match_rows(result, names)
         ]
-    return [reports.result_row(result, names) for result in records.results_in_order()]
+    return [reports.pairing_row(result, names) for result in records.results_with_discarded()]
 
 
 @contest.command
@@ -173,7 +173,7 @@ def override_result(  # noqa: PLR0913 - each is a flag of its own
 
     Example: cardsharp contest override-result cup 3 'Goal Diggers' --reason 'appeal'
     """
-    with target.records(folder) as records:
+    with target.open_records(folder) as records:
         is_over = records.stage is ContestStage.OVER
         ContestAdmin(records, utc_now).rule_pairing(
             pairing, winner, reason, play_again=not refuse_replay
@@ -181,7 +181,7 @@ def override_result(  # noqa: PLR0913 - each is a flag of its own
     target.wake_director()
     result_console().print(f"pairing {pairing} goes to {winner}: {reason}")
     if is_over:
-        command = f"cardsharp contest run {target.arguments(folder)}"
+        command = f"cardsharp contest run {target.command_arguments(folder)}"
         result_console().print(
             f"To play the later pairings again: {command}", style="dim", soft_wrap=True
         )
@@ -195,8 +195,8 @@ def history(
 
     Example: cardsharp contest history cup
     """
-    with target.records(folder) as records:
-        acts = ContestAdmin(records, utc_now).history()
+    with target.open_records(folder) as records:
+        acts = ContestAdmin(records, utc_now).action_history()
     rows = [
         {"number": act.number, "at (UTC)": f"{act.at:%Y-%m-%d %H:%M:%S}", "what": act.what,
          "undone": act.undone}
@@ -216,7 +216,7 @@ def undo(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
 
     Example: cardsharp contest undo cup
     """
-    with target.admin(folder) as admin:
+    with target.open_admin(folder) as admin:
         act = admin.undo()
     result_console().print(f"Undone: {act.what}")
 
@@ -243,10 +243,10 @@ def freeze(
 
     Example: cardsharp contest freeze cup --after 40m
     """
-    with target.admin(folder) as admin:
+    with target.open_admin(folder) as admin:
         act = admin.freeze(utc_now() + (delay or timedelta()))
     result_console().print(f"The scoreboard is {act.what}.")
-    command = f"cardsharp contest reveal {target.arguments(folder)}"
+    command = f"cardsharp contest reveal {target.command_arguments(folder)}"
     result_console().print(
         f"To show it, one round at a time: {command}", style="dim", soft_wrap=True
     )
@@ -264,7 +264,7 @@ def reveal(
 
     Example: cardsharp contest reveal cup
     """
-    with target.admin(folder) as admin:
+    with target.open_admin(folder) as admin:
         act = admin.reveal_round(everything=all_rounds)
     result_console().print(f"The scoreboard is {act.what}.")
 
@@ -275,9 +275,9 @@ def pause(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
 
     Example: cardsharp contest pause cup
     """
-    with target.admin(folder) as admin:
-        admin.pause(paused=True)
-    command = f"cardsharp contest resume {target.arguments(folder)}"
+    with target.open_admin(folder) as admin:
+        admin.set_paused(paused=True)
+    command = f"cardsharp contest resume {target.command_arguments(folder)}"
     result_console().print(
         f"No new match starts. To continue: {command}", style="dim", soft_wrap=True
     )
@@ -289,6 +289,6 @@ def resume(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
 
     Example: cardsharp contest resume cup
     """
-    with target.admin(folder) as admin:
-        admin.pause(paused=False)
+    with target.open_admin(folder) as admin:
+        admin.set_paused(paused=False)
     result_console().print("New matches start again.")

@@ -11,7 +11,7 @@ from cyclopts import Parameter, validators
 
 from cardsharp.analysis.ratings import Rating
 from cardsharp.contest.admin import ContestAdmin
-from cardsharp.contest.contest_file import create_in, open_in
+from cardsharp.contest.contest_file import create_contest_in, open_contest_in
 from cardsharp.contest.formats.base import FORMATS_BY_NAME
 from cardsharp.contest.models import DEFAULT_FORMAT
 from cardsharp.contest.practice import practice_ladder
@@ -21,7 +21,7 @@ from cardsharp.errors import ConfigError
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json
 from cardsharp_tools.contest.admin_actions import contest_settings
-from cardsharp_tools.contest.format_planner import VARIANT_COUNT, Proposal, proposals
+from cardsharp_tools.contest.format_planner import VARIANT_COUNT, FormatForecast, forecast_formats
 from cardsharp_tools.contest.reports import Row, print_table
 from cardsharp_tools.lab.plan import DEFAULT_GAME
 from cardsharp_tools.terminal.progress import track
@@ -36,7 +36,7 @@ Folder = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class ContestTarget(CommandOptions):
-    """A deployed stack, or none for a folder."""
+    """Location of a contest: a deployed stack, or a local folder if `stack` is None."""
 
     stack: str | None = None
     """The deployed stack that runs the contest. Default: a folder on this machine."""
@@ -44,7 +44,7 @@ class ContestTarget(CommandOptions):
     """The stack's region. Default: AWS_DEFAULT_REGION."""
 
     def stack_contests(self) -> "StackContests | None":
-        """Those of the stack, None for a folder."""
+        """Return the contests of the stack, or None for a contest in a folder."""
         if self.stack is None:
             return None
         from cardsharp_tools.operations.contests import StackContests  # noqa: PLC0415 - boto3 is slow to import
@@ -52,29 +52,29 @@ class ContestTarget(CommandOptions):
 
         return StackContests(find_stack(self.stack, account_clients(self.region)))
 
-    def arguments(self, folder: Path) -> str:
+    def command_arguments(self, folder: Path) -> str:
         """Return the command-line arguments that name the contest."""
         stack = "" if self.stack is None else f" --stack {self.stack}"
         return f"{shlex.quote(str(folder))}{stack}"
 
-    def records(self, folder: Path) -> ContestRecords:
-        """The records of the contest."""
+    def open_records(self, folder: Path) -> ContestRecords:
+        """Open the records of the contest."""
         stack_contests = self.stack_contests()
         return (
-            open_in(folder)
+            open_contest_in(folder)
             if stack_contests is None
             else stack_contests.repository.get(contest_name(folder))
         )
 
     @contextmanager
-    def admin(self, folder: Path) -> Iterator[ContestAdmin]:
-        """The organiser's desk of the contest, which then goes on with what was decided there."""
-        with self.records(folder) as records:
+    def open_admin(self, folder: Path) -> Iterator[ContestAdmin]:
+        """Open the contest for an organiser's action, and wake its director at the end."""
+        with self.open_records(folder) as records:
             yield ContestAdmin(records, utc_now)
         self.wake_director()
 
     def wake_director(self) -> None:
-        """Have a stack see at once what has changed; at home the contest's process looks itself."""
+        """Wake the stack's director; a local contest notices changes itself."""
         stack_contests = self.stack_contests()
         if stack_contests is not None:
             stack_contests.wake_director()
@@ -84,7 +84,7 @@ LOCAL_CONTEST = ContestTarget()  # in a folder
 
 
 def contest_name(folder: Path) -> str:
-    """A contest's name, its folder's; raises `ConfigError` for one that cannot be part of a tag."""
+    """Return a contest's name, that of its folder; raise `ConfigError` if it is not valid."""
     name = folder.resolve().name
     if not name.replace("-", "").replace("_", "").isalnum():
         raise ConfigError(f"A contest cannot be called {name}. Use letters, digits, - and _.")
@@ -100,7 +100,7 @@ def _check_format_name(_kind: object, name: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NewOptions(CommandOptions):
+class NewContestOptions(CommandOptions):
     """Settings of a new contest."""
 
     game: str = DEFAULT_GAME
@@ -127,7 +127,7 @@ def new(
     folder: Folder | None = None,
     /,
     *,
-    options: NewOptions = NewOptions(),
+    options: NewContestOptions = NewContestOptions(),
     target: ContestTarget = LOCAL_CONTEST,
 ) -> None:
     """Create a contest in a new folder or in a deployed stack.
@@ -142,7 +142,7 @@ def new(
             raise ConfigError(
                 "--teams chooses the format and the matches. Remove --format and --matches."
             )
-        best, rows = _proposed(options.minutes, proposals(options.teams, 60, 100))
+        best, rows = _proposed(options.minutes, forecast_formats(options.teams, 60, 100))
         print_table(rows)
         options = replace(options, format=best.format, matches=best.matches)
     if folder is None:
@@ -157,7 +157,7 @@ def new(
     )
     stack_contests = target.stack_contests()
     if stack_contests is None:
-        create_in(folder, settings).close()
+        create_contest_in(folder, settings).close()
     elif not settings.has_arena:
         raise ConfigError(
             f"A stack has no arena for {options.game}. Create the contest in a folder."
@@ -167,7 +167,7 @@ def new(
     number = "1 match" if options.matches == 1 else f"{options.matches} matches"
     result_console().print(f"contest {name}: {options.format}, {number} a pairing")
     played = "" if settings.has_arena else " --strategy STRATEGY"
-    command = f"cardsharp contest teams add {target.arguments(folder)} NAME{played}"
+    command = f"cardsharp contest teams add {target.command_arguments(folder)} NAME{played}"
     result_console().print(f"To enter teams: {command}", style="dim", soft_wrap=True)
 
 
@@ -196,15 +196,15 @@ def plan(  # noqa: PLR0913 - each is a flag of its own
     """
     ratings: list[Rating] = []
     if folder is not None:
-        with open_in(folder) as records:
+        with open_contest_in(folder) as records:
             ratings = [row.rating for row in practice_ladder(records) if row.rating is not None]
         if len(ratings) < 2:  # noqa: PLR2004 - nobody meets anybody
             raise ConfigError(f"{folder} has no practice matches yet. Give --teams instead.")
-    kinds = proposals(len(ratings) or teams, match_seconds, strength_deviation, ratings)
+    kinds = forecast_formats(len(ratings) or teams, match_seconds, strength_deviation, ratings)
     (print_json if as_json else print_table)(_proposed(minutes, kinds)[1])
 
 
-def _proposed(minutes: float, kinds: Iterable[Proposal]) -> tuple[Proposal, list[Row]]:
+def _proposed(minutes: float, kinds: Iterable[FormatForecast]) -> tuple[FormatForecast, list[Row]]:
     """The best kind of contest, and all: first those that fit, of them those the best team wins."""
     every = track(kinds, "simulating contests", VARIANT_COUNT)
     ranked = sorted(

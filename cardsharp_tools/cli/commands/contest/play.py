@@ -36,11 +36,11 @@ from cardsharp_tools.contest.contest_process import (
     pause_between_steps,
 )
 from cardsharp_tools.contest.reports import (
-    ladder_table,
+    join_team_names,
     pairing_line,
+    practice_ladder_rows,
     practice_match_line,
     print_table,
-    team_list,
 )
 from cardsharp_tools.terminal.display import DisplayGuard
 
@@ -80,7 +80,7 @@ def run_(
                     "--seed-by-practice."
                 )
             records.set_seeding([row.team for row in practice_ladder(records)])
-        records.start()
+        records.start_contest()
         target.wake_director()
         _tell(records, process.run_until(lambda: records.stage is ContestStage.OVER))
         with suppress(KeyboardInterrupt):
@@ -108,7 +108,9 @@ def _contest_process(
         message_console().print(
             f"contest {name}: arena at {stack_contests.url}. It continues after Ctrl-C."
         )
-        yield ContestProcess(records, lambda: None, records.practice_matches, stack_contests.wait)
+        yield ContestProcess(
+            records, lambda: None, records.practice_matches, stack_contests.wait_for_tick
+        )
 
 
 def _tell(records: ContestRecords, looks: Iterable[None]) -> None:
@@ -120,7 +122,7 @@ def _tell(records: ContestRecords, looks: Iterable[None]) -> None:
             if result.decided and result.pairing not in announced:
                 announced.add(result.pairing)
                 result_console().print(
-                    pairing_line(result, records.names(), records.settings.base_format)
+                    pairing_line(result, records.team_names(), records.settings.base_format)
                 )
 
     for _ in looks:
@@ -131,7 +133,7 @@ def _tell(records: ContestRecords, looks: Iterable[None]) -> None:
         result_console().print(
             f"According to all matches, the winner is the strongest team with probability {chance}."
         )
-    result_console().print(f"won by {team_list(status.champions, status.names)}")
+    result_console().print(f"won by {join_team_names(status.champions, status.names)}")
 
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
@@ -169,7 +171,7 @@ def practice(
             message_console().print(f"Matches start until {to_local(end):%Y-%m-%d %H:%M %Z}.")
         records = process.records
         names, announced = (
-            records.names(),
+            records.team_names(),
             {meeting.number for meeting in process.practice_matches()},
         )
         if target.stack is not None and records.stage is not ContestStage.OPEN:
@@ -186,7 +188,7 @@ def practice(
 
         for _ in process.run_practice_until(end):
             guard.run(tell_meetings, "The matches of practice")
-        print_table(ladder_table(records, names))
+        print_table(practice_ladder_rows(records, names))
         if heir := process.next_lock():
             message_console().print(f"handed over to `contest run` in process {heir.pid}")
 

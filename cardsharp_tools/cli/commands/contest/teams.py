@@ -9,7 +9,7 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter
 
-from cardsharp.contest.contest_file import open_in
+from cardsharp.contest.contest_file import open_contest_in
 from cardsharp.contest.models import TeamEntry
 from cardsharp.errors import ConfigError
 from cardsharp.play.catalog import get_game
@@ -26,7 +26,7 @@ from cardsharp_tools.executors.submission import (
     TRUSTED,
     TeamSubmissions,
     read_submission,
-    submissions_of,
+    team_submissions,
 )
 
 teams = cyclopts.App(
@@ -91,12 +91,12 @@ def submit(folder: Folder, name: str, file: Path, /) -> None:
 
     Example: cardsharp contest teams submit cup 'Goal Diggers' bot.py
     """
-    with open_in(folder) as records:
+    with open_contest_in(folder) as records:
         team = records.find_team(name)
         if team.strategy not in {SANDBOXED, TRUSTED}:
             raise ConfigError(f"{team.name} has no submission. Enter the team with --submission.")
         of = get_game(records.settings.game)
-    _submit(submissions_of(folder, team.id, team.strategy), file, of)
+    _submit(team_submissions(folder, team.id, team.strategy), file, of)
 
 
 def _submit(versions: TeamSubmissions, file: Path, of: Game) -> None:
@@ -122,7 +122,7 @@ def import_(
     Example: cardsharp contest teams import cup teams.csv
     """
     rows, encoding = read_teams(file)
-    with target.records(folder) as records:
+    with target.open_records(folder) as records:
         for row in rows:
             try:
                 check_teams(records, [(row.name, row.strategy)], is_local=target.stack is None)
@@ -145,10 +145,10 @@ def _enter(
     submission: Path | None = None,
 ) -> None:
     """Enter teams, each with its strategy where it is played here; all of them or none."""
-    with target.records(folder) as records:
+    with target.open_records(folder) as records:
         of = check_teams(records, names_and_strategies, is_local=target.stack is None)
-    first = submissions_of(folder, f"new-{secrets.token_hex(8)}", names_and_strategies[0][1])
-    with target.records(folder) as records, ExitStack() as stack:
+    first = team_submissions(folder, f"new-{secrets.token_hex(8)}", names_and_strategies[0][1])
+    with target.open_records(folder) as records, ExitStack() as stack:
         if submission is not None:
             stack.callback(shutil.rmtree, first.folder, ignore_errors=True)
             _submit(first, submission, of)
@@ -175,7 +175,7 @@ def list_(
 
     Example: cardsharp contest teams list cup
     """
-    with target.records(folder) as records:
+    with target.open_records(folder) as records:
         team_entries = records.teams()
     documents = [
         {"id": team.id, "name": team.name, "strategy": team.strategy} for team in team_entries
@@ -199,7 +199,7 @@ def remove(folder: Folder, name: str, /, *, target: ContestTarget = LOCAL_CONTES
 
     Example: cardsharp contest teams remove cup 'Goal Diggers'
     """
-    with target.admin(folder) as admin:
+    with target.open_admin(folder) as admin:
         admin.remove_team(name)
     result_console().print(f"Removed {name}.")
 
@@ -217,7 +217,7 @@ def rename(
 
     Example: cardsharp contest teams rename cup 'Goal Diggers' 'Gold Diggers'
     """
-    with target.admin(folder) as admin:
+    with target.open_admin(folder) as admin:
         act = admin.rename_team(name, new_name)
     result_console().print(act.what)
 
@@ -239,7 +239,7 @@ def withdraw(
 
     Example: cardsharp contest teams withdraw cup 'Goal Diggers' --reason 'laptop broke'
     """
-    with target.admin(folder) as admin:
+    with target.open_admin(folder) as admin:
         act = admin.withdraw_team(name, reason)
     result_console().print(act.what)
 
@@ -252,7 +252,7 @@ def reset_password(folder: Folder, name: str, /, *, target: ContestTarget = LOCA
 
     Example: cardsharp contest teams reset-password cup 'Goal Diggers'
     """
-    with target.admin(folder) as admin:
+    with target.open_admin(folder) as admin:
         team, password = admin.reset_password(name)
     _print_entered(team, password)
 

@@ -19,15 +19,15 @@ from cardsharp.games.deadmansdraw.arena.access.users import (
     load_players,
 )
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json, ListenOptions, ProxyAddress
 from cardsharp_tools.games.deadmansdraw.arena_options import ask_password
 from cardsharp_tools.games.deadmansdraw.commands import COMMANDS
-from cardsharp_tools.games.deadmansdraw.start_position import start_position
-from cardsharp_tools.http_session import proxy_of
+from cardsharp_tools.games.deadmansdraw.start_position import start_params_from_match
+from cardsharp_tools.http_session import resolve_proxy
 from cardsharp_tools.local_server.arena_server import run
 
 ADMIN_PASSWORD = "ARENA_ADMIN_PASSWORD"  # noqa: S105 - a variable's name
@@ -53,7 +53,7 @@ class ServeOptions(ListenOptions):
     ] = DEFAULT_FILE
     data: Path | None = None
     """SQLite file for the matches. Default: they are kept in memory until the arena stops."""
-    random: Randomness = Randomness.FAIR
+    random: RandomnessMethod = RandomnessMethod.FAIR
     """Random numbers of the deals. original repeats the competition server's draws exactly."""
     poll_timeout: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 30.0
     """Maximum duration of a long poll in seconds."""
@@ -134,10 +134,12 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
     match. The password comes from ARENA_ADMIN_PASSWORD, or the command asks for it.
     """
     address = ServiceAddress(
-        options.url, options.ca_file, options.insecure, proxy_of(options.proxy)
+        options.url, options.ca_file, options.insecure, resolve_proxy(options.proxy)
     )
     table = (
-        MatchParams() if options.from_position is None else start_position(options.from_position)
+        MatchParams()
+        if options.from_position is None
+        else start_params_from_match(options.from_position)
     )
     password = os.environ.get(ADMIN_PASSWORD) or ask_password(ADMIN_PASSWORD, "the organiser")
     organiser = Credentials(ADMIN, password)

@@ -14,8 +14,8 @@ from cardsharp_tools.cli.console import print_notice
 from cardsharp_tools.cli.options import CommandOptions, StoreFile
 from cardsharp_tools.games.deadmansdraw.arena_options import (
     ArenaOptions,
-    client_for,
     environment_for,
+    single_attempt_client,
     wait_for_arena,
 )
 from cardsharp_tools.local_play.bot_runtime import open_assembly
@@ -63,7 +63,7 @@ def bot(*, options: BotOptions = BotOptions()) -> None:
         forward_warnings(say),
         open_assembly(variables) as assembly,
     ):
-        with client_for(assembly.settings) as client:
+        with single_attempt_client(assembly.settings) as client:
             identity = wait_for_arena(client, assembly.clock, say)
         # What plays and shows takes as long to import as all before, and none of it asks this.
         from cardsharp_tools.games.deadmansdraw.bot_runner import run_bot  # noqa: PLC0415

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 from cardsharp.bot.settings import PREFIX
-from cardsharp.client.config import proxy_to
+from cardsharp.client.config import proxy_for_url
 from cardsharp.client.remote_clock import NEVER
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ArenaError, CardsharpError
@@ -24,8 +24,8 @@ from cardsharp_tools.cli.options import Json
 from cardsharp_tools.executors.strategy_file import load_strategy
 from cardsharp_tools.games.deadmansdraw.arena_options import (
     ArenaOptions,
-    client_for,
     environment_for,
+    single_attempt_client,
 )
 from cardsharp_tools.match_sources.match_logs import open_log, store_or_default
 
@@ -36,11 +36,11 @@ _FROM_ENVIRONMENT = ArenaOptions()
 
 def doctor(*, arena: ArenaOptions = _FROM_ENVIRONMENT, as_json: Json = False) -> int:
     """Print the result of every check. The exit code is 1 if a check fails."""
-    return print_checks(all_checks(arena), as_json=as_json)
+    return print_checks(run_all_checks(arena), as_json=as_json)
 
 
-def all_checks(options: ArenaOptions) -> Iterator[CheckResult]:
-    """Every check, in the order in which one builds on another."""
+def run_all_checks(options: ArenaOptions) -> Iterator[CheckResult]:
+    """Run all checks and yield their results; later checks build on earlier ones."""
     yield run_check("Python", platform.python_version)
     yield run_check("strategy", check_strategy)
     yield run_check("match log", check_match_log)
@@ -59,7 +59,7 @@ def all_checks(options: ArenaOptions) -> Iterator[CheckResult]:
     yield run_check("settings", settings)
     if loaded_settings:
         yield run_check("queue", lambda: check_queue(loaded_settings[0]))
-        yield run_check("proxy", lambda: proxy(loaded_settings[0]))
+        yield run_check("proxy", lambda: check_proxy(loaded_settings[0]))
         yield run_check("arena", lambda: check_arena(loaded_settings[0]))
         yield run_check("clock", lambda: check_clock(loaded_settings[0]))
         yield run_check("credentials", lambda: check_credentials(loaded_settings[0]))
@@ -100,9 +100,9 @@ def check_queue(settings: ArenaBotSettings) -> str:
 _UNREAD = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
 
 
-def proxy(settings: ArenaBotSettings) -> str:
-    """Name the proxy that leads to the arena; raises `ConfigError` for one that may not."""
-    through = proxy_to(settings.arena_url, settings.proxy)
+def check_proxy(settings: ArenaBotSettings) -> str:
+    """Return a sentence about the proxy to the arena; raise `ConfigError` if it is not allowed."""
+    through = proxy_for_url(settings.arena_url, settings.proxy)
     if through is not None:
         return f"{through} leads to the arena"
     if settings.proxy is not None:
@@ -115,13 +115,13 @@ def proxy(settings: ArenaBotSettings) -> str:
 
 def check_arena(settings: ArenaBotSettings) -> str:
     """Check that an arena responds."""
-    with client_for(settings) as client:
+    with single_attempt_client(settings) as client:
         return f'says "{client.hello()}"'
 
 
 def check_clock(settings: ArenaBotSettings) -> str:
     """Check that our clock agrees with the dates of the arena's responses."""
-    system, client = SystemClock(), client_for(settings)
+    system, client = SystemClock(), single_attempt_client(settings)
     with suppress(ArenaError), client:
         client.hello()
     current_time = system.monotonic()
@@ -140,6 +140,6 @@ def check_clock(settings: ArenaBotSettings) -> str:
 
 def check_credentials(settings: ArenaBotSettings) -> str:
     """Check that the arena accepts our credentials."""
-    with client_for(settings) as client:
+    with single_attempt_client(settings) as client:
         me = client.whoami()
     return f"{me.name or me.username}, {me.role or 'player'}"

@@ -26,7 +26,7 @@ from cardsharp_tools.cli.exit_codes import ExitCode, decision_exit_code
 from cardsharp_tools.cli.options import CommandOptions, StoreFile
 from cardsharp_tools.executors.strategy_file import (
     display_name,
-    is_file,
+    is_strategy_file,
     is_user_strategy,
     load_strategy,
     source_version,
@@ -34,7 +34,7 @@ from cardsharp_tools.executors.strategy_file import (
 from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, never_stop
 from cardsharp_tools.games.deadmansdraw.run_report import (
     RunReport,
-    match_report,
+    build_match_report,
     print_replaced_decisions,
     print_run_report,
     raise_on_late_decisions,
@@ -81,8 +81,8 @@ class PlayOptions(CommandOptions):
     """Print one JSON document."""
 
     @property
-    def log(self) -> str:
-        """The match log that is written."""
+    def log_store(self) -> str:
+        """Name of the match log to write."""
         file = self.store or (self.log_folder and self.log_folder / "matches.db")
         return f"sqlite:{file}" if file else store_or_default()
 
@@ -99,7 +99,7 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
     replaced some decisions of the strategy, and 1 if they replaced all.
     """
     script = _script(options)
-    folder, store = options.log_folder or data_folder(), options.log
+    folder, store = options.log_folder or data_folder(), options.log_store
     if store != store_or_default():
         with open_log(store):  # what is wrong with the place is said before the match
             pass
@@ -116,7 +116,11 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
         print_json(report.document())
     else:
         _print_end(report, options)
-    failed, decisions, name = report.replaced, report.decisions, display_name(options.strategy)
+    failed, decisions, name = (
+        report.replaced_decision_count,
+        report.decision_count,
+        display_name(options.strategy),
+    )
     if failed == decisions > 0:
         print_error(
             f"Every decision of {options.strategy} failed, so the results say nothing about it."
@@ -128,7 +132,7 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
 
 
 def _script(options: PlayOptions) -> LocalRunConfig:
-    if not is_file(options.opponent):
+    if not is_strategy_file(options.opponent):
         load_strategy(options.opponent)
     elif not Path(options.opponent).is_file():
         raise ConfigError(f"There is no strategy file {options.opponent}. Check the path.")
@@ -172,7 +176,7 @@ def _perform(script: LocalRunConfig, options: PlayOptions, work: Path, store: st
             print_error(f"The matches could not be stored. {error}")
             store = ""
         # Only now: whatever cannot be told of a match, it is kept.
-        played = [match_report(log, view) for view in map(stage.organiser.get_match, ids)]
+        played = [build_match_report(log, view) for view in map(stage.organiser.get_match, ids)]
     return RunReport(
         strategy=script.strategy,
         opponent=options.opponent_name,
@@ -202,7 +206,9 @@ def _print_end(report: RunReport, options: PlayOptions) -> None:
         console.print(
             f"{log_summary}: {sum(m.log_comparison.moves for m in report.match_reports)} moves"
         )
-    store = "" if options.log == store_or_default() else f" --store {shlex.quote(report.store)}"
+    store = (
+        "" if options.log_store == store_or_default() else f" --store {shlex.quote(report.store)}"
+    )
     print_replaced_decisions(report.match_reports, store)
     if report.store:
         match_id, turn = last.match_id, last.longest_turn  # `last` may soon be another match

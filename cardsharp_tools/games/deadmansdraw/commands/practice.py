@@ -31,17 +31,17 @@ from cardsharp_tools.cli.options import CommandOptions, Json
 from cardsharp_tools.executors.strategy_file import load_strategy
 from cardsharp_tools.games.deadmansdraw.arena_options import (
     ArenaOptions,
-    client_for,
     environment_for,
+    single_attempt_client,
 )
 from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, never_stop
 from cardsharp_tools.games.deadmansdraw.run_report import (
     MatchReport,
-    match_report,
+    build_match_report,
     print_replaced_decisions,
     raise_on_replaced_decision,
 )
-from cardsharp_tools.games.deadmansdraw.start_position import start_position
+from cardsharp_tools.games.deadmansdraw.start_position import start_params_from_match
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
 from cardsharp_tools.local_play.bot_runtime import (
@@ -62,8 +62,8 @@ _PILES = ("draw_pile", "discard_pile", "play_area")
 
 
 @dataclass(frozen=True, kw_only=True)
-class StartOptions(CommandOptions):
-    """A table to begin with; what is not given is the arena's own."""
+class StartPositionOptions(CommandOptions):
+    """Options for the start position; by default the arena deals it."""
 
     from_position: str | None = None
     """Begin in the position of a stored match: MATCH@STEP, or MATCH. We move there."""
@@ -76,11 +76,11 @@ class StartOptions(CommandOptions):
     banks: str | None = None
     """The banks: our cards, a slash, the opponent's cards."""
 
-    def piles(self) -> dict[str, object]:
-        """The piles of a practice order; raises `ConfigError` for what is no card."""
+    def start_piles(self) -> dict[str, object]:
+        """Return the piles of a practice order; raise `ConfigError` for an invalid card."""
         piles: dict[str, object] = {}
         if self.from_position is not None:
-            table = start_position(self.from_position)
+            table = start_params_from_match(self.from_position)
             piles = {name: cards_json(getattr(table, name)) for name in _PILES}
             piles |= {"banks": [*map(cards_json, table.banks or ())], "seed": table.random_seed}
         pile_texts = {name: getattr(self, name) for name in _PILES}
@@ -125,7 +125,7 @@ class PracticeOptions(CommandOptions):
     """Random seed of the matches."""
     timeout: Annotated[int | None, Parameter(validator=validators.Number(gte=1))] = None
     """Time limit of a move in seconds."""
-    start_position: StartOptions = field(default_factory=StartOptions)
+    start_position: StartPositionOptions = field(default_factory=StartPositionOptions)
     concurrency: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=50))] = 4
     """Maximum number of matches at the same time."""
     create_only: bool = False
@@ -138,7 +138,7 @@ class PracticeOptions(CommandOptions):
 def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
     """Create practice matches at an arena, and play them."""
     # Before the bot's settings name a match log of its own: a match is one of the user's log.
-    piles = options.start_position.piles()
+    piles = options.start_position.start_piles()
     tags = options.tag or (f"practice-{uuid.uuid4().hex[:8]}",)
     order = _practice_order(options, tags, piles)
     variables = environment_for(
@@ -157,7 +157,7 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
             redirect_telemetry(data_folder() / "practice.log"),
             open_assembly(variables) as assembly,
         ):
-            with client_for(assembly.settings) as client:
+            with single_attempt_client(assembly.settings) as client:
                 client.whoami()  # so that a wrong address or password is known as such
                 at_once = _fed(client, options)
             if options.create_only:
@@ -174,9 +174,10 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
                 for match_id in ids:
                     copy_match(match_id, assembly.match_log, log, {})
             # Only now: whatever cannot be told of a match, it is kept.
-            with client_for(assembly.settings) as client:
+            with single_attempt_client(assembly.settings) as client:
                 played = [
-                    match_report(assembly.match_log, client.get_match(match_id)) for match_id in ids
+                    build_match_report(assembly.match_log, client.get_match(match_id))
+                    for match_id in ids
                 ]
     if options.as_json:
         print_json([match.document() for match in played])
@@ -196,7 +197,7 @@ def _fed(client: ArenaClient, options: PracticeOptions) -> int:
     """Return the number of concurrent matches, reduced if the arena's rate limit is low."""
     concurrency = min(options.concurrency, options.matches)
     turn = None if options.timeout is None else timedelta(seconds=options.timeout)
-    fed = client.session_state.request_budget.max_matches(turn)
+    fed = client.session_state.request_budget.max_sustainable_matches(turn)
     if fed is None or fed >= concurrency:
         return concurrency
     message_console().print(

@@ -15,7 +15,7 @@ from cardsharp.play.encoding import Encoding
 
 
 def encode(position: object, game_name: str | None = None) -> "array[float]":
-    """Return the numbers that the game's environment shows a player who is to act in a position.
+    """Return a position as the numbers that the game's environment gives to an agent.
 
     They are 32-bit floats from 0 to 1, the same to the bit as `observation["observation"]`, whose
     first number is 0 for a player who is to act. The game is that of the position's class; only

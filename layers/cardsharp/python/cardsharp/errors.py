@@ -39,7 +39,7 @@ class CardsharpError(Exception):
 
 
 class RulesError(CardsharpError, ValueError):
-    """An action that the rules refuse; the position is unchanged."""
+    """Base of errors about an action that the rules reject; the position is unchanged."""
 
 
 class InvalidInput(RulesError):
@@ -47,7 +47,7 @@ class InvalidInput(RulesError):
 
 
 class IllegalAction(RulesError):
-    """A readable action that is not allowed in this position, or names no card where it must."""
+    """An action that is not allowed in this position, or that lacks its card."""
 
 
 class ArenaError(CardsharpError):

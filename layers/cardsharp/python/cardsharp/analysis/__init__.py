@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING
 from cardsharp.core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from cardsharp.analysis.judge import AnalysisSources, Judge, analysis_sources
+    from cardsharp.analysis.judge import AnalysisFunctions, Judge, load_analysis_functions
     from cardsharp.analysis.judged_match import JudgedDecision, MatchAnalysis, Severity
     from cardsharp.analysis.match_analysis import analyse
     from cardsharp.analysis.match_listing import is_match_of, newest_matches
-    from cardsharp.analysis.ratings import PairScore, Rating, expected_score, rating_of, ratings_of
+    from cardsharp.analysis.ratings import (
+        HeadToHeadScore,
+        Rating,
+        expected_score,
+        rating_of,
+        ratings_of,
+    )
     from cardsharp.analysis.replay import (
         DecisionPoint,
         Header,
@@ -27,14 +33,14 @@ if TYPE_CHECKING:
     )
 
 __all__ = (
-    "AnalysisSources",
+    "AnalysisFunctions",
     "DecisionPoint",
+    "HeadToHeadScore",
     "Header",
     "Judge",
     "JudgedDecision",
     "MatchAnalysis",
     "Outcome",
-    "PairScore",
     "Rating",
     "ReplayStep",
     "RestoredState",
@@ -42,10 +48,10 @@ __all__ = (
     "StoredDecision",
     "StoredOption",
     "analyse",
-    "analysis_sources",
     "expected_score",
     "header_of",
     "is_match_of",
+    "load_analysis_functions",
     "newest_matches",
     "outcome_of",
     "rating_of",
@@ -55,14 +61,14 @@ __all__ = (
 __getattr__ = lazy_exports(
     __name__,
     {
-        "AnalysisSources": "judge",
+        "AnalysisFunctions": "judge",
         "DecisionPoint": "replay",
         "Header": "replay",
         "Judge": "judge",
         "JudgedDecision": "judged_match",
         "MatchAnalysis": "judged_match",
         "Outcome": "replay",
-        "PairScore": "ratings",
+        "HeadToHeadScore": "ratings",
         "Rating": "ratings",
         "ReplayStep": "replay",
         "RestoredState": "replay",
@@ -70,7 +76,7 @@ __getattr__ = lazy_exports(
         "StoredDecision": "replay",
         "StoredOption": "replay",
         "analyse": "match_analysis",
-        "analysis_sources": "judge",
+        "load_analysis_functions": "judge",
         "expected_score": "ratings",
         "header_of": "replay",
         "is_match_of": "match_listing",

@@ -35,17 +35,17 @@ class Judge(Protocol):
         cannot value.
         """
 
-    def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+    def match_result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """Return the result of a match for the first side, None while it is not finished."""
 
-    def timeouts(self, _moves: Sequence[MoveRecord]) -> Iterable[DecisionPoint]:
+    def timeout_positions(self, _moves: Sequence[MoveRecord]) -> Iterable[DecisionPoint]:
         """Return the positions in which a player ran out of time.
 
         The action of each is `TIMED_OUT`.
         """
         return ()
 
-    def luck(self, _record: MatchRecord, _moves: Sequence[MoveRecord]) -> float | None:
+    def estimate_luck(self, _record: MatchRecord, _moves: Sequence[MoveRecord]) -> float | None:
         """Return an unbiased estimate of what luck gave to the first side.
 
         Its mean is 0 even if the judge is bad. None if the game has no such estimate: then every
@@ -53,25 +53,25 @@ class Judge(Protocol):
         """
         return None
 
-    def match_counts(self, _moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
+    def event_counts_by_side(self, _moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
         """Return further counts of a match by name, such as busts, as one number for each side."""
         return {}
 
     def bust_risk(self, _position: Any) -> float | None:  # noqa: ANN401 - any game's
-        """Return the probability that the next card ends the turn badly, None without a draw."""
+        """Return the chance that the next card ends the turn badly; None if none may be drawn."""
         return None
 
 
-class AnalysisSources(NamedTuple):
-    """Functions that an analysis of a game needs: its judge, its replay and its decisions."""
+class AnalysisFunctions(NamedTuple):
+    """Functions of a game that an analysis needs: its judge, its replay and its decisions."""
 
     judge: Judge
     replay: Replay
     list_decisions: ListDecisions
 
 
-def analysis_sources(game: Game) -> AnalysisSources:
+def load_analysis_functions(game: Game) -> AnalysisFunctions:
     """Return the functions that analyse a game's matches; raise `ConfigError` if it lacks one."""
     if game.judge is None or game.replay is None or game.list_decisions is None:
         raise ConfigError(f"Matches of {game.title} cannot be analysed: this game has no judge.")
-    return AnalysisSources(game.judge.load(), game.replay.load(), game.list_decisions.load())
+    return AnalysisFunctions(game.judge.load(), game.replay.load(), game.list_decisions.load())

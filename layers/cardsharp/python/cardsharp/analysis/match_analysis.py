@@ -14,7 +14,7 @@ as a decision whose position is not recorded, counts as luck.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cardsharp.analysis.judge import TIMED_OUT, Judge, analysis_sources
+from cardsharp.analysis.judge import TIMED_OUT, Judge, load_analysis_functions
 from cardsharp.analysis.judged_match import (
     SIDE_COUNT,
     CurvePoint,
@@ -67,16 +67,19 @@ def analyse(
     `ConfigError` if the game has no judge or the judge cannot judge this match, and
     `StoreError` if the log cannot be read.
     """
-    judge, replay, decisions_of = analysis_sources(game)
-    result = judge.result(record, moves)
-    points = [*decisions_of(record, moves), *judge.timeouts(moves)]
+    judge, replay, decisions_of = load_analysis_functions(game)
+    result = judge.match_result(record, moves)
+    points = [*decisions_of(record, moves), *judge.timeout_positions(moves)]
     points.sort(key=lambda point: point.step.sequence)
     weighed = [_weighed(judge, point) for point in progress(points)]
     evaluations = [evaluation for evaluation in weighed if evaluation is not None]
     if not evaluations:
         raise ConfigError(f"Match {record.match_id} has no decision that {judge.name} can judge.")
     decisions = tuple(_judged(judge, evaluations, result))
-    changed, chance = sum(decision.luck for decision in decisions), judge.luck(record, moves)
+    changed, chance = (
+        sum(decision.luck for decision in decisions),
+        judge.estimate_luck(record, moves),
+    )
     luck = changed if chance is None or judge.luck_includes_deal else chance
     first, second = (_player(decisions, side, luck) for side in range(SIDE_COUNT))
     return MatchAnalysis(
@@ -91,7 +94,7 @@ def analyse(
         unexplained=changed - luck,
         chance=chance,
         players=(first, second),
-        counts=judge.match_counts(moves),
+        counts=judge.event_counts_by_side(moves),
         reasoned=tuple(
             sorted(
                 {side_of(evaluation.seat) for evaluation in evaluations if evaluation.done.strategy}

@@ -23,12 +23,12 @@ _TOLERANCE = 0.01  # Elo points; the iteration ends when ratings move by less
 
 
 def expected_score(rating_difference: float) -> float:
-    """Return the expected share of the points at this difference of Elo ratings."""
+    """Return the share of the points that a player expects at this Elo difference."""
     return 1 / (1 + 10 ** (-rating_difference / ELO_SCALE))
 
 
 @dataclass(frozen=True, slots=True)
-class PairScore:
+class HeadToHeadScore:
     """Score of a player against one opponent: number of pairs, points, and sum of squares."""
 
     pairs: float
@@ -36,7 +36,7 @@ class PairScore:
     points_squared: float
 
     @classmethod
-    def from_shares(cls, shares: Iterable[float]) -> "PairScore":
+    def from_shares(cls, shares: Iterable[float]) -> "HeadToHeadScore":
         """Return the score of these pairs.
 
         With luck adjustment a single share may lie outside 0 and 1, but their sum is clamped to
@@ -47,24 +47,20 @@ class PairScore:
         return cls(len(values), points, fsum(share * share for share in values))
 
     @property
-    def reversed(self) -> "PairScore":
-        """Same score from the opponent's side."""
+    def from_opponent_side(self) -> "HeadToHeadScore":
+        """The same score from the opponent's side."""
         rest = self.pairs - self.points
-        return PairScore(self.pairs, rest, rest - self.points + self.points_squared)
+        return HeadToHeadScore(self.pairs, rest, rest - self.points + self.points_squared)
 
     @property
-    def with_prior_pair(self) -> "PairScore":
-        """Score with one more pair, a virtual one with half the points.
-
-        In it each of the four outcomes of two matches is equally likely. Without it, the rating of
-        a player who won or lost every match would be infinite.
-        """
-        return PairScore(self.pairs + 1, self.points + 0.5, self.points_squared + 0.375)
+    def with_prior_pair(self) -> "HeadToHeadScore":
+        """The score with one virtual pair of even result, so that no rating becomes infinite."""
+        return HeadToHeadScore(self.pairs + 1, self.points + 0.5, self.points_squared + 0.375)
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """Elo rating, with the margin of its 95 % confidence interval."""
+    """Rating in Elo points, with half the width of its 95 % confidence interval."""
 
     value: float
     margin: float
@@ -79,7 +75,7 @@ class Rating:
 
 
 def rating_of(
-    scores_by_opponent: Iterable[tuple[float, PairScore]],
+    scores_by_opponent: Iterable[tuple[float, HeadToHeadScore]],
     *,
     use_prior: bool = True,
     initial_guess: float | None = None,
@@ -114,7 +110,7 @@ def rating_of(
             return Rating(at, Z_95 * _standard_error(at, scores))
 
 
-def _standard_error(player_rating: float, scores: Iterable[tuple[float, PairScore]]) -> float:
+def _standard_error(player_rating: float, scores: Iterable[tuple[float, HeadToHeadScore]]) -> float:
     """Return the standard error of a rating, from the observed spread of the pairs.
 
     The two matches of a pair have the same cards, so their results are not independent. The spread
@@ -129,17 +125,17 @@ def _standard_error(player_rating: float, scores: Iterable[tuple[float, PairScor
 
 
 def ratings_of(
-    pair_scores: Mapping[tuple[str, str], PairScore], *, use_prior: bool = True
+    pair_scores: Mapping[tuple[str, str], HeadToHeadScore], *, use_prior: bool = True
 ) -> dict[str, Rating]:
     """Return the ratings of players who met each other. Their mean is `MEAN_RATING`.
 
     Each margin assumes that the ratings of the opponents are exact. `use_prior` is as in
     `rating_of`.
     """
-    met: dict[str, dict[str, PairScore]] = {}
+    met: dict[str, dict[str, HeadToHeadScore]] = {}
     for (player, other), score in pair_scores.items():
         met.setdefault(player, {})[other] = score
-        met.setdefault(other, {})[player] = score.reversed
+        met.setdefault(other, {})[player] = score.from_opponent_side
     values, moved = dict.fromkeys(met, MEAN_RATING), True
     ratings: dict[str, Rating] = {}
     # Rate one player after the other with all others held fixed, until no rating moves any more.

@@ -22,15 +22,15 @@ UNKNOWN = "unknown"  # the result of a match that the arena or service does not 
 
 
 class StoredModel(BaseModel):
-    """Base model of stored records: frozen, camel case in the log, unknown fields ignored."""
+    """Base of the models of the match log: frozen, camel case, unknown fields ignored."""
 
     model_config = ConfigDict(
         frozen=True, extra="ignore", alias_generator=to_camel, validate_by_name=True
     )
 
 
-class Branch(StoredModel):
-    """Branch point: the match that this one continues, and its step, counted from 1.
+class BranchOrigin(StoredModel):
+    """Origin of a branch: the match that it branches off, and the step, counted from 1.
 
     `same` is True if the cards come in the same order as in that match.
     """
@@ -70,7 +70,7 @@ class Header(StoredModel):
     version: str | None = None
     seats: Mapping[int, str] = {}
     timeout_seconds: float | None = None
-    branch: Branch | None = None
+    branch: BranchOrigin | None = None
 
     def name(self, index: int | None) -> str:
         """Return the display name of a player, `?` if there is none."""
@@ -137,7 +137,7 @@ class StoredDecision(StoredModel):
 
     @property
     def because(self) -> str:
-        """Reason without the action's name, with which some strategies begin it."""
+        """The reason without the action, which some strategies put first."""
         return self.reason.removeprefix(f"{self.action}: ")
 
 
@@ -182,7 +182,7 @@ class DecisionPoint(NamedTuple):
     option_names: Mapping[Any, str]
 
 
-def parse(model: type[M], body: Body, source: str = "The match log") -> M:
+def parse_record(model: type[M], body: Body, source: str = "The match log") -> M:
     """Return a log's body as a record of this model.
 
     Raises `StoreError` with the first fault; `source` begins its sentence.
@@ -199,14 +199,14 @@ def parse(model: type[M], body: Body, source: str = "The match log") -> M:
 
 
 def header_of(record: MatchRecord) -> Header:
-    """Return the header of a match; raise `StoreError` if it cannot be read."""
-    return parse(Header, record.header, f"Match {record.match_id}")
+    """Return the header of a match."""
+    return parse_record(Header, record.header, f"Match {record.match_id}")
 
 
 def outcome_of(record: MatchRecord) -> Outcome | None:
-    """Return the outcome of a match, None while it is not finished; raise `StoreError`."""
+    """Return the outcome of a match, None while it is not finished."""
     holder = f"Match {record.match_id}"
-    return None if record.outcome is None else parse(Outcome, record.outcome, holder)
+    return None if record.outcome is None else parse_record(Outcome, record.outcome, holder)
 
 
 def read_error_of(record: MatchRecord) -> str | None:

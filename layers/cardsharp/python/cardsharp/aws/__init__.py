@@ -1,8 +1,8 @@
 """Adapters to AWS: DynamoDB, SQS and Parameter Store, with short timeouts and clear errors.
 
 Look first at `DynamoTable`, which makes every request to a table, and `SqsQueue`, the queue port
-over SQS. `start_invocation` and `metrics_recorder` are the telemetry of a function. boto3 is
-slow to import, so only what needs AWS imports a module of this package.
+over SQS. `set_invocation_log_context` and `metrics_recorder` are the telemetry of a function.
+boto3 is slow to import, so only what needs AWS imports a module of this package.
 """
 
 from typing import TYPE_CHECKING
@@ -23,10 +23,15 @@ if TYPE_CHECKING:
     from cardsharp.aws.ssm_credentials import (
         SecretNotSet,
         fetch_credentials,
-        redacted_credentials,
+        log_safe_credentials,
         ssm_provider,
     )
-    from cardsharp.aws.telemetry import count_retries, logger, metrics_recorder, start_invocation
+    from cardsharp.aws.telemetry import (
+        install_retry_counter,
+        logger,
+        metrics_recorder,
+        set_invocation_log_context,
+    )
 
 __all__ = (
     "ConditionFailed",
@@ -36,16 +41,16 @@ __all__ = (
     "SqsQueue",
     "Value",
     "call",
-    "count_retries",
     "create_client",
     "fetch_credentials",
+    "install_retry_counter",
     "item_key",
+    "log_safe_credentials",
     "logger",
     "metrics_recorder",
     "number_attribute",
-    "redacted_credentials",
+    "set_invocation_log_context",
     "ssm_provider",
-    "start_invocation",
     "string_attribute",
     "warm_up",
 )
@@ -60,16 +65,16 @@ __getattr__ = lazy_exports(
         "SqsQueue": "sqs_queue",
         "Value": "dynamodb_attributes",
         "call": "client",
-        "count_retries": "telemetry",
+        "install_retry_counter": "telemetry",
         "create_client": "client",
         "fetch_credentials": "ssm_credentials",
         "item_key": "dynamodb_attributes",
         "logger": "telemetry",
         "metrics_recorder": "telemetry",
         "number_attribute": "dynamodb_attributes",
-        "redacted_credentials": "ssm_credentials",
+        "log_safe_credentials": "ssm_credentials",
         "ssm_provider": "ssm_credentials",
-        "start_invocation": "telemetry",
+        "set_invocation_log_context": "telemetry",
         "string_attribute": "dynamodb_attributes",
         "warm_up": "client",
     },

@@ -65,11 +65,11 @@ class DynamoTable:
         names: Mapping[str, str] | None = None,
     ) -> Item:
         """Update and return an item; raise `ConditionFailed` if the condition does not hold."""
-        request = self.update_write(key, update, condition, values, names)["Update"]
+        request = self.build_update(key, update, condition, values, names)["Update"]
         response = call(self._resource, self._client.update_item, **request, ReturnValues="ALL_NEW")
         return response["Attributes"]
 
-    def update_write(
+    def build_update(
         self,
         key: Mapping[str, Value],
         update: str,
@@ -77,11 +77,7 @@ class DynamoTable:
         values: Mapping[str, Value],
         names: Mapping[str, str] | None = None,
     ) -> "TransactWriteItemTypeDef":
-        """Return an update for `transact_write`; an empty `condition` means none.
-
-        `names` has the attributes that expressions call otherwise, as `#action`, because their
-        name is a word of the language.
-        """
+        """Build an update for `transact_write`; an empty `condition` means none."""
         update_params: UpdateTypeDef = {
             "TableName": self.name,
             "Key": key,
@@ -96,10 +92,10 @@ class DynamoTable:
             else update_params
         }
 
-    def put_write(
+    def build_put(
         self, item: Item, condition: str = "", values: Item | None = None
     ) -> "TransactWriteItemTypeDef":
-        """Return the put of a complete item for `transact_write`."""
+        """Build the put of a complete item for `transact_write`."""
         put: PutTypeDef = {"TableName": self.name, "Item": item}
         if condition:
             put["ConditionExpression"] = condition
@@ -151,7 +147,7 @@ class DynamoTable:
         results = self._query(**_key_condition(partition), ScanIndexForward=False, Limit=limit)
         return list(islice(results, limit))
 
-    def query_index(
+    def query_index_keys(
         self,
         index: str,
         condition: str,

@@ -27,8 +27,8 @@ class _Secret(BaseModel):
     password: SecretStr
 
 
-def redacted_credentials(user: str, password: str) -> Credentials:
-    """Return credentials whose password is redacted in logs from now on."""
+def log_safe_credentials(user: str, password: str) -> Credentials:
+    """Register a password for redaction in all logs, and return the credentials."""
     basic = base64.b64encode(f"{user}:{password}".encode()).decode()
     redaction.register_secrets(password, basic)
     return Credentials(user, password)
@@ -62,7 +62,7 @@ def fetch_credentials(name: str, *, force_fetch: bool = False) -> Credentials:
         raise ConfigError(
             f'The secret {name} must be a JSON like {{"username": "…", "password": "…"}}.'
         ) from None
-    return redacted_credentials(secret.username, secret.password.get_secret_value())
+    return log_safe_credentials(secret.username, secret.password.get_secret_value())
 
 
 @cache

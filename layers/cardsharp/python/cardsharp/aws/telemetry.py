@@ -108,8 +108,8 @@ logger = Logger(service=LOGGER, logger_formatter=RedactingFormatter(utc=True))
 metrics_recorder = CloudWatchMetrics()
 
 
-def start_invocation(request_id: str) -> None:
-    """Add the request id and the build to every log line of this thread's invocation."""
+def set_invocation_log_context(request_id: str) -> None:
+    """Set the log context of this thread's invocation: its request id and the build."""
     is_cold_start = _cold_start_lock.acquire(blocking=False)
     keys = {"request_id": request_id, "cold_start": is_cold_start, "build": BUILD}
     logger.thread_safe_append_keys(
@@ -117,7 +117,7 @@ def start_invocation(request_id: str) -> None:
     )
 
 
-def redirect_output(stream: IO[str]) -> None:
+def redirect_logs_and_metrics(stream: IO[str]) -> None:
     """Send logs and metrics to `stream`, as a terminal program does with its log file."""
     metrics_recorder.stream = stream
     for handler in logger.handlers:
@@ -125,8 +125,8 @@ def redirect_output(stream: IO[str]) -> None:
             handler.setStream(stream)
 
 
-def count_retries() -> None:
-    """Count every retry from now on; an entry point calls this once."""
+def install_retry_counter() -> None:
+    """Install the hook that counts every retry from now on; an entry point calls this once."""
     set_on_retry_hooks([_count_retry])
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cardsharp.bot.lease_observer import LeaseObserver
     from cardsharp.bot.match_dispatcher import MatchDispatcher
     from cardsharp.bot.match_session import MatchSession
-    from cardsharp.bot.service_seats import JoinOrder, SeatBot, ServiceSeat
+    from cardsharp.bot.service_seats import JoinGameOrder, SeatBot, ServiceSeat
     from cardsharp.bot.session_result import SessionResult
     from cardsharp.bot.settings import WorkerSettings
     from cardsharp.bot.timing import DEFAULT_TIMING, SessionTiming
@@ -31,7 +31,7 @@ __all__ = (
     "BotTurn",
     "DuplicateBotDetector",
     "FairSemaphore",
-    "JoinOrder",
+    "JoinGameOrder",
     "LeaseKeeper",
     "LeaseObserver",
     "MatchDispatcher",
@@ -57,7 +57,7 @@ __getattr__ = lazy_exports(
         "BotTurn": "bot_match",
         "DuplicateBotDetector": "duplicate_bot",
         "FairSemaphore": "fair_semaphore",
-        "JoinOrder": "service_seats",
+        "JoinGameOrder": "service_seats",
         "LeaseKeeper": "lease_keeper",
         "LeaseObserver": "lease_observer",
         "MatchDispatcher": "match_dispatcher",

@@ -28,7 +28,7 @@ _STEPS_BACK = "the other moved first, so this bot leaves the match to it"
 
 
 class DuplicateBot(CardsharpError):
-    """The match is left to whoever else plays as us."""
+    """Another bot or person plays our seat, so the match is left to them."""
 
 
 @dataclass(slots=True)
@@ -46,12 +46,12 @@ class DuplicateBotDetector:
     _is_reported: bool = False
     _is_disabled: bool = False
 
-    def load_log(self, moves: list[MoveRecord]) -> None:
+    def load_logged_intents(self, moves: list[MoveRecord]) -> None:
         """Read the intents that earlier workers logged in this match."""
         self.intended_moves = {move.sequence for move in moves if move.intent is not None}
 
-    def reset(self) -> None:
-        """Ignore duplicates from this point on, because the arena has taken moves back.
+    def disable(self) -> None:
+        """Stop the detection for this session, because the arena has taken moves back.
 
         It may restore them later. The log then has such a move only as a note, so that it would
         look as if somebody else had made it.

@@ -21,7 +21,7 @@ MAX_EQUAL_REFUSALS = 3  # after so many in the same state it is not the action t
 MAX_REFUSAL_BACKOFF = timedelta(minutes=1)
 
 
-def record_error(metrics: Metrics, error: ArenaError) -> None:
+def count_arena_error(metrics: Metrics, error: ArenaError) -> None:
     """Count an arena error twice: in the total, and by its status or kind."""
     if isinstance(error, RequestRejected | UpstreamError):
         status = str(error.status)
@@ -43,7 +43,7 @@ def retry_delay_for(error: ArenaError, min_delay: timedelta, max_delay: timedelt
     return max(min(requested_delay, max_delay), min_delay)
 
 
-def is_definitive(error: ArenaError) -> bool:
+def is_client_error(error: ArenaError) -> bool:
     """Return True if the arena understood the request and rejected it with a 4xx status."""
     return isinstance(error, RequestRejected) and error.status in _CLIENT_ERRORS
 
@@ -55,7 +55,7 @@ def is_action_rejected(error: ArenaError) -> bool:
     turn is over, or that the arena contradicts its view of the match.
     """
     denial = isinstance(error, Unauthorized | NotFound | NotYourTurn | MatchOver)
-    return is_definitive(error) and not denial
+    return is_client_error(error) and not denial
 
 
 @dataclass(slots=True)
@@ -69,9 +69,9 @@ class DenialTracker:
     message: str = ""
     first_seen_at: float = 0
 
-    def denied_for(self, error: ArenaError, current_time: float) -> timedelta:
+    def denial_duration(self, error: ArenaError, current_time: float) -> timedelta:
         """Return how long the arena has repeated this denial; zero for any other error."""
-        words = str(error) if is_definitive(error) else ""
+        words = str(error) if is_client_error(error) else ""
         if words != self.message:
             self.message, self.first_seen_at = words, current_time
         return timedelta(seconds=current_time - self.first_seen_at if words else 0)
@@ -92,7 +92,7 @@ class RefusalTracker:
 
     def record(self, error: ArenaError, sequence: int) -> None:
         """Count a refusal of a move; an error that does not refuse it changes nothing."""
-        if not is_definitive(error):
+        if not is_client_error(error):
             return
         if (sequence, str(error)) != (self.sequence, self.message):
             self.sequence, self.message, self.count = sequence, str(error), 0

@@ -17,7 +17,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from cardsharp.bot.bot_match import IN_FLIGHT_SECONDS, Observation
-from cardsharp.bot.error_policy import DenialTracker, record_error, retry_delay_for
+from cardsharp.bot.error_policy import DenialTracker, count_arena_error, retry_delay_for
 from cardsharp.bot.timing import SessionTiming
 from cardsharp.core.clock import Clock, RemainingTime, run_periodically
 from cardsharp.core.metrics import Metric, Metrics
@@ -158,7 +158,7 @@ class LeaseKeeper:
                 return read()
             except ArenaError as error:
                 if (
-                    denial_tracker.denied_for(error, self.clock.monotonic())
+                    denial_tracker.denial_duration(error, self.clock.monotonic())
                     >= self.timing.denial_timeout
                 ):
                     raise
@@ -207,7 +207,7 @@ class LeaseKeeper:
 
     def record_error(self, error: ArenaError, action: object = None) -> None:
         """Count and log an arena error, or the rejection of `action`."""
-        record_error(self.metrics, error)
+        count_arena_error(self.metrics, error)
         log_context = {} if action is None else {"action": str(action)}
         _log.warning("%s", error, extra={"match_id": self.match_id, **log_context})
 
@@ -220,7 +220,7 @@ class LeaseKeeper:
 
     # --- acting ------------------------------------------------------------------------------
 
-    def record_decision(self, duration: timedelta, error: str | None) -> None:
+    def record_decision_metrics(self, duration: timedelta, error: str | None) -> None:
         """Count a decision, and what went wrong with it."""
         self.metrics.record_duration(Metric.DECISION, duration)
         if error is not None:

@@ -14,9 +14,9 @@ from cardsharp.bot.error_policy import (
     MAX_EQUAL_REFUSALS,
     DenialTracker,
     RefusalTracker,
+    count_arena_error,
     is_action_rejected,
-    is_definitive,
-    record_error,
+    is_client_error,
 )
 from cardsharp.bot.fair_semaphore import FairSemaphore
 from cardsharp.bot.lease_keeper import LeaseKeeper
@@ -144,7 +144,7 @@ class MatchSession(Generic[A]):
         # written an intent. An intent that we miss could be an action that arrives after our read,
         # and we would decide on a state that no longer exists.
         moves = lease_keeper.match_log.moves(lease_keeper.match_id)
-        self.duplicate_detector.load_log(moves)
+        self.duplicate_detector.load_logged_intents(moves)
         self.recorded_facts = {
             move.sequence: move.facts for move in moves if move.facts is not None
         }
@@ -226,7 +226,7 @@ class MatchSession(Generic[A]):
             n: body for n, body in self.recorded_facts.items() if n < first_missing
         }
         self.rejected_actions, self.moves_missing_since = {}, None
-        self.duplicate_detector.reset()
+        self.duplicate_detector.disable()
         return True
 
     # --- playing -----------------------------------------------------------------------------
@@ -289,14 +289,14 @@ class MatchSession(Generic[A]):
         if result is not None:
             if self.refusal_tracker.is_repeated(sequence):
                 result = result._replace(error=None)
-            self.lease_keeper.record_decision(result.duration, result.error)
+            self.lease_keeper.record_decision_metrics(result.duration, result.error)
         return result
 
     def _note_failure(self, error: ArenaError, sequence: int, action: A, intent: Body) -> None:
         """Log an action that failed, and exclude it if the arena rejected this very action."""
         lease_keeper = self.lease_keeper
         lease_keeper.record_error(error, action)
-        if is_definitive(error):
+        if is_client_error(error):
             self.duplicate_detector.intended_moves.discard(sequence)
         self._raise_if_denied(error, sequence)
         if is_action_rejected(error) and not self._is_match_missing(error):
@@ -310,7 +310,7 @@ class MatchSession(Generic[A]):
         It is logged once. Every further attempt is one read and one action.
         """
         lease_keeper, tracker = self.lease_keeper, self.refusal_tracker
-        record_error(lease_keeper.metrics, error)
+        count_arena_error(lease_keeper.metrics, error)
         self.duplicate_detector.intended_moves.discard(sequence)
         if tracker.count == MAX_EQUAL_REFUSALS:
             text = (
@@ -337,7 +337,9 @@ class MatchSession(Generic[A]):
         """
         if self.denied_sequence != sequence and not isinstance(error, Unauthorized):
             self.denial_tracker, self.denied_sequence = DenialTracker(), sequence
-        denial_duration = self.denial_tracker.denied_for(error, self.lease_keeper.clock.monotonic())
+        denial_duration = self.denial_tracker.denial_duration(
+            error, self.lease_keeper.clock.monotonic()
+        )
         timing = self.lease_keeper.timing
         if isinstance(error, Unauthorized):
             is_believed = denial_duration >= timing.denial_timeout

@@ -19,7 +19,7 @@ from pydantic import SecretStr, field_validator
 from cardsharp.bot.bootstrap import build_dispatcher, build_vault
 from cardsharp.bot.bot import Bot
 from cardsharp.bot.match_dispatcher import MISSING_GAME, MatchDispatcher
-from cardsharp.bot.queueing.orders import Order
+from cardsharp.bot.queueing.orders import OperatorOrder
 from cardsharp.bot.session_result import SessionResult
 from cardsharp.bot.settings import WorkerSettings
 from cardsharp.client.config import normalize_base_url
@@ -36,7 +36,7 @@ _ID_LENGTH = 64
 _RESERVATION_TTL = timedelta(seconds=10)  # time for the few writes that make a seat ours
 
 
-class JoinOrder(Order):
+class JoinGameOrder(OperatorOrder):
     """Order to join this game at this service under this nickname."""
 
     refusal = "The seat cannot be taken."
@@ -76,14 +76,14 @@ class ServiceSeat:
     player_secret: SecretStr
 
     @property
-    def unique_id(self) -> str:
+    def unique_match_id(self) -> str:
         """Match id of this seat in the log, unique even if others use the same nickname."""
         return _match_id(self.url, self.game, f"{self.nickname} {self.secret}")
 
-    def with_secret(self, player: str) -> "ServiceSeat":
+    def with_secret(self, player_secret: str) -> "ServiceSeat":
         """Return the same seat with the secret that the service gave it."""
-        register_secrets(player)
-        return replace(self, player_secret=SecretStr(player))
+        register_secrets(player_secret)
+        return replace(self, player_secret=SecretStr(player_secret))
 
     @property
     def to_json(self) -> Body:
@@ -101,7 +101,7 @@ class ServiceSeat:
         """Secret by which the service identifies us."""
         return self.player_secret.get_secret_value()
 
-    def header(self, game: str) -> dict[str, object]:
+    def match_header(self, game: str) -> dict[str, object]:
         """Return the header that the match log has of this seat: everything but the secret."""
         return {
             "game": game,
@@ -115,7 +115,7 @@ class ServiceSeat:
 
 
 def join_and_dispatch(
-    game: str, order: JoinOrder, player: str, vault: SecretVault, dispatcher: MatchDispatcher
+    game: str, order: JoinGameOrder, player: str, vault: SecretVault, dispatcher: MatchDispatcher
 ) -> str:
     """Have the bot join a match of this game and play it; return the seat's match id.
 
@@ -131,7 +131,9 @@ def join_and_dispatch(
     log = dispatcher.match_log
     record = log.match(match_id)
     if record is None:
-        lease = log.acquire_lease(match_id, _ORDER_OWNER, dispatcher.queue_ttl, seat.header(game))
+        lease = log.acquire_lease(
+            match_id, _ORDER_OWNER, dispatcher.queue_ttl, seat.match_header(game)
+        )
         if lease is not None:
             log.release_lease(lease)
     elif record.outcome is not None and record.outcome.get("result") == MISSING_GAME:
@@ -152,13 +154,13 @@ def reserve_seat(
     are paused, and `WriteConflict` if somebody else is reserving the same seat.
     """
     _check_not_paused(dispatcher)
-    log, match_id = dispatcher.match_log, seat.unique_id
+    log, match_id = dispatcher.match_log, seat.unique_match_id
     vault.add(match_id, seat.to_json)
     record = log.match(match_id)
     if record is not None and record.outcome is not None:  # an earlier attempt failed
         log.reopen(record)
     lease = log.acquire_lease(
-        match_id, f"{_ORDER_OWNER} {uuid4()}", _RESERVATION_TTL, seat.header(game)
+        match_id, f"{_ORDER_OWNER} {uuid4()}", _RESERVATION_TTL, seat.match_header(game)
     )
     if lease is None:
         raise WriteConflict("Somebody else is reserving this seat.")
@@ -222,7 +224,7 @@ class SeatBot:
     """The bot of a game that takes seats; `open_match` opens the match of a seat by its id."""
 
     game: str
-    order_type: type[JoinOrder]
+    order_type: type[JoinGameOrder]
     open_match: Callable[[SeatDependencies, str], AbstractContextManager[Any]]
 
     def run_session(self, match_id: str, context: InvocationContext) -> SessionResult:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         RequestLimits,
         ServiceAddress,
         normalize_base_url,
-        proxy_to,
+        proxy_for_url,
     )
     from cardsharp.client.remote_clock import RemoteClock, TimeBounds
     from cardsharp.client.request_budget import RateLimitStatus, RequestBudget, RequestPriority
@@ -47,7 +47,7 @@ __all__ = (
     "error_from_response",
     "normalize_base_url",
     "parse_retry_after",
-    "proxy_to",
+    "proxy_for_url",
 )
 
 __getattr__ = lazy_exports(
@@ -70,6 +70,6 @@ __getattr__ = lazy_exports(
         "error_from_response": "response_errors",
         "normalize_base_url": "config",
         "parse_retry_after": "response_errors",
-        "proxy_to": "config",
+        "proxy_for_url": "config",
     },
 )

@@ -124,8 +124,8 @@ def normalize_base_url(base_url: str, *, insecure: bool = False) -> str:
     return base_url.rstrip("/").removesuffix("/api")
 
 
-def proxy_to(url: str, proxy: Proxy | None, *, secret: bool = True) -> Proxy | None:
-    """Return the proxy for an address; None if the address is on this machine.
+def proxy_for_url(url: str, proxy: Proxy | None, *, secret: bool = True) -> Proxy | None:
+    """Return the proxy for requests to an address; None if the address is on this machine.
 
     Raises `ConfigError` for http through a proxy if something `secret` is sent, because the
     proxy would read it.

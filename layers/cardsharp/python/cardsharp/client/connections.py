@@ -45,8 +45,8 @@ class DeadlineWatchdog:
         self._connection: HTTPConnection | None = None
 
     @contextmanager
-    def limit(self, timeout: timedelta) -> Iterator[None]:
-        """Shut down the connection of the block's request when `timeout` has passed."""
+    def enforce_timeout(self, timeout: timedelta) -> Iterator[None]:
+        """Shut down the connection of the block's request once `timeout` has passed."""
         self.has_expired, self._connection = False, None
         timer = threading.Timer(timeout.total_seconds(), self._shut_down)
         timer.daemon = True

@@ -14,7 +14,9 @@ _AUTH_REQUIRED = "407"
 _NO_TLS_TEXTS = ("wrong version number", "record layer failure")
 
 
-def proxy_error(call: str, proxy: Proxy, error: Exception, *, writes: bool) -> Unreachable | None:
+def error_from_proxy_failure(
+    call: str, proxy: Proxy, error: Exception, *, writes: bool
+) -> Unreachable | None:
     """Return the error of a request that failed at the proxy; None if it may have passed.
 
     urllib3 also reports a connection that broke after the request was sent as a proxy error.

@@ -125,18 +125,18 @@ class RequestBudget:
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
-    def limit(self) -> int | None:
+    def window_limit(self) -> int | None:
         """Requests per window, None if the service has sent no limit."""
         return None if self._window is None else self._window.last.limit
 
-    def remaining(self, current_time: float) -> int | None:
+    def remaining_requests(self, current_time: float) -> int | None:
         """Return the remaining requests of the window, None if the service has sent no limit."""
         with self._lock:
             window = self._current(current_time)
             return None if window is None else window.remaining(self._sent_count)
 
-    def max_matches(self, turn_timeout: timedelta | None) -> int | None:
-        """Return in how many matches no turn is lost for lack of requests; None for no limit."""
+    def max_sustainable_matches(self, turn_timeout: timedelta | None) -> int | None:
+        """Return the number of matches that the budget can serve in time; None for no limit."""
         with self._lock:
             if self._window is None or turn_timeout is None:
                 return None
@@ -217,7 +217,7 @@ class RequestBudget:
 
     # --- learning ----------------------------------------------------------------------------
 
-    def update(self, status: RateLimitStatus, current_time: float) -> bool:
+    def update_from_status(self, status: RateLimitStatus, current_time: float) -> bool:
         """Record the count in a response; return True if it is the first with none remaining."""
         remaining_seconds = status.window_ends_at - current_time
         if (

@@ -36,7 +36,7 @@ class RetryPolicy:
         self._failures = 0
 
     @property
-    def remaining(self) -> timedelta:
+    def remaining_time(self) -> timedelta:
         """Remaining part of the total time; never zero, which sockets do not take as timeout."""
         return timedelta(seconds=max(self._deadline - self._clock(), 0.001))
 

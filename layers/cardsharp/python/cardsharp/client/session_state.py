@@ -33,7 +33,7 @@ class ClientSessionState:
     @property
     def is_throttled(self) -> bool:
         """True if the service delays our requests because no budget remains."""
-        remaining = self.request_budget.remaining(self.clock.monotonic())
+        remaining = self.request_budget.remaining_requests(self.clock.monotonic())
         return remaining is not None and remaining <= 0
 
     @property
@@ -81,7 +81,7 @@ class ClientSessionState:
                     else (reset_at + _ROUNDING - received_at).total_seconds()
                 )
                 ends_at = current_time + remaining_seconds
-            if self.request_budget.update(
+            if self.request_budget.update_from_status(
                 RateLimitStatus(limit, remaining, reset_at.timestamp(), ends_at, sent_at),
                 current_time,
             ):

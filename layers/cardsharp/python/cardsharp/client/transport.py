@@ -29,9 +29,9 @@ import urllib3
 from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 from requests.utils import parse_dict_header
 
-from cardsharp.client.config import RequestLimits, ServiceAddress, normalize_base_url, proxy_to
+from cardsharp.client.config import RequestLimits, ServiceAddress, normalize_base_url, proxy_for_url
 from cardsharp.client.connections import DeadlineBody, DeadlineWatchdog, NoRetryAdapter
-from cardsharp.client.proxy_errors import proxy_error
+from cardsharp.client.proxy_errors import error_from_proxy_failure
 from cardsharp.client.request_budget import RequestPriority
 from cardsharp.client.response_errors import error_from_response
 from cardsharp.client.retry_policy import RetryPolicy
@@ -122,7 +122,7 @@ class ArenaTransport:
         self._base = normalize_base_url(
             service_address.url, insecure=service_address.allow_plain_http
         )
-        self._proxy = proxy_to(self._base, service_address.proxy)
+        self._proxy = proxy_for_url(self._base, service_address.proxy)
         self._limits = limits
         self._session = requests.Session()
         self._session.trust_env = False
@@ -187,7 +187,7 @@ class ArenaTransport:
         for attempt in attempts.with_name(str(request), (), {}):  # for the log line of a retry
             with attempt:
                 self.counts["retries"] += attempt.num > 1
-                return self._send_once(request, min(limit, retry_policy.remaining))
+                return self._send_once(request, min(limit, retry_policy.remaining_time))
         raise AssertionError("stamina returns or raises")
 
     def _send_once(self, request: ArenaRequest, limit: timedelta) -> ArenaResponse:
@@ -203,7 +203,7 @@ class ArenaTransport:
         number = session_state.request_budget.record_sent(sent_at)
         try:
             with (
-                self._watchdog.limit(limit + _WATCHDOG_GRACE),
+                self._watchdog.enforce_timeout(limit + _WATCHDOG_GRACE),
                 self._open(request, limit) as response,
             ):
                 self.counts[request.metric_name] += len(response.history)  # a Digest challenge
@@ -250,7 +250,9 @@ class ArenaTransport:
         fault = _unreachable(request, error, limit)
         if self._proxy is None:
             return fault
-        at_proxy = proxy_error(str(request), self._proxy, error, writes=request.is_write)
+        at_proxy = error_from_proxy_failure(
+            str(request), self._proxy, error, writes=request.is_write
+        )
         if at_proxy is None:
             fault.args = (f"{fault} The connection goes through the proxy {self._proxy}.",)
         return at_proxy or fault

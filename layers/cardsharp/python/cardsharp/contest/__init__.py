@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from cardsharp.contest.director import ContestDirector, ContestRunner
     from cardsharp.contest.freeze import ScoreboardFreeze, current_freeze, spectator_records
     from cardsharp.contest.match_host import (
-        HostReport,
-        MatchFacts,
+        FullMatchReport,
         MatchHost,
         MatchRequest,
+        MatchResultFacts,
         MatchSummary,
     )
     from cardsharp.contest.models import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cardsharp.contest.practice import PracticeDirector, practice_ladder
     from cardsharp.contest.repository import ContestRepository
     from cardsharp.contest.results import ContestRecords
-    from cardsharp.contest.teams import TeamRoster
+    from cardsharp.contest.teams import ContestTeamStore
 
 __all__ = (
     "ContestAdmin",
@@ -40,17 +40,17 @@ __all__ = (
     "ContestRunner",
     "ContestSettings",
     "ContestStage",
-    "HostReport",
-    "MatchFacts",
+    "ContestTeamStore",
+    "FullMatchReport",
     "MatchHost",
     "MatchRequest",
+    "MatchResultFacts",
     "MatchSummary",
     "PairingResult",
     "PracticeDirector",
     "PracticeMatch",
     "ScoreboardFreeze",
     "TeamEntry",
-    "TeamRoster",
     "current_freeze",
     "practice_ladder",
     "spectator_records",
@@ -66,8 +66,8 @@ __getattr__ = lazy_exports(
         "ContestRunner": "director",
         "ContestSettings": "models",
         "ContestStage": "models",
-        "HostReport": "match_host",
-        "MatchFacts": "match_host",
+        "FullMatchReport": "match_host",
+        "MatchResultFacts": "match_host",
         "MatchHost": "match_host",
         "MatchRequest": "match_host",
         "MatchSummary": "match_host",
@@ -76,7 +76,7 @@ __getattr__ = lazy_exports(
         "PracticeMatch": "models",
         "ScoreboardFreeze": "freeze",
         "TeamEntry": "models",
-        "TeamRoster": "teams",
+        "ContestTeamStore": "teams",
         "current_freeze": "freeze",
         "practice_ladder": "practice",
         "spectator_records": "freeze",

@@ -11,8 +11,8 @@ from pydantic import TypeAdapter
 from cardsharp.contest.freeze import (
     FREEZE_KIND,
     ScoreboardFreeze,
+    build_freeze_write,
     current_freeze,
-    freeze_writes,
     next_unrevealed_round,
     spectator_records,
 )
@@ -96,9 +96,9 @@ class ContestAdmin:
         self.add_note(f"{team.name} got a new password")
         return team, password
 
-    def pause(self, *, paused: bool) -> None:
-        """Stop new matches from beginning, or allow them again."""
-        self._records.pause(paused=paused)
+    def set_paused(self, *, paused: bool) -> None:
+        """Stop new matches from beginning if `paused`, else allow them again."""
+        self._records.set_paused(paused=paused)
         self.add_note("paused" if paused else "resumed")
 
     def add_note(self, text: str) -> None:
@@ -159,16 +159,16 @@ class ContestAdmin:
                 "`cardsharp contest teams remove`."
             )
         team = self._records.find_team(name)
-        if team.id in self._records.withdrawn():
+        if team.id in self._records.withdrawn_teams():
             raise ConfigError(f"{team.name} has already withdrawn.")
         put = Put(self._records.document_key("withdrawn", team.id), {"reason": reason}, None)
         return self._act(f"{team.name} has withdrawn: {reason}", put)
 
-    def rename_team(self, name: str, new: str) -> AdminAction:
+    def rename_team(self, name: str, new_name: str) -> AdminAction:
         """Give a team another name; its id, password and matches stay."""
         is_frozen = spectator_records(self._records, self._clock()).frozen_at is not None
-        team, puts = self._records.rename_writes(name, new, notify_arena=not is_frozen)
-        return self._act(f"{team.name} was renamed to {new}", *puts)
+        team, puts = self._records.build_rename_writes(name, new_name, notify_arena=not is_frozen)
+        return self._act(f"{team.name} was renamed to {new_name}", *puts)
 
     def freeze(self, at: datetime) -> AdminAction:
         """Freeze the scoreboard for spectators from `at` on.
@@ -187,7 +187,7 @@ class ContestAdmin:
                 "The contest has not begun. Give a time for the freeze, such as --after 40m."
             )
         description = f"frozen for spectators from {at:%Y-%m-%d %H:%M:%S} UTC on"
-        act = self._act(description, freeze_writes(self._records, ScoreboardFreeze(at)))
+        act = self._act(description, build_freeze_write(self._records, ScoreboardFreeze(at)))
         spectator_records(self._records, self._clock())
         return act
 
@@ -209,18 +209,18 @@ class ContestAdmin:
         )
         last = max((result.round for result in self._records.results()), default=0)
         if everything or (is_over and (number is None or number == last)):
-            put = freeze_writes(self._records, replace(freeze, on=False))
+            put = build_freeze_write(self._records, replace(freeze, on=False))
             description = "revealed everything and ended the freeze"
-            return self._act(description, put, *self._records.name_sync_writes())
+            return self._act(description, put, *self._records.build_name_sync_writes())
         if number is None:
             raise ConfigError(
                 "Everything that was played so far is already revealed. The freeze stays on for "
                 "later matches; --all ends it."
             )
-        put = freeze_writes(self._records, replace(freeze, revealed=number))
+        put = build_freeze_write(self._records, replace(freeze, revealed=number))
         return self._act(f"revealed up to round {number}", put)
 
-    def history(self) -> list[AdminAction]:
+    def action_history(self) -> list[AdminAction]:
         """Return all actions, the oldest first."""
         return [
             _ACT.validate_python(document.body) for document in self._records.documents_of("act")
@@ -228,7 +228,7 @@ class ContestAdmin:
 
     def undo(self) -> AdminAction:
         """Revert the last action that is not undone; raise `ConfigError` if that is impossible."""
-        acts = (act for act in reversed(self.history()) if act.changes and not act.undone)
+        acts = (act for act in reversed(self.action_history()) if act.changes and not act.undone)
         last = next(acts, None)
         if last is None:
             raise ConfigError(
@@ -251,7 +251,7 @@ class ContestAdmin:
                 deletion if restored_body is None else Put(key, restored_body, document.version)
             )
             if change.before is None and change.partition.endswith(f"#{FREEZE_KIND}"):
-                changes += self._records.name_sync_writes()
+                changes += self._records.build_name_sync_writes()
         undone = replace(last, undone=True)
         self._records.apply_admin_changes(
             lambda _number: (self._put(undone, None), *changes), reopens=_is_played(last.changes)

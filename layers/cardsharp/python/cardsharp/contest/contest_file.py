@@ -19,7 +19,7 @@ _STORE = StoreFactory(
 )
 
 
-def create_in(folder: Path, settings: ContestSettings) -> ContestRecords:
+def create_contest_in(folder: Path, settings: ContestSettings) -> ContestRecords:
     """Create a contest in `folder`; raise `ConfigError` if it has one or cannot be written."""
     if (folder / FILE).exists():
         raise ConfigError(f"The folder {folder} already contains a contest. Choose another one.")
@@ -30,7 +30,7 @@ def create_in(folder: Path, settings: ContestSettings) -> ContestRecords:
     return _STORE.open_file(folder / FILE, SystemClock()).create(settings)
 
 
-def open_in(folder: Path) -> ContestRecords:
+def open_contest_in(folder: Path) -> ContestRecords:
     """Return the contest of a folder, whatever its name; raise `ConfigError` if it has none."""
     none = ConfigError(
         f"The folder {folder} contains no contest. Create one with `cardsharp contest new`."
@@ -38,6 +38,6 @@ def open_in(folder: Path) -> ContestRecords:
     if not (folder / FILE).exists():
         raise none
     contests = _STORE.open_file(folder / FILE, SystemClock())
-    for name in contests.names():
+    for name in contests.contest_names():
         return contests.get(name)
     raise none

@@ -13,9 +13,9 @@ from cardsharp.contest.formats.pairing import MatchScore, Pairing, PairingOutcom
 from cardsharp.contest.freeze import spectator_records
 from cardsharp.contest.match_host import (
     ContestMatches,
-    HostReport,
-    MatchFacts,
+    FullMatchReport,
     MatchHost,
+    MatchResultFacts,
     MatchSummary,
 )
 from cardsharp.contest.models import (
@@ -48,8 +48,8 @@ class ContestDirector:
         self._withdrawn: dict[TeamId, str] = {}
         self._saved_results: tuple[list[PairingResult], list[PairingResult]] | None = None
         self._accounts = {
-            match: HostReport(result.teams, facts, None, is_over=True)
-            for result in records.results_in_order()
+            match: FullMatchReport(result.teams, facts, None, is_over=True)
+            for result in records.results_with_discarded()
             for match, facts in result.finished_matches
         }
 
@@ -60,14 +60,14 @@ class ContestDirector:
         the host failed; the next step looks up whether a match has begun.
         """
         if not self._teams:
-            self._records.start()
+            self._records.start_contest()
         # A freeze that is due takes its snapshot first. Results of this step come after it.
         spectator_records(self._records, self._clock())
-        ruled, teams = self._records.ruling_count, self._records.teams()
+        ruled, teams = self._records.admin_action_count, self._records.teams()
         results = self._saved_results[0] if self._saved_results else self._records.results()
         self._form = self._settings.format_for(teams, results, may_draw=True)
         self._teams = [team.id for team in teams]
-        self._rulings, self._withdrawn = self._records.rulings(), self._records.withdrawn()
+        self._rulings, self._withdrawn = self._records.rulings(), self._records.withdrawn_teams()
         try:
             self._matches.refresh_running()
             pairings, decided = self._resolve_pairings()
@@ -82,7 +82,7 @@ class ContestDirector:
         self._keep(pairings, decided)
         if waiting:
             return False
-        self._records.end(ruled)
+        self._records.end_contest(ruled)
         return self._records.stage is ContestStage.OVER
 
     def _resolve_pairings(self) -> tuple[tuple[Pairing, ...], dict[str, PairingOutcome]]:
@@ -146,7 +146,7 @@ class ContestDirector:
         for pairing in waiting:
             if busy.isdisjoint(pairing.teams):
                 busy.update(pairing.teams)
-                self._matches.begin_next(pairing)
+                self._matches.begin_next_match(pairing)
 
     def _keep(self, pairings: tuple[Pairing, ...], decided: dict[str, PairingOutcome]) -> None:
         results: list[PairingResult] = []
@@ -180,15 +180,15 @@ class ContestDirector:
                 ),
                 counts=False,
             )
-            for pairing, summary in self._matches.uncounted_matches(counted)
+            for pairing, summary in self._matches.ended_matches_except(counted)
         ]
         return sorted(discarded, key=lambda result: (result.round, result.pairing, result.matches))
 
-    def _facts_of(self, summary: MatchSummary, pairing: Pairing) -> MatchFacts:
+    def _facts_of(self, summary: MatchSummary, pairing: Pairing) -> MatchResultFacts:
         """Return a match's facts in the order of the pairing's teams; its moves are read once."""
         if summary.id not in self._accounts:
-            self._accounts[summary.id] = self._tables.match_record(summary.id)
-        return self._accounts[summary.id].facts_of(pairing.teams)
+            self._accounts[summary.id] = self._tables.match_report(summary.id)
+        return self._accounts[summary.id].facts_in_order(pairing.teams)
 
 
 class ContestRunner:

@@ -24,7 +24,7 @@ from cardsharp.contest.models import (
     consistent_results,
 )
 from cardsharp.contest.results import RESULT, ContestRecords
-from cardsharp.contest.teams import put_document
+from cardsharp.contest.teams import build_document_put
 from cardsharp.errors import WriteConflict
 from cardsharp.store.documents import Put
 
@@ -62,9 +62,9 @@ def current_freeze(records: ContestRecords) -> ScoreboardFreeze | None:
     return freeze if freeze is not None and freeze.on else None
 
 
-def freeze_writes(records: ContestRecords, freeze: ScoreboardFreeze) -> Put:
-    """Return the write that saves the freeze of a contest."""
-    return put_document(records.document_key(FREEZE_KIND, "now"), _FREEZE, freeze)
+def build_freeze_write(records: ContestRecords, freeze: ScoreboardFreeze) -> Put:
+    """Build the write that saves the freeze of a contest."""
+    return build_document_put(records.document_key(FREEZE_KIND, "now"), _FREEZE, freeze)
 
 
 class FrozenRecords(ContestRecords):
@@ -89,11 +89,11 @@ class FrozenRecords(ContestRecords):
             if team.id in names or team.since <= last
         ]
 
-    def names(self) -> dict[TeamId, str]:
+    def team_names(self) -> dict[TeamId, str]:
         """Return the names of the teams at the freeze."""
         return {team.id: team.name for team in self.teams()} | self._still.names
 
-    def withdrawn(self) -> dict[TeamId, str]:
+    def withdrawn_teams(self) -> dict[TeamId, str]:
         """Return the teams that had withdrawn at the freeze, with the reasons."""
         return self._still.withdrawn
 
@@ -138,7 +138,7 @@ def spectator_records(records: ContestRecords, current_time: datetime) -> Contes
         if records.stage is ContestStage.OPEN:
             return records
         with suppress(WriteConflict):  # another process has made the copy first
-            records.documents.commit(put_document(key, _STILL, _copied(records), 0))
+            records.documents.commit(build_document_put(key, _STILL, _copied(records), 0))
     document = records.documents.get(key)
     if document is None:
         return records
@@ -148,7 +148,7 @@ def spectator_records(records: ContestRecords, current_time: datetime) -> Contes
 def _copied(records: ContestRecords) -> _Still:
     kind = f"still-{token_hex(8)}"
     documents = records.documents_of("result")
-    records.commit(
+    records.commit_in_batches(
         [
             Put(records.document_key(kind, document.key.sort_key), document.body)
             for document in documents
@@ -157,15 +157,15 @@ def _copied(records: ContestRecords) -> _Still:
     return _Still(
         results=kind,
         paused=records.is_paused,
-        names=records.names(),
-        withdrawn=records.withdrawn(),
+        names=records.team_names(),
+        withdrawn=records.withdrawn_teams(),
         meetings=frozenset(practice_match.number for practice_match in records.practice_matches()),
         standings=len(records.rating_history()),
     )
 
 
 def next_unrevealed_round(records: ContestRecords, current_time: datetime) -> int | None:
-    """Return the first round that spectators do not see as it is, or None."""
+    """Return the first round whose results are still hidden from spectators, or None."""
     live, visible = set(records.results()), set(spectator_records(records, current_time).results())
     return min((result.round for result in live ^ visible), default=None)
 
@@ -184,7 +184,7 @@ class FreezeFilter:
     frozen_since: Mapping[TeamId, datetime]
 
     def hides(self, tags: Iterable[str], match: str) -> bool:
-        """Return True if it hides this match of the organiser's."""
+        """Return True if spectators may not see this match of the organiser."""
         return match not in self.visible_matches and not self.tags.isdisjoint(tags)
 
     def hides_team_match(self, team: TeamId, end_time: datetime | None) -> bool:
@@ -197,7 +197,7 @@ class FreezeFilter:
         )
 
 
-def freeze_filter(contests: Iterable[ContestRecords], current_time: datetime) -> FreezeFilter:
+def build_freeze_filter(contests: Iterable[ContestRecords], current_time: datetime) -> FreezeFilter:
     """Build the filter that hides matches of those contests whose scoreboard is frozen."""
     tags, visible_matches, since = set[str](), set[str](), dict[TeamId, datetime]()
     for records in contests:

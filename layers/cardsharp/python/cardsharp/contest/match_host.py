@@ -23,8 +23,8 @@ Points = tuple[float, ...]  # points of each team of a match, in the teams' orde
 
 
 @dataclass(frozen=True, slots=True)
-class MatchFacts(MatchScore):
-    """Result of an ended match, for its teams in their order.
+class MatchResultFacts(MatchScore):
+    """Detailed result of an ended match, for its teams in their order.
 
     `busts` are turns that lost their cards, `late` turns that the host ended at the time limit,
     `banked` turns that ended well. `autopicks` are moves that the host was to pick. Matches of
@@ -95,7 +95,7 @@ class MatchSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class HostReport:
+class FullMatchReport:
     """Full report of a match: its result so far, its last move and the absent teams.
 
     `last_move_at` is None if the host gives no times. `absent_teams` let their last turns time
@@ -103,12 +103,12 @@ class HostReport:
     """
 
     teams: tuple[TeamId, ...]
-    facts: MatchFacts
+    facts: MatchResultFacts
     last_move_at: datetime | None
     is_over: bool
     absent_teams: tuple[TeamId, ...] = ()
 
-    def facts_of(self, teams: tuple[TeamId, ...]) -> MatchFacts:
+    def facts_in_order(self, teams: tuple[TeamId, ...]) -> MatchResultFacts:
         """Return the facts in the order of these teams."""
         return self.facts.reordered([self.teams.index(team) for team in teams])
 
@@ -133,7 +133,7 @@ class MatchHost(Protocol):
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchSummary]:
         """Return the matches with any of these tags or ids."""
 
-    def match_record(self, match_id: str) -> HostReport:
+    def match_report(self, match_id: str) -> FullMatchReport:
         """Return the full report of a match."""
 
     def begin_match(self, request: MatchRequest) -> str:
@@ -142,7 +142,7 @@ class MatchHost(Protocol):
     def end_match(self, match: str, winner: TeamId | None, comment: str) -> None:
         """End a match by decision; without a winner it is a draw."""
 
-    def idle_seconds(self) -> Mapping[TeamId, float | None]:
+    def idle_seconds_by_player(self) -> Mapping[TeamId, float | None]:
         """Return the seconds since each player's last request; None for players never seen."""
 
 
@@ -177,7 +177,7 @@ class ContestMatches:
             self._take(self.match_host.matches(ids=running))
 
     def read_rounds(self, rounds: Iterable[int]) -> None:
-        """Read rounds not read yet, each by itself, as one response may not hold all matches."""
+        """Read rounds that were not read yet, one request each, because responses are limited."""
         for number in rounds:
             if number not in self._read:
                 self._take(self.match_host.matches(tags=(f"{self.contest_name}_Round{number}",)))
@@ -203,7 +203,9 @@ class ContestMatches:
         """Yield every match as last observed, each with its pairing's key."""
         return ((which.key, view) for which, view in self._views.items())
 
-    def uncounted_matches(self, counted: Collection[str]) -> Iterator[tuple[Pairing, MatchSummary]]:
+    def ended_matches_except(
+        self, counted: Collection[str]
+    ) -> Iterator[tuple[Pairing, MatchSummary]]:
         """Yield the ended matches that are not in `counted`, each with its pairing."""
         for which, view in self._views.items():
             if view.score is not None and view.id not in counted:
@@ -217,14 +219,14 @@ class ContestMatches:
             if view.score is None and (which.key, which.teams) not in expected:
                 yield view.id
 
-    def begin_next(self, pairing: Pairing) -> None:
+    def begin_next_match(self, pairing: Pairing) -> None:
         """Begin the next match of a pairing."""
         number = len(self.matches_of(pairing))
         # The seed of a match decides its cards. It is derived from a secret of the contest, so that
         # no team can predict it, and a restarted director derives the same one.
         digest = sha256(f"{self.seed_secret}:{pairing.key}:{number}".encode()).digest()
         order = MatchRequest(
-            teams=pairing.seats(number),
+            teams=pairing.seating_of_match(number),
             tags=(
                 f"{self.contest_name}_Round{pairing.round}",
                 self.contest_name,

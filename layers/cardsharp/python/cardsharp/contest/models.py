@@ -15,9 +15,9 @@ from cardsharp.contest.formats import (  # noqa: F401 - each registers its forma
     swiss,
 )
 from cardsharp.contest.formats.base import FORMATS_BY_NAME, Format
-from cardsharp.contest.formats.ladder import round_number_of
+from cardsharp.contest.formats.ladder import round_of_match_number
 from cardsharp.contest.formats.pairing import Pairing, PairingOutcome, SeriesRules, TeamId
-from cardsharp.contest.match_host import MatchFacts, Points
+from cardsharp.contest.match_host import MatchResultFacts, Points
 from cardsharp.play.catalog import get_game
 
 DEFAULT_FORMAT = "double-elimination"
@@ -57,7 +57,7 @@ class ContestSettings:
     @property
     def base_format(self) -> Format:
         """Format without its teams and earlier draws, which decides the pairings."""
-        return FORMATS_BY_NAME[self.format].with_context(max_teams_per_match=self.seats)
+        return FORMATS_BY_NAME[self.format].with_matching_fields(max_teams_per_match=self.seats)
 
     def format_for(
         self,
@@ -74,7 +74,7 @@ class ContestSettings:
             )
             for stored_results in results
         )
-        return self.base_format.with_context(
+        return self.base_format.with_matching_fields(
             late_joiners=late, drawn_rounds=history, may_draw=may_draw
         )
 
@@ -116,7 +116,7 @@ class PairingResult:
     winner: TeamId | None = None
     decided: bool = False
     matches: tuple[str, ...] = ()
-    facts: tuple[MatchFacts, ...] = ()
+    facts: tuple[MatchResultFacts, ...] = ()
     ruled: str | None = None
     counts: bool = True
     """False for earlier matches of a pairing for which a ruling has brought in other teams."""
@@ -127,13 +127,13 @@ class PairingResult:
         return Pairing(self.pairing, self.round, self.part, self.teams)
 
     @property
-    def points(self) -> tuple[Points, ...]:
+    def match_points(self) -> tuple[Points, ...]:
         """The points of the ended matches, in the order of the teams."""
         return tuple(facts.points for facts in self.facts)
 
     @property
-    def finished_matches(self) -> tuple[tuple[str, MatchFacts], ...]:
-        """The ended matches by their ids; of a pairing only the last one can be running."""
+    def finished_matches(self) -> tuple[tuple[str, MatchResultFacts], ...]:
+        """Ids and facts of the ended matches; only the last match of a pairing can be running."""
         return tuple(zip(self.matches, self.facts, strict=False))
 
     @property
@@ -142,8 +142,8 @@ class PairingResult:
         outcome = PairingOutcome.from_scores(self.teams, self.facts, self.winner)
         return replace(outcome, wins=self.wins) if self.decided else outcome
 
-    def tally(self, contest_format: Format) -> Points:
-        """Return each team's figure that decides: matches won or, if the format says so, points."""
+    def deciding_totals(self, contest_format: Format) -> Points:
+        """Return the totals that decide: matches won or, if the format says so, points."""
         return (
             self.current_outcome.points if contest_format.by_points else self.current_outcome.wins
         )
@@ -152,7 +152,7 @@ class PairingResult:
 def consistent_results(
     results: Iterable[PairingResult], contest_format: Format, teams: Sequence[TeamId]
 ) -> list[PairingResult]:
-    """Return the results that follow from each other, and empty ones for pairings without."""
+    """Return one result for each pairing of the format, an empty one if none fits."""
     offered = {(result.pairing, result.teams): result for result in results}
     decided = outcomes_by_key(())
     while True:
@@ -173,7 +173,7 @@ def outcomes_by_key(results: Iterable[PairingResult]) -> dict[str, PairingOutcom
 def build_result(
     pairing: Pairing,
     outcome: PairingOutcome | None = None,
-    facts: tuple[MatchFacts, ...] = (),
+    facts: tuple[MatchResultFacts, ...] = (),
     matches: tuple[str, ...] = (),
     ruling: Ruling | None = None,
 ) -> PairingResult:
@@ -201,13 +201,13 @@ class PracticeMatch:
     teams: tuple[TeamId, ...]
     match: str
     at: datetime
-    facts: MatchFacts
+    facts: MatchResultFacts
     gone: tuple[TeamId, ...] = ()
 
     @property
     def pairing(self) -> Pairing:
         """The two teams as a pairing."""
-        return Pairing(str(self.number), round_number_of(self.number), "practice", self.teams)
+        return Pairing(str(self.number), round_of_match_number(self.number), "practice", self.teams)
 
     @property
     def winner(self) -> TeamId | None:

@@ -16,7 +16,7 @@ from itertools import count
 from math import inf
 
 from cardsharp.analysis.ratings import Rating
-from cardsharp.contest.formats.ladder import next_pairings, ratings, round_number_of
+from cardsharp.contest.formats.ladder import next_pairings, rate_teams, round_of_match_number
 from cardsharp.contest.formats.pairing import Pairing, TeamId
 from cardsharp.contest.freeze import spectator_records
 from cardsharp.contest.match_host import ContestMatches, MatchHost, MatchSummary
@@ -69,10 +69,11 @@ class PracticeDirector:
         """Refresh running matches; at first find all that are not on record, round by round."""
         self._matches.refresh_running()
         missing = next(number for number in count(1) if number not in self._meetings)
-        for number in count(round_number_of(missing)):
+        for number in count(round_of_match_number(missing)):
             self._matches.read_rounds((number,))
             if not any(
-                round_number_of(int(key)) == number for key, _ in self._matches.cached_matches()
+                round_of_match_number(int(key)) == number
+                for key, _ in self._matches.cached_matches()
             ):
                 break
         finished = [
@@ -89,10 +90,10 @@ class PracticeDirector:
 
     def _keep(self, number: int, summary: MatchSummary) -> None:
         spectator_records(self._records, self._clock())
-        account = self._tables.match_record(summary.id)
+        account = self._tables.match_report(summary.id)
         if account.last_move_at is None:
             raise MalformedResponse("The arena's response has no time of the match's last move.")
-        facts, absent_teams = account.facts_of(summary.teams), account.absent_teams
+        facts, absent_teams = account.facts_in_order(summary.teams), account.absent_teams
         meeting = PracticeMatch(
             number, summary.teams, summary.id, account.last_move_at, facts, absent_teams
         )
@@ -108,7 +109,7 @@ class PracticeDirector:
         """End a match that a team has abandoned, in favour of the team that is present."""
         if running.consecutive_timeouts < MAX_MISSED_MATCHES:
             return
-        account = self._tables.match_record(running.id)
+        account = self._tables.match_report(running.id)
         if account.absent_teams and not account.is_over:
             present_teams = [team for team in account.teams if team not in account.absent_teams]
             comment = f"A team has left practice match {number}."
@@ -116,7 +117,7 @@ class PracticeDirector:
 
     def _begin(self) -> None:
         running = {
-            number: Pairing(str(number), round_number_of(number), "practice", view.teams)
+            number: Pairing(str(number), round_of_match_number(number), "practice", view.teams)
             for number, view in self._running()
         }
         busy = {team for pairing in running.values() for team in pairing.teams}
@@ -128,25 +129,25 @@ class PracticeDirector:
         rated = practice_ratings(self._meetings.values())
         strength = {team: rating.value for team, rating in rated.items()}
         for pairing in next_pairings(present, pairings, busy, strength):
-            self._matches.begin_next(pairing)
+            self._matches.begin_next_match(pairing)
 
     def _present(self, busy: set[TeamId]) -> list[TeamId]:
         """Return the present teams, including those at play."""
-        current_time, heard = self._clock(), self._tables.idle_seconds()
+        current_time, heard = self._clock(), self._tables.idle_seconds_by_player()
         present = {
             team for team, ago in heard.items() if ago is not None and ago <= PRESENCE_SECONDS
         }
-        rests = breaks_until(self._meetings.values())
+        rests = break_end_by_team(self._meetings.values())
         present -= {team for team, until in rests.items() if until > current_time}
-        available = busy | (present - self._records.withdrawn().keys())
+        available = busy | (present - self._records.withdrawn_teams().keys())
         return [team.id for team in self._records.teams() if team.id in available]
 
 
-def breaks_until(meetings: Iterable[PracticeMatch]) -> dict[TeamId, datetime]:
-    """Return the end of the break of each team that did not play its latest matches."""
+def break_end_by_team(practice_matches: Iterable[PracticeMatch]) -> dict[TeamId, datetime]:
+    """Return the end of the break of each team that missed its latest matches."""
     missed: Counter[TeamId] = Counter()
     until: dict[TeamId, datetime] = {}
-    for meeting in sorted(meetings, key=lambda meeting: meeting.at):
+    for meeting in sorted(practice_matches, key=lambda meeting: meeting.at):
         for team in meeting.teams:
             missed[team] = missed[team] + 1 if team in meeting.gone else 0
             until[team] = meeting.at
@@ -155,13 +156,13 @@ def breaks_until(meetings: Iterable[PracticeMatch]) -> dict[TeamId, datetime]:
     return until
 
 
-def practice_ratings(meetings: Iterable[PracticeMatch]) -> dict[TeamId, Rating]:
+def practice_ratings(practice_matches: Iterable[PracticeMatch]) -> dict[TeamId, Rating]:
     """Return the ratings of all teams with a match that counts."""
     return dict(
         _rated(
             tuple(
                 (meeting.teams, meeting.first_team_share)
-                for meeting in meetings
+                for meeting in practice_matches
                 if not meeting.gone
             )
         )
@@ -171,7 +172,7 @@ def practice_ratings(meetings: Iterable[PracticeMatch]) -> dict[TeamId, Rating]:
 @lru_cache(maxsize=2)
 def _rated(shares: tuple[tuple[tuple[TeamId, ...], float], ...]) -> dict[TeamId, Rating]:
     """Return the ratings from these shares; cached, because they take long to compute."""
-    return ratings({team for teams, _ in shares for team in teams}, shares)
+    return rate_teams({team for teams, _ in shares for team in teams}, shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,7 @@ class LadderRow:
     missed_matches: int
 
     @property
-    def played(self) -> int:
+    def match_count(self) -> int:
         """Number of matches, including abandoned ones."""
         return self.wins + self.ties + self.losses + self.missed_matches
 

@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from cardsharp.contest.freeze import current_freeze
 from cardsharp.contest.models import ContestSettings, ContestStage
 from cardsharp.contest.results import ContestRecords
-from cardsharp.contest.teams import CONTESTS, PROGRESS, ContestState, all_documents, put_document
+from cardsharp.contest.teams import (
+    CONTESTS,
+    PROGRESS,
+    ContestState,
+    all_documents,
+    build_document_put,
+)
 from cardsharp.errors import ConfigError
 from cardsharp.store.documents import DocumentStore, Key, try_commit
 
@@ -20,7 +26,7 @@ class ContestRepository:
 
     def create(self, settings: ContestSettings) -> ContestRecords:
         """Create a contest; raise `ConfigError` if the name is taken."""
-        put = put_document(Key(CONTESTS, settings.name), PROGRESS, ContestState(settings), 0)
+        put = build_document_put(Key(CONTESTS, settings.name), PROGRESS, ContestState(settings), 0)
         if not try_commit(self.documents, put):
             raise ConfigError(f"The contest {settings.name} already exists. Choose another name.")
         return self.get(settings.name)
@@ -29,7 +35,7 @@ class ContestRepository:
         """Return a contest by name; raise `ConfigError` if it does not exist."""
         return ContestRecords(self.documents, name)
 
-    def names(self) -> list[str]:
+    def contest_names(self) -> list[str]:
         """Return the names: running or frozen contests first, then future ones, then finished."""
 
         def order(state: ContestState) -> int:
@@ -40,7 +46,7 @@ class ContestRepository:
 
         return [state.settings.name for state in sorted(self._progress(), key=order)]
 
-    def active(self) -> Iterator[ContestRecords]:
+    def active_contests(self) -> Iterator[ContestRecords]:
         """Yield the contests that are in practice or running."""
         for state in self._progress():
             if state.stage is ContestStage.RUNNING or state.practice is not None:

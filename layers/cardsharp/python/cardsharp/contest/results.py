@@ -42,10 +42,10 @@ from cardsharp.contest.models import (
 )
 from cardsharp.contest.teams import (
     PROGRESS,
-    TeamRoster,
+    ContestTeamStore,
+    build_document_put,
     check_team_name,
     new_password,
-    put_document,
 )
 from cardsharp.core.credentials import digest_ha1
 from cardsharp.errors import ConfigError, WriteConflict
@@ -61,7 +61,7 @@ MAX_RECENT_FAULTS = 20  # faults of a team that are stored with their text; olde
 MAX_FAULT_LENGTH = 500  # characters of a stored fault
 
 
-class ContestRecords(TeamRoster):
+class ContestRecords(ContestTeamStore):
     """The records of one contest; leaving a `with` block closes them.
 
     Every method raises `StoreError` if the document store fails. Raises `ConfigError` if there
@@ -72,7 +72,7 @@ class ContestRecords(TeamRoster):
     """Time of the freeze from which these records are; None if they are the current ones."""
 
     @property
-    def format(self) -> Format:
+    def contest_format(self) -> Format:
         """Format of the contest with its late teams and results."""
         return self.settings.format_for(self.teams(), self.results())
 
@@ -103,7 +103,7 @@ class ContestRecords(TeamRoster):
         teams, last = self.teams(), max((result.round for result in results), default=1)
         number = 1 + min((result.round for result in results if not result.decided), default=last)
         number = max(number, *(team.since for team in teams))
-        until = self.format.last_entry_round([team.id for team in teams])
+        until = self.contest_format.last_entry_round([team.id for team in teams])
         if until is not None and number > until:
             reason = "its last round is under way" if until else "its bracket is drawn"
             raise ConfigError(
@@ -127,10 +127,11 @@ class ContestRecords(TeamRoster):
         )
         new_state = replace(state, stage=stage, ruled=number)
         self.documents.commit(
-            put_document(document.key, PROGRESS, new_state, document.version), *changes(number)
+            build_document_put(document.key, PROGRESS, new_state, document.version),
+            *changes(number),
         )
 
-    def withdrawn(self) -> dict[TeamId, str]:
+    def withdrawn_teams(self) -> dict[TeamId, str]:
         """Return the teams that have withdrawn, each with its reason."""
         return {
             document.key.sort_key: str(document.body["reason"])
@@ -154,7 +155,7 @@ class ContestRecords(TeamRoster):
     def _keep(self, kind: str, results: Iterable[PairingResult]) -> None:
         existing = {document.key: document for document in self.documents_of(kind)}
         puts = [
-            put_document(self.document_key(kind, f"{place:05}"), RESULT, result)
+            build_document_put(self.document_key(kind, f"{place:05}"), RESULT, result)
             for place, result in enumerate(results)
         ]
         changes: list[Write] = [
@@ -162,7 +163,7 @@ class ContestRecords(TeamRoster):
         ]
         deleted_keys = existing.keys() - {put.key for put in puts}
         changes += [Delete(key, existing[key].version) for key in sorted(deleted_keys)]
-        self.commit(changes)
+        self.commit_in_batches(changes)
 
     def results(self) -> list[PairingResult]:
         """Return the latest saved results, in the order of the pairings."""
@@ -172,19 +173,19 @@ class ContestRecords(TeamRoster):
         """Return the matches that no longer count since a ruling changed the teams, as results."""
         return [RESULT.validate_python(document.body) for document in self.documents_of("aside")]
 
-    def results_in_order(self) -> list[PairingResult]:
+    def results_with_discarded(self) -> list[PairingResult]:
         """Return the results, each round followed by its matches that no longer count."""
         return sorted(self.results() + self.discarded_matches(), key=lambda result: result.round)
 
     def standings(self) -> list[list[TeamId]]:
         """The places so far, the best first."""
         teams = [team.id for team in self.teams()]
-        return self.format.standings(teams, models.outcomes_by_key(self.results()))
+        return self.contest_format.standings(teams, models.outcomes_by_key(self.results()))
 
-    def add_practice_match(self, meeting: PracticeMatch) -> None:
+    def add_practice_match(self, practice_match: PracticeMatch) -> None:
         """Store an ended practice match under its number."""
-        key = self.document_key("meeting", f"{meeting.number:07}")
-        self.documents.commit(put_document(key, _MEETING, meeting))
+        key = self.document_key("meeting", f"{practice_match.number:07}")
+        self.documents.commit(build_document_put(key, _MEETING, practice_match))
 
     def practice_matches(self) -> list[PracticeMatch]:
         """Return the ended practice matches in the order of their ends."""
@@ -193,10 +194,10 @@ class ContestRecords(TeamRoster):
         ]
         return sorted(matches, key=lambda meeting: (meeting.at, meeting.number))
 
-    def add_rating_snapshot(self, standing: models.RatingSnapshot) -> None:
+    def add_rating_snapshot(self, snapshot: models.RatingSnapshot) -> None:
         """Store ratings under the number of matches that they are from."""
-        key = self.document_key("standing", f"{standing.played:07}")
-        self.documents.commit(put_document(key, _STANDING, standing))
+        key = self.document_key("standing", f"{snapshot.played:07}")
+        self.documents.commit(build_document_put(key, _STANDING, snapshot))
 
     def rating_history(self) -> list[models.RatingSnapshot]:
         """Return the ratings of practice over time, the oldest first."""
@@ -204,18 +205,20 @@ class ContestRecords(TeamRoster):
             _STANDING.validate_python(document.body) for document in self.documents_of("standing")
         ]
 
-    def faults(self) -> dict[TeamId, TeamFaults]:
+    def team_faults(self) -> dict[TeamId, TeamFaults]:
         """Return the faults of all teams that have any."""
         return {
             document.key.sort_key: _FAULTS.validate_python(document.body)
             for document in self.documents_of("fault")
         }
 
-    def add_fault(self, team: TeamId, message: str, occurred_at: datetime) -> None:
+    def add_team_fault(self, team: TeamId, message: str, occurred_at: datetime) -> None:
         """Add a fault of a team."""
-        faults = self.faults().get(team, TeamFaults())
+        faults = self.team_faults().get(team, TeamFaults())
         last = (models.TeamFault(occurred_at, message[:MAX_FAULT_LENGTH]), *faults.last)[
             :MAX_RECENT_FAULTS
         ]
         updated = TeamFaults(faults.count + 1, last)
-        self.documents.commit(put_document(self.document_key("fault", team), _FAULTS, updated))
+        self.documents.commit(
+            build_document_put(self.document_key("fault", team), _FAULTS, updated)
+        )

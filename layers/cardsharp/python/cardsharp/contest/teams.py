@@ -85,7 +85,7 @@ CONTESTS, PLAYERS = "contests", "players"  # of all contests, and of a cloud are
 _PAGE = 1000
 
 
-class TeamRoster:
+class ContestTeamStore:
     """Settings, stage and teams of one contest, stored as `results` describes.
 
     Leaving a `with` block closes it. Raises `ConfigError` if there is no contest of that name;
@@ -120,7 +120,7 @@ class TeamRoster:
         """Let practice matches begin until that time; None if none is left."""
         self._change(lambda state: replace(state, practice=until))
 
-    def start(self) -> None:
+    def start_contest(self) -> None:
         """Begin the contest if it has not begun; from then on no team can be removed."""
         self._change(
             lambda state: (
@@ -130,11 +130,11 @@ class TeamRoster:
             )
         )
 
-    def end(self, max_rulings: int) -> None:
+    def end_contest(self, max_actions: int) -> None:
         """Set the contest to over, unless it has more than `max_rulings` rulings."""
         self._change(
             lambda state: (
-                replace(state, stage=ContestStage.OVER) if state.ruled <= max_rulings else state
+                replace(state, stage=ContestStage.OVER) if state.ruled <= max_actions else state
             )
         )
 
@@ -165,7 +165,7 @@ class TeamRoster:
         team, document = self._team(name)
         team = replace(team, ha1=digest_ha1(team.id, password))
         seed = int(str(document.body["seed"]))
-        player = replace(team, name=self.announced_players().get(team.id, team.name))
+        player = replace(team, name=self.announced_player_names().get(team.id, team.name))
         self.documents.commit(self._put_team(team, seed, document.version), _player(player))
         return team, password
 
@@ -180,7 +180,7 @@ class TeamRoster:
         changes.append(Put(self.document_key("gone", team.id), {"name": team.name}, None))
         self._change_teams(state_document, progress.entered + 1, *changes)
 
-    def names(self) -> dict[TeamId, str]:
+    def team_names(self) -> dict[TeamId, str]:
         """Return the names of all teams, including removed ones, which may have practised."""
         removed_names = {
             document.key.sort_key: str(document.body["name"])
@@ -215,7 +215,7 @@ class TeamRoster:
         return team_entry
 
     def _put_team(self, team: TeamEntry, seed: int, expected: int | None) -> Put:
-        put = put_document(self.document_key("team", team.id), _TEAM, team, expected)
+        put = build_document_put(self.document_key("team", team.id), _TEAM, team, expected)
         return put._replace(body={**put.body, "seed": seed})
 
     def _change_teams(
@@ -235,7 +235,7 @@ class TeamRoster:
             progress, entered=entered, ruled=progress.ruled + (stage is ContestStage.RUNNING)
         )
         self.documents.commit(
-            put_document(document.key, PROGRESS, counted, document.version), *changes
+            build_document_put(document.key, PROGRESS, counted, document.version), *changes
         )
 
     def _refuse_once_begun(self) -> None:
@@ -245,17 +245,17 @@ class TeamRoster:
                 "can withdraw: `cardsharp contest teams withdraw`."
             )
 
-    def rename_writes(
+    def build_rename_writes(
         self, name: str, new: str, *, notify_arena: bool
     ) -> tuple[TeamEntry, list[Put]]:
-        """Return the team and the writes of its new name, with the arena's if `notify_arena`."""
+        """Build the writes of a team's new name, with the arena's if `notify_arena`."""
         team, document = self._team(name)
         check_team_name(new, [other for other in self.teams() if other != team])
         puts = [Put(document.key, {**document.body, "name": new}, None)]
         return team, [*puts, *([_player(replace(team, name=new))] if notify_arena else [])]
 
-    def announced_players(self) -> dict[TeamId, str]:
-        """Return the names of the teams as the arena has them."""
+    def announced_player_names(self) -> dict[TeamId, str]:
+        """Return the names of the teams that the arena has."""
         documents = (self.documents.get(Key(PLAYERS, team.id)) for team in self.teams())
         return {
             document.key.sort_key: str(document.body["name"])
@@ -263,16 +263,16 @@ class TeamRoster:
             if document is not None
         }
 
-    def name_sync_writes(self) -> list[Put]:
-        """Return the writes that announce to the arena the names that it does not have yet."""
-        announced_names = self.announced_players()
+    def build_name_sync_writes(self) -> list[Put]:
+        """Build the writes that announce to the arena the names that it does not have yet."""
+        announced_names = self.announced_player_names()
         return [
             _player(team) for team in self.teams() if announced_names.get(team.id, "") != team.name
         ]
 
     @property
-    def ruling_count(self) -> int:
-        """Number of organisers' actions so far, and of teams that joined late."""
+    def admin_action_count(self) -> int:
+        """Number of organisers' actions so far, including entries of late teams."""
         return self._progress.ruled
 
     @property
@@ -280,12 +280,12 @@ class TeamRoster:
         """True if the contest is paused, so that no match may begin."""
         return self._progress.paused
 
-    def pause(self, *, paused: bool) -> None:
-        """Pause the contest, so that no match begins, or resume it."""
+    def set_paused(self, *, paused: bool) -> None:
+        """Pause the contest if `paused`, so that no match begins; else resume it."""
         self._change(lambda state: replace(state, paused=paused))
 
-    def commit(self, changes: Sequence[Write]) -> None:
-        """Make any number of writes; readers may see some of them earlier than the others."""
+    def commit_in_batches(self, changes: Sequence[Write]) -> None:
+        """Commit the writes in batches; readers may see some of them earlier than the others."""
         for first in range(0, len(changes), MAX_TRANSACTION_WRITES):
             self.documents.commit(*changes[first : first + MAX_TRANSACTION_WRITES])
 
@@ -307,7 +307,7 @@ class TeamRoster:
         while True:
             document, state = self._load_state()
             new_state = change(state)
-            put = put_document(document.key, PROGRESS, new_state, document.version)
+            put = build_document_put(document.key, PROGRESS, new_state, document.version)
             if new_state == state or try_commit(self.documents, put):
                 return
 
@@ -329,10 +329,10 @@ def all_documents(documents: DocumentStore, partition: str) -> Iterator[Document
         yield from page
 
 
-def put_document(
+def build_document_put(
     key: Key, kind: TypeAdapter[Any], value: object, expected: int | None = None
 ) -> Put:
-    """Return the write that stores a value as a document; `expected` is its current version."""
+    """Build the write of a value as a document; `expected` is its current version."""
     return Put(key, kind.dump_python(value, mode="json"), expected)
 
 

@@ -37,7 +37,7 @@ TimeSource = Callable[[], datetime]  # returns the current time, aware and in UT
 
 
 def utc_now() -> datetime:
-    """Return the machine's time."""
+    """Return the machine's current time in UTC."""
     return datetime.now(UTC)
 
 

@@ -25,7 +25,7 @@ _END_OF_LINE = re.compile(r"\r\n|\r|\n")
 
 
 class DecodedText(NamedTuple):
-    """A text with plain line ends, the encoding it was in, and whether that was only supposed."""
+    """A text with plain line ends, its encoding, and whether the encoding was only guessed."""
 
     text: str
     encoding: str
@@ -82,8 +82,8 @@ def read_text(path: Path, *, guess: bool = False) -> DecodedText:
     return decode_text(data, str(path), guess=guess)
 
 
-def json_fault(text: str, first_line: int = 1) -> str | None:
-    """Return where a text, whose lines count from `first_line`, is no JSON; None where it is.
+def describe_json_error(text: str, first_line: int = 1) -> str | None:
+    """Return why a text is not valid JSON, as the end of a sentence; None if it is valid.
 
     It is the part of a sentence that goes behind a file's name, such as ", line 3, column 9, is no
     JSON (Expecting value)".
@@ -103,14 +103,14 @@ def json_fault(text: str, first_line: int = 1) -> str | None:
 def read_json_text(path: Path) -> str:
     """Return the text of a file that is one JSON document; raises `ConfigError` where it is not."""
     text = read_text(path).text
-    fault = json_fault(text)
+    fault = describe_json_error(text)
     if fault is not None:
         raise ConfigError(f"{path}{fault}; correct it, or give another file.")
     return text
 
 
-def source_fault(path: Path) -> str | None:
-    """Return why Python cannot read a source file as text, which it says in a codec's words.
+def describe_source_encoding_error(path: Path) -> str | None:
+    """Return why Python cannot decode a source file; None if it can, or if there is no file.
 
     None where it can, or where there is no such file.
     """

@@ -31,7 +31,7 @@ def zone_named(name: str) -> ZoneInfo:
 
 
 def local_zone(environment: Mapping[str, str] | None = None) -> tzinfo | None:
-    """Return the zone that the variable TZ names; None for the one that this machine is set to.
+    """Return the zone that the variable TZ names; None for the zone of this machine.
 
     None, too, where TZ is a file or a rule of POSIX, which the C library reads. `astimezone` takes
     None for what the C library says. Raises `ConfigError` for a name that means no zone: the C
@@ -52,7 +52,7 @@ def local_zone(environment: Mapping[str, str] | None = None) -> tzinfo | None:
 
 
 def to_local(moment: datetime) -> datetime:
-    """Return a moment as the clock on the wall shows it here; in UTC where TZ means no zone."""
+    """Convert a moment to local time; to UTC if TZ names no zone."""
     try:
         return moment.astimezone(local_zone())
     except ConfigError:
@@ -60,7 +60,7 @@ def to_local(moment: datetime) -> datetime:
 
 
 def next_time_of_day(time_of_day: time, start: datetime, zone: tzinfo | None = None) -> datetime:
-    """Return the first moment after `start`, in UTC, at which a clock of the zone shows a time.
+    """Return the first moment after `start`, in UTC, at which the zone's time is `time_of_day`.
 
     A time that is repeated when the clocks go back occurs twice. A time that is skipped when
     they go forward is moved forward by the length of the gap: 02:30 becomes 03:30. None is the

@@ -1,8 +1,8 @@
 """Web pages of the matches of any game; the server renders them.
 
 Look first at `match_page`, the page of a match as steps to go through, and at `BoardRenderer`, by
-which a game draws its table on that page (`board_renderer` in its game.py). `render_match` makes
-the page's steps from a stored match.
+which a game draws its table on that page (`load_board_renderer` in its game.py). `render_match`
+makes the page's steps from a stored match.
 """
 
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cardsharp.pages.analysis_view import AnalysisView, build_analysis_view
     from cardsharp.pages.assets import ASSETS, HEADERS, read_asset
     from cardsharp.pages.board_renderer import BoardRenderer
-    from cardsharp.pages.match_pages import list_page, match_page, standalone_match_page
+    from cardsharp.pages.match_pages import match_list_page, match_page, standalone_match_page
     from cardsharp.pages.rendered_match import RenderedMatch, render_match
     from cardsharp.pages.templates import SiteInfo, standalone_page, template_environment
 
@@ -25,7 +25,7 @@ __all__ = (
     "RenderedMatch",
     "SiteInfo",
     "build_analysis_view",
-    "list_page",
+    "match_list_page",
     "match_page",
     "read_asset",
     "render_match",
@@ -44,7 +44,7 @@ __getattr__ = lazy_exports(
         "RenderedMatch": "rendered_match",
         "SiteInfo": "templates",
         "build_analysis_view": "analysis_view",
-        "list_page": "match_pages",
+        "match_list_page": "match_pages",
         "match_page": "match_pages",
         "read_asset": "assets",
         "render_match": "rendered_match",

@@ -20,7 +20,7 @@ class AnalysisView:
     decisions: Mapping[int, JudgedDecision]
 
     @property
-    def sides(self) -> tuple[str, str]:
+    def side_names(self) -> tuple[str, str]:
         """Names of the two sides."""
         return side_names(self.analysis, self.header)
 

@@ -45,7 +45,7 @@ class BoardRenderer(NamedTuple):
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
-def symbol(name: str, label: str = "") -> Markup:
+def render_symbol(name: str, label: str = "") -> Markup:
     """One of the game's symbols; a screen reader says its label where no text beside it does."""
     attributes = Markup(' role="img" aria-label="{}"').format(label) if label else NOTHING
     return Markup('<svg{}><use href="#{}"/></svg>').format(attributes, name)
@@ -56,7 +56,9 @@ def render_card(rank: object, suit: str, name: str = "", kind: str = "") -> Mark
     """An open card: its rank, the shape of its suit, and what the suit is called."""
     label = Markup("<i>{}</i>").format(name) if name else NOTHING
     text = Markup('<span class="card {}"><b>{}</b>{}{}</span>')
-    return text.format(f"{suit} {kind}".strip(), rank, symbol(suit, "" if name else suit), label)
+    return text.format(
+        f"{suit} {kind}".strip(), rank, render_symbol(suit, "" if name else suit), label
+    )
 
 
 def render_row(cards: Iterable[Markup], placeholder: str = "") -> Markup:
@@ -73,7 +75,7 @@ def render_part(title: str, content: Markup, figure: object = "") -> Markup:
     return Markup("<h2><span>{}</span>{}</h2>{}").format(title, figure_html, content)
 
 
-def text_list(value: object) -> list[str]:
+def to_text_list(value: object) -> list[str]:
     """A list of texts out of a step's state; empty where it is none."""
     return [str(item) for item in value] if isinstance(value, list | tuple) else []
 

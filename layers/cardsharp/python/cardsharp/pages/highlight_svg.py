@@ -13,7 +13,7 @@ _SIZE = {"width": 860, "height": 560, "seconds": 1.6}  # of the picture, and of 
 _EXCLUDED_PARTS = ("unseen", "discard")  # parts of a table without which it can be followed
 
 
-def highlight_svg(match: RenderedMatch, analysis: AnalysisView | None) -> str:
+def render_highlight_svg(match: RenderedMatch, analysis: AnalysisView | None) -> str:
     """Return an SVG of the turn that changed the value most; without an analysis the longest."""
     turns = [frame.step.turn for frame in match.steps]
     turn = (
@@ -28,7 +28,7 @@ def highlight_svg(match: RenderedMatch, analysis: AnalysisView | None) -> str:
     ]
     context = {
         **_SIZE,
-        "label": f"{' v '.join(match.names)}: turn {turn}, card by card",
+        "label": f"{' v '.join(match.side_names)}: turn {turn}, card by card",
         "style": _trusted_markup(read_asset("look.css") + read_asset("viewer.css")),
         "symbols": {name: _trusted_markup(lines) for name, lines in match.renderer.symbols.items()},
         "game": match.game.name,

@@ -15,7 +15,12 @@ from cardsharp.analysis.replay import StoredDecision, StoredOption
 from cardsharp.pages.analysis_view import AnalysisView
 from cardsharp.pages.assets import bundled_script, read_asset
 from cardsharp.pages.board_renderer import NOTHING
-from cardsharp.pages.rendered_match import RenderedBranch, RenderedMatch, RenderedStep, all_branches
+from cardsharp.pages.rendered_match import (
+    RenderedBranch,
+    RenderedMatch,
+    RenderedStep,
+    flatten_branches,
+)
 from cardsharp.pages.templates import SiteInfo, standalone_page, template_environment
 from cardsharp.play.game import Game
 from cardsharp.play.strategy import format_percent, ranked
@@ -26,7 +31,7 @@ _MAX_OPTIONS = (
 )
 
 
-class Column(NamedTuple):
+class MatchListColumn(NamedTuple):
     """A column of a list.
 
     The class `num` is for figures; a `spare` column is left out on narrow screens.
@@ -36,7 +41,7 @@ class Column(NamedTuple):
     css_class: str = ""
 
 
-class Row(NamedTuple):
+class MatchListRow(NamedTuple):
     """A match in a list: where it leads, and a cell for each column; Markup is taken as HTML."""
 
     href: str
@@ -45,25 +50,25 @@ class Row(NamedTuple):
     cells: tuple[str, ...]
 
 
-def list_page(
+def match_list_page(
     site: SiteInfo,
-    columns: Sequence[Column],
-    rows: Iterable[Row],
+    columns: Sequence[MatchListColumn],
+    rows: Iterable[MatchListRow],
     filters: Markup = NOTHING,
     older: str = "",
 ) -> str:
-    """A list of matches, the newest first; `older` leads to those that did not fit."""
+    """Return a page of matches, the newest first; `older` links to the next page."""
     context = {"columns": columns, "rows": list(rows), "filters": filters, "older": older}
     return _page("list.html", **context, site=site, alone=None)
 
 
 def filters_fragment(day: date | None, status: MatchStatus | None) -> Markup:
-    """By what the matches of a list are chosen."""
+    """Render the filters of a match list: the day and the status."""
     return _render_fragment("filters.html", day=day, status=status, states=[*MatchStatus])
 
 
 def message_page(site: SiteInfo, message: str) -> str:
-    """A page that says why there is nothing else."""
+    """Return a page with a message instead of content."""
     return _page("message.html", message=message, site=site, alone=None)
 
 
@@ -150,7 +155,7 @@ def standalone_match_page(
                 **steps_json(rendered_branch.match, rendered_branch.branch.step - 1),
                 "of": rendered_branch.branch.of,
             }
-            for rendered_branch in all_branches(branches)
+            for rendered_branch in flatten_branches(branches)
         },
     }
     data = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0)

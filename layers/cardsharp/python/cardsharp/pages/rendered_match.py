@@ -8,7 +8,7 @@ from functools import cached_property
 from markupsafe import Markup
 
 from cardsharp.analysis.replay import (
-    Branch,
+    BranchOrigin,
     Header,
     Outcome,
     ReplayStep,
@@ -65,7 +65,7 @@ class RenderedMatch:
         return self.record.status is MatchStatus.FINISHED
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def side_names(self) -> tuple[str, ...]:
         """Names of the sides."""
         return side_names(self.header)
 
@@ -164,7 +164,7 @@ class RenderedBranch:
     """A branch with the action and result that tell it apart, and with its sub-branches."""
 
     match: RenderedMatch
-    branch: Branch
+    branch: BranchOrigin
     action_text: str
     result_text: str
     branches: Sequence["RenderedBranch"] = field(default=())
@@ -200,8 +200,8 @@ def _branches(
         yield RenderedBranch(match, branch, did, result_text, list(sub_branches))
 
 
-def all_branches(branches: Sequence[RenderedBranch]) -> Iterator[RenderedBranch]:
+def flatten_branches(branches: Sequence[RenderedBranch]) -> Iterator[RenderedBranch]:
     """Yield all branches, each followed by its sub-branches."""
     for branch in branches:
         yield branch
-        yield from all_branches(branch.branches)
+        yield from flatten_branches(branch.branches)

@@ -40,19 +40,19 @@ class Encoding(Generic[P, A]):
         return sum(self.blocks.values())
 
     @cached_property
-    def starts(self) -> Mapping[str, int]:
+    def block_offsets(self) -> Mapping[str, int]:
         """Index of the first number of each block."""
         return dict(zip(self.blocks, accumulate(self.blocks.values(), initial=0), strict=False))
 
     def block(self, name: str) -> slice:
         """Return the slice of a block in the array of `observed`."""
-        return slice(self.starts[name], self.starts[name] + self.blocks[name])
+        return slice(self.block_offsets[name], self.block_offsets[name] + self.blocks[name])
 
     def observed(self, position: P) -> "array[float]":
         """Return the position as an array of 32-bit floats, as the environments use them."""
         numbers = array("f", bytes(4 * self.size))
         for block, marks in self.marks(position).items():
-            start = self.starts[block]
+            start = self.block_offsets[block]
             for mark in marks:
                 if isinstance(mark, tuple):
                     numbers[start + mark[0]] = mark[1]
@@ -61,12 +61,12 @@ class Encoding(Generic[P, A]):
         return numbers
 
 
-def relative(seat: int, me: int, seats: int) -> int:
-    """Return a seat's number counted from the player's own seat, which is 0."""
+def relative_seat(seat: int, me: int, seats: int) -> int:
+    """Return a seat relative to the player's own seat, which is 0."""
     return (seat - me) % seats
 
 
-def spread(groups: Sequence[Iterable[int]], width: int) -> list[int]:
+def flatten_block_indexes(groups: Sequence[Iterable[int]], width: int) -> list[int]:
     """Return the indexes of several blocks of equal width in one array.
 
     The blocks lie one after another: index `i` of block `b` becomes `width * b + i`.

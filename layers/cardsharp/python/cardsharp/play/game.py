@@ -88,7 +88,7 @@ PlayTypicalMatch = Callable[[str, "Random"], None]
 """Function that plays a typical match, by which the cost of a match is measured."""
 
 
-class OpenGame(NamedTuple):
+class JoinableGame(NamedTuple):
     """Open game at a service that anybody may join: id, players, `max_players` and room number."""
 
     game_id: str
@@ -97,7 +97,7 @@ class OpenGame(NamedTuple):
     room_number: int | None = None
 
 
-ListOpenGames = Callable[[str], "Sequence[OpenGame]"]
+ListOpenGames = Callable[[str], "Sequence[JoinableGame]"]
 """Function that returns the games that can be joined; raises `ArenaError`."""
 
 Replay = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Iterable[ReplayStep]"]

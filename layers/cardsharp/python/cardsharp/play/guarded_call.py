@@ -126,7 +126,7 @@ def _tried(
         except (Exception, SystemExit) as error:  # noqa: BLE001 - code of a user; the turn must continue
             lines = strategy_traceback(error, owner)
             fault = f"the strategy failed: {_error_text(error)}{_advice(error)}"
-            trace = "\n".join(first_and_last(lines)) if len(lines) > 1 else ""
+            trace = "\n".join(first_and_last_lines(lines)) if len(lines) > 1 else ""
             return GuardedResult(error=fault + _placed(lines), traceback=trace, stdout=page.text)
 
 
@@ -215,16 +215,13 @@ def _advice(error: BaseException) -> str:
 _PLACE = re.compile(r" \(\S+, line \d+, in \w+")
 
 
-def fault_kind(fault: str) -> tuple[str, str]:
-    """Return the phrase and the line by which equal errors are grouped.
-
-    Two errors share them if only their action or their position differs.
-    """
+def fault_group_key(fault: str) -> tuple[str, str]:
+    """Return the key that groups errors: the phrase and line without action and position."""
     places = _PLACE.findall(fault)
     return re.split("[':(]", fault, maxsplit=1)[0], places[-1] if places else ""
 
 
-def first_and_last(lines: list[str]) -> list[str]:
+def first_and_last_lines(lines: list[str]) -> list[str]:
     """Return the first and the last lines of a long list.
 
     Languages differ in whether the first or the last lines of a traceback say more.

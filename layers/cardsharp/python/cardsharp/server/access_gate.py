@@ -47,7 +47,7 @@ from cardsharp.server.match_site import (
     MAX_MATCHES,
     MatchSite,
     PagesConfig,
-    application,
+    build_pages_application,
 )
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 
@@ -219,7 +219,7 @@ class DynamoMatchSource:
         record = self.reader.match(match_id)
         if record is None or record.status is MatchStatus.FINISHED:
             return record
-        return replace(record, lease_version=self.reader.last_move(match_id) + 1)
+        return replace(record, lease_version=self.reader.last_move_sequence(match_id) + 1)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
         """The moves that can be read."""
@@ -248,12 +248,12 @@ def build_pages(environment: Mapping[str, str]) -> Starlette:
     manner = _manner(public=public)
     pages = MatchSite(DynamoMatchSource(DynamoMatchReader(table, projection=projection)), manner)
     if public:
-        return application(pages)
+        return build_pages_application(pages)
 
     def load_password() -> SecretStr:
         return SecretStr(fetch_credentials(parameter).password)
 
-    return application(
+    return build_pages_application(
         pages, [Middleware(AccessGate, site_info=manner.site, password=load_password)]
     )
 

@@ -21,9 +21,9 @@ from cardsharp.server.gateway_events import (
     GatewayResponse,
     LambdaContext,
     LambdaHandler,
-    validated,
+    with_event_validation,
 )
-from cardsharp.server.gateway_request import GatewayRequest, event_body, remaining_wait
+from cardsharp.server.gateway_request import GatewayRequest, event_body, make_remaining_wait
 from cardsharp.server.lambda_handler import log_failure
 from cardsharp.server.request_parsing import Json
 
@@ -73,7 +73,7 @@ def asgi_handler(application: ASGIApp) -> LambdaHandler:
             log_failure(error)
         return exchange.response()
 
-    return validated(answer)
+    return with_event_validation(answer)
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class _Exchange:
             # API Gateway takes them out of the headers.
             + [(b"cookie", "; ".join(cookies).encode())] * bool(cookies),
             "client": (self.event["requestContext"]["http"].get("sourceIp"), 0),
-            "state": {"time_left": remaining_wait(context)},
+            "state": {"time_left": make_remaining_wait(context)},
         }
         await application(scope, self._receive, self._send)
 

@@ -2,7 +2,7 @@
 
 from cardsharp.core.clock import Clock
 from cardsharp.errors import ConfigError
-from cardsharp.server.websocket_feed import Feed, get_connections, migrate_v02_body
+from cardsharp.server.websocket_feed import Feed, get_in_memory_connections, migrate_v02_body
 from cardsharp.store.factories import StoreFactory
 
 FEED_VARIABLE = "CARDSHARP_FEED"
@@ -16,7 +16,9 @@ def build_feed(location: str, store: str, clock: Clock) -> Feed:
     """Return the feed at `location`; `store` stores its subscribers. Raises `ConfigError`."""
     kind, _, name = location.partition(":")
     if kind == "memory" and name:
-        return Feed(SUBSCRIBER_STORE.open("sqlite::memory:", clock), get_connections(name), clock)
+        return Feed(
+            SUBSCRIBER_STORE.open("sqlite::memory:", clock), get_in_memory_connections(name), clock
+        )
     store_kind, _, table = store.partition(":")
     if kind in {"http", "https"} and store_kind == "dynamodb":
         # boto3 is slow to import, and not needed at home.

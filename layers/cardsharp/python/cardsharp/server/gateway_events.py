@@ -30,7 +30,9 @@ def gateway_response(status: int, body: str, headers: Mapping[str, str] = _JSON)
     return {**response, "isBase64Encoded": False}
 
 
-def validated(handler: LambdaHandler, *, accept_websockets: bool = False) -> LambdaHandler:
+def with_event_validation(
+    handler: LambdaHandler, *, accept_websockets: bool = False
+) -> LambdaHandler:
     """Return the handler, called only for valid events; any other gets a 400.
 
     API Gateway sends only valid events, but a person who invokes the function may send

@@ -98,7 +98,7 @@ def event_body(event: GatewayEvent) -> bytes:
         raise InvalidInput("The body is not valid text.") from None
 
 
-def remaining_wait(context: LambdaContext) -> RemainingWait:
+def make_remaining_wait(context: LambdaContext) -> RemainingWait:
     """Return a function that tells how long a long poll may still wait, from this call on."""
     end = context.get_remaining_time_in_millis()
     wait = min(MAX_LONG_POLL, timedelta(milliseconds=end) - RESPONSE_MARGIN)

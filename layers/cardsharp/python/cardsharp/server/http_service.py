@@ -11,7 +11,7 @@ from cardsharp.server.gateway_events import (
     GatewayResponse,
     LambdaContext,
     LambdaHandler,
-    validated,
+    with_event_validation,
 )
 from cardsharp.server.request_parsing import Json
 from cardsharp.server.routing import S
@@ -30,7 +30,7 @@ class HttpService(Generic[S]):
 
     `store_setting` is the environment variable that names the store of its games.
     `build_service` builds the use cases for an environment and raises `ConfigError`.
-    `extra_apis` returns further APIs to the same games that an environment enables.
+    `build_v2022_apis` returns further APIs to the same games that an environment enables.
     `websocket_feed` returns the handler of WebSocket handshakes if an environment names a feed.
     `supports_invites` is True if our bots can be invited to play there.
     """
@@ -50,13 +50,13 @@ class HttpService(Generic[S]):
         )
         watch = (
             None if self.websocket_feed is None else self.websocket_feed(service, environment)
-        ) or websocket_handler.reject_all
+        ) or websocket_handler.reject_handshake
 
         def either(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
             of_a_socket = "connectionId" in event["requestContext"]
             return (watch if of_a_socket else answer)(event, context)
 
-        return validated(either, accept_websockets=True)
+        return with_event_validation(either, accept_websockets=True)
 
     @property
     def base_path(self) -> str:

@@ -23,7 +23,7 @@ from cardsharp.server.gateway_events import (
     LambdaHandler,
     gateway_response,
 )
-from cardsharp.server.gateway_request import GatewayRequest, remaining_wait
+from cardsharp.server.gateway_request import GatewayRequest, make_remaining_wait
 from cardsharp.server.openapi import openapi_document
 from cardsharp.server.openapi_page import HEADERS, render_page
 from cardsharp.server.request_parsing import Json
@@ -138,7 +138,8 @@ class _Edge(Generic[S]):
             route, captured = self._find(request)
             params = self._api.request_parser.parse(request, route.params_model, captured)
             return route.endpoint(
-                self._service, ApiRequest(params, remaining_wait(context), request.client_address)
+                self._service,
+                ApiRequest(params, make_remaining_wait(context), request.client_address),
             )
         except HttpError as http_error:
             model = self._api.error_model if route is None else route.error_model(http_error.status)

@@ -24,7 +24,7 @@ from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.pages import match_pages as texts
 from cardsharp.pages.analysis_view import AnalysisView, build_analysis_view
 from cardsharp.pages.assets import ASSETS, HEADERS, read_asset
-from cardsharp.pages.match_pages import Column, ContinueForm, Row
+from cardsharp.pages.match_pages import ContinueForm, MatchListColumn, MatchListRow
 from cardsharp.pages.rendered_match import (
     BranchIds,
     RenderedBranch,
@@ -45,14 +45,14 @@ LONG_POLL_TIMEOUT = timedelta(seconds=20)  # how long a request for new steps wa
 
 DEFAULT_SITE = SiteInfo("Cardsharp", has_analysis=True)
 _COLUMNS = (
-    Column("Game", "when"),
-    Column("Result", "spare"),
-    Column("Score", "num"),
-    Column("Started (UTC)", "spare when"),
+    MatchListColumn("Game", "when"),
+    MatchListColumn("Result", "spare"),
+    MatchListColumn("Score", "num"),
+    MatchListColumn("Started (UTC)", "spare when"),
 )
 
 
-class SiteSource(Protocol):
+class SiteMatchSource(Protocol):
     """Source of matches, called from several threads; its methods raise `CardsharpError`."""
 
     @property
@@ -88,7 +88,7 @@ class PagesConfig:
     hide_private: bool = False
     long_poll_timeout: timedelta = LONG_POLL_TIMEOUT
     max_matches: int = MAX_MATCHES
-    unlisted_source: SiteSource | None = None
+    unlisted_source: SiteMatchSource | None = None
     branches: BranchIds = lambda _: ()
     continue_form: ContinueForm | None = None
     finished_cache_control: str = HEADERS["Cache-Control"]
@@ -98,7 +98,7 @@ class PagesConfig:
 class MatchSite:
     """The pages over one source."""
 
-    def __init__(self, source: SiteSource, config: PagesConfig = PagesConfig()) -> None:
+    def __init__(self, source: SiteMatchSource, config: PagesConfig = PagesConfig()) -> None:
         self.manner, self._source = config, source
         self._closed = threading.Event()
         self._render_cached = lru_cache(maxsize=32)(self._draw)
@@ -125,7 +125,7 @@ class MatchSite:
         older = f"?{more.query}" if limit < self.manner.max_matches and len(records) > limit else ""
         rows = (_row(site, record) for record in records[:limit])
         filters = texts.filters_fragment(day, status)
-        return HTMLResponse(texts.list_page(site, _COLUMNS, rows, filters, older))
+        return HTMLResponse(texts.match_list_page(site, _COLUMNS, rows, filters, older))
 
     def match(self, request: Request) -> Response:
         """GET /matches/{id}."""
@@ -196,7 +196,7 @@ class MatchSite:
 
         return render_branches(match.record.match_id, self.manner.branches, render)
 
-    def find_match(self, match_id: str) -> tuple[MatchRecord, SiteSource] | None:
+    def find_match(self, match_id: str) -> tuple[MatchRecord, SiteMatchSource] | None:
         """A match of that id, and the source that has it."""
         for source in filter(None, (self._source, self.manner.unlisted_source)):
             try:
@@ -230,7 +230,7 @@ class MatchSite:
         return render_match(record, source.moves(match_id), hide_private=public)
 
 
-def application(pages: MatchSite, middleware: Sequence[Middleware] = ()) -> Starlette:
+def build_pages_application(pages: MatchSite, middleware: Sequence[Middleware] = ()) -> Starlette:
     """Return the pages as an application wrapped in `middleware`."""
     site = pages.manner.site
     routes = {
@@ -278,16 +278,16 @@ def _none(match_id: str) -> HTTPException:
     return HTTPException(HTTPStatus.NOT_FOUND, f"This match log has no match {match_id}.")
 
 
-def _row(site: SiteInfo, record: MatchRecord) -> Row:
+def _row(site: SiteInfo, record: MatchRecord) -> MatchListRow:
     """Return the row of a match in the list; for an unreadable match only its id."""
     link = f"{site.matches_path}/{record.match_id}"
     live = record.status is not MatchStatus.FINISHED
     if read_error_of(record) is not None or (record.header and not is_match_of(None, record)):
-        return Row(link, live, record.match_id, ("", "cannot be read", "", ""))
+        return MatchListRow(link, live, record.match_id, ("", "cannot be read", "", ""))
     header, outcome = header_of(record), outcome_of(record)
     players = " v ".join(side_names(header)) or record.match_id
     scores = None if outcome is None else outcome.scores
     score = " : ".join(map(str, scores or ()))
     result = "" if outcome is None else outcome.result
     started = f"{record.started_at:%Y-%m-%d %H:%M}"
-    return Row(link, live, players, (get_game(header.game).title, result, score, started))
+    return MatchListRow(link, live, players, (get_game(header.game).title, result, score, started))

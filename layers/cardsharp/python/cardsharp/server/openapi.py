@@ -13,7 +13,7 @@ from cardsharp.server.request_parsing import SCHEMA_REF, Json, schema_reference
 from cardsharp.server.routing import Route, S
 
 
-class GatewayError(BaseModel):
+class GatewayErrorBody(BaseModel):
     """An error response of the gateway in front of the service."""
 
     message: str
@@ -55,7 +55,7 @@ def openapi_document(api: Api[S]) -> Json:
         "paths": {**paths, f"{api.base_path}{OPENAPI_PATH}": {"get": itself}},
         "components": {"schemas": _schemas(api)},
     }
-    return _published(document, {"GatewayError": "GatewayAnswer", **api.schema_names})
+    return _published(document, {"GatewayErrorBody": "GatewayAnswer", **api.schema_names})
 
 
 def _published(document: Json, names: Mapping[str, str]) -> Json:
@@ -117,7 +117,7 @@ def _responses(api: Api[S], route: Route[S], method: str) -> Json:
         models[HTTPStatus.NOT_FOUND] = (api.error_model,)
     too_large = [HTTPStatus.REQUEST_ENTITY_TOO_LARGE] if method != "GET" else []
     for status in (*_BY_ITSELF, *too_large):
-        models[status] = (*models.get(status, ()), GatewayError)
+        models[status] = (*models.get(status, ()), GatewayErrorBody)
     answers = {str(int(status)): _response(status, models[status]) for status in sorted(models)}
     if route.response_headers:
         answers["200"]["headers"] = dict(route.response_headers)
@@ -135,7 +135,7 @@ def _response(status: int, models: tuple[type[BaseModel], ...]) -> Json:
 def _schemas(api: Api[S]) -> Json:
     """Return the schemas of all bodies; parameters are described at their operations."""
     modes: dict[type[BaseModel], JsonSchemaMode]
-    modes = dict.fromkeys((api.error_model, GatewayError), "serialization")
+    modes = dict.fromkeys((api.error_model, GatewayErrorBody), "serialization")
     for route in api.routes:
         for models in (
             (route.default_error_model,),

@@ -187,7 +187,7 @@ class InMemoryConnections:
 
 
 @cache
-def get_connections(name: str) -> InMemoryConnections:
+def get_in_memory_connections(name: str) -> InMemoryConnections:
     """This process's sockets of that name."""
     del name
     return InMemoryConnections()

@@ -35,8 +35,8 @@ class StatusMessage(BaseModel, frozen=True):
     message: str
 
 
-def reject_all(_event: GatewayEvent, _context: LambdaContext) -> GatewayResponse:
-    """Reject a handshake, because there is no feed."""
+def reject_handshake(_event: GatewayEvent, _context: LambdaContext) -> GatewayResponse:
+    """Reject a WebSocket handshake, because there is no feed."""
     return _response(error_response(HttpError(HTTPStatus.NOT_FOUND, "There is no feed here")))
 
 

@@ -59,13 +59,13 @@ def decode_all(**stored: StoredBody | None) -> tuple[dict[str, Body | None], str
     return bodies, "; ".join(faults) or None
 
 
-def reopened_outcome(match: MatchRecord, timestamp: datetime) -> DebugNote:
+def reopened_outcome_note(match: MatchRecord, timestamp: datetime) -> DebugNote:
     """Return the note that preserves the outcome of a match which is reopened."""
     finished = None if match.finished_at is None else match.finished_at.isoformat()
     return DebugNote("reopened", timestamp, {"outcome": match.outcome, "finished": finished})
 
 
-def retracted_move(move: MoveRecord, timestamp: datetime) -> DebugNote:
+def retracted_move_note(move: MoveRecord, timestamp: datetime) -> DebugNote:
     """Return the note that preserves a move which the arena no longer has."""
     body = {"sequence": move.sequence, "intent": move.intent, "facts": move.facts}
     return DebugNote(WITHDRAWN, timestamp, body)

@@ -103,7 +103,7 @@ class DynamoDocumentStore:
     ) -> Sequence[tuple[Key, IndexEntry]]:
         """See `DocumentStore`."""
         values = {":list": string_attribute(index_name), ":since": timestamp_attribute(since)}
-        entries = self._table.query_index("by-change", _SINCE, values)
+        entries = self._table.query_index_keys("by-change", _SINCE, values)
         return [_entry(item) for item in islice(entries, limit)]
 
     def _write(self, changes: Sequence[Write], receipt: str) -> None:
@@ -119,7 +119,7 @@ class DynamoDocumentStore:
     def _entry(self, change: Write, receipt: str) -> "TransactWriteItemTypeDef":
         key = item_key(*change.key)
         if not isinstance(change, Delete):
-            return self._table.update_write(key, *self._update(change, receipt))
+            return self._table.build_update(key, *self._update(change, receipt))
         condition, values = self._condition(change.expected_version)
         parameters = {"ConditionExpression": condition, "ExpressionAttributeValues": values}
         return {"Delete": {"TableName": self._table.name, "Key": key, **parameters}}  # type: ignore[typeddict-item]

@@ -29,7 +29,7 @@ from cardsharp.aws.dynamodb_attributes import Value
 from cardsharp.core.clock import Clock
 from cardsharp.errors import WriteConflict
 from cardsharp.store import dynamodb_match_items as items
-from cardsharp.store.codec import NOTE_TTL, reopened_outcome, retracted_move
+from cardsharp.store.codec import NOTE_TTL, reopened_outcome_note, retracted_move_note
 from cardsharp.store.dynamodb_match_items import AttributeInput
 from cardsharp.store.dynamodb_match_reader import DynamoMatchReader
 from cardsharp.store.match_log import (
@@ -217,7 +217,7 @@ class DynamoMatchLog(DynamoMatchReader):
             for write in self._retraction_writes(lease, move)
         ]
         key = items.header_key(lease.match_id)
-        version_write = self._table.update_write(
+        version_write = self._table.build_update(
             key, f"SET {_VERSION_CLAUSE}", _LEASE_CONDITION, _lease_values(lease)
         )
         # The last moves first, and each with its note in one transaction: if we die in between,
@@ -248,8 +248,8 @@ class DynamoMatchLog(DynamoMatchReader):
         """Make a match run again that is finished as in this record; True for one caller only."""
         if match.finished_at is None:
             return False
-        note = self._note_write(match.match_id, reopened_outcome(match, self._clock.now()))
-        reopen_write = self._table.update_write(
+        note = self._note_write(match.match_id, reopened_outcome_note(match, self._clock.now()))
+        reopen_write = self._table.build_update(
             items.header_key(match.match_id),
             f"SET {_VERSION_CLAUSE}, match_status = :running "
             "REMOVE outcome, outcome_json, finished_at, finished_at_iso",
@@ -339,7 +339,7 @@ class DynamoMatchLog(DynamoMatchReader):
 
         The role has no permission to delete items.
         """
-        empty_write = self._table.update_write(
+        empty_write = self._table.build_update(
             items.move_key(lease.match_id, move.sequence),
             _EMPTY_MOVE,
             "",
@@ -348,7 +348,7 @@ class DynamoMatchLog(DynamoMatchReader):
         )
         return [
             empty_write,
-            self._note_write(lease.match_id, retracted_move(move, self._clock.now())),
+            self._note_write(lease.match_id, retracted_move_note(move, self._clock.now())),
         ]
 
     def _note_write(self, match_id: str, note: DebugNote) -> "TransactWriteItemTypeDef":
@@ -356,7 +356,7 @@ class DynamoMatchLog(DynamoMatchReader):
         item = items.note_item(match_id, note)
         key = {name: item.pop(name) for name in ("pk", "sk")}
         update = "SET " + ", ".join(f"{name} = :{name}" for name in item)
-        return self._table.update_write(key, update, "", {f":{name}": item[name] for name in item})
+        return self._table.build_update(key, update, "", {f":{name}": item[name] for name in item})
 
 
 def _moment_values(moment: datetime) -> dict[str, AttributeInput]:

@@ -43,7 +43,7 @@ class DynamoMatchReader:
             move for move in moves if move.read_error or (move.intent, move.facts) != (None, None)
         ]
 
-    def last_move(self, match_id: str) -> int:
+    def last_move_sequence(self, match_id: str) -> int:
         """Return the sequence of the last move that has facts, -1 if none has."""
         stored = self._table.last_key_with(
             items.match_partition(match_id), items.MOVE_PREFIX, ("facts", "facts_json")
@@ -55,7 +55,7 @@ class DynamoMatchReader:
     ) -> list[MatchRecord]:
         """Return headers, the last started first; a recent change may be missing."""
         if day is not None and status is None:
-            keys = self._table.query_index(
+            keys = self._table.query_index_keys(
                 "by-day", "match_day = :key", items.expression_values(key=str(day))
             )
             return self._headers(keys, limit)
@@ -72,7 +72,7 @@ class DynamoMatchReader:
             condition += " AND started_at BETWEEN :first AND :last"
             first, last = (datetime.combine(day, at, UTC) for at in (time.min, time.max))
             values |= items.expression_values(first=first, last=last)
-        return self._table.query_index("by-status", condition, values)
+        return self._table.query_index_keys("by-status", condition, values)
 
     def _headers(self, keys: Iterable[Item], limit: int) -> list[MatchRecord]:
         """Return the headers of the first `limit` listed matches in order; of all with -1.

@@ -26,7 +26,7 @@ _HEADER_NAMES = ("header_json", "outcome_json")
 
 def legacy_matches(table: DynamoTable) -> list[str]:
     """Return the ids of the finished matches whose items an earlier version wrote."""
-    keys = table.query_index(
+    keys = table.query_index_keys(
         "by-status", "match_status = :key", items.expression_values(key=MatchStatus.FINISHED)
     )
     headers = table.batch_get([{"pk": key["pk"], "sk": key["sk"]} for key in keys])

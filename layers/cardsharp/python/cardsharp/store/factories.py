@@ -31,32 +31,34 @@ class StoreFactory(NamedTuple, Generic[T_co]):
     schema_file: Path = Path(__file__).with_name("documents.sql")
     dynamodb_options: Mapping[str, Any] = {}
 
-    def open(self, name: str, clock: Clock) -> T_co:
+    def open(self, location: str, clock: Clock) -> T_co:
         """Return the store at this location; raise `ConfigError` if it is invalid.
 
         `~` in a file's path is the home folder.
         """
-        kind, _, place = name.partition(":")
+        kind, _, place = location.partition(":")
         if kind == "sqlite" and place:
             return self.open_file(Path(place).expanduser(), clock)
         if kind == "dynamodb" and place:
             return self.open_table(place, clock)
         raise ConfigError(
-            f"{self.setting_name} must be sqlite:FILE or dynamodb:TABLE, not {name!r}."
+            f"{self.setting_name} must be sqlite:FILE or dynamodb:TABLE, not {location!r}."
         )
 
     def open_file(self, path: str | Path, clock: Clock) -> T_co:
         """Return the store in a file or `:memory:`; the file is created if missing."""
-        return self.build(self.file_store(path, clock), clock)
+        return self.build(self.open_document_store(path, clock), clock)
 
-    def file_store(
+    def open_document_store(
         self, path: str | Path, clock: Clock, *, read_only: bool = False
     ) -> "SqliteDocumentStore":
         """Return the document store in a file, which must exist if `read_only`."""
         from cardsharp.store.sqlite_documents import SqliteDocumentStore  # noqa: PLC0415 - as said
-        from cardsharp.store.sqlite_file import FileSchema, migrations_in  # noqa: PLC0415 - as said
+        from cardsharp.store.sqlite_file import FileSchema, parse_migrations  # noqa: PLC0415 - as said
 
-        contents = FileSchema(self.description, self.setting_name, migrations_in(self.schema_file))
+        contents = FileSchema(
+            self.description, self.setting_name, parse_migrations(self.schema_file)
+        )
         return SqliteDocumentStore(path, clock, contents, read_only=read_only)
 
     def open_table(self, table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> T_co:

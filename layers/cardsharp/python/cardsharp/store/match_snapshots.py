@@ -12,7 +12,7 @@ MatchIndex = Mapping[str, tuple[datetime, MatchStatus]]  # start and status of e
 
 
 class SnapshotMatchReader(MatchReader):
-    """Reader of the matches in `index`; `load` returns each with its moves."""
+    """Reader of matches that are loaded as snapshots: `index` lists them, `load` returns one."""
 
     def __init__(self, load: Callable[[str], MatchSnapshot | None], index: MatchIndex) -> None:
         self._load, self._listed = load, index

@@ -11,14 +11,14 @@ from cardsharp.core.clock import Clock
 from cardsharp.errors import StoreError, WriteConflict
 from cardsharp.store.codec import decode, encode, from_micros, to_micros
 from cardsharp.store.documents import Delete, Document, Increment, IndexEntry, Key, Put, Write
-from cardsharp.store.sqlite_file import FileSchema, SqliteFile, migrations_in
+from cardsharp.store.sqlite_file import FileSchema, SqliteFile, parse_migrations
 
 _log = logging.getLogger(__name__)
 
 _SCHEMA = FileSchema(
     "file of documents",
     "CARDSHARP_STORE",
-    migrations_in(Path(__file__).with_name("documents.sql")),
+    parse_migrations(Path(__file__).with_name("documents.sql")),
 )
 _SELECT = (
     "SELECT * FROM documents WHERE partition = :partition_key AND sort = :sort_key "
@@ -82,7 +82,7 @@ class SqliteDocumentStore:
 
     def get(self, key: Key) -> Document | None:
         """See `DocumentStore`."""
-        with self._file.reading() as db:
+        with self._file.locked_connection() as db:
             row = db.execute(_SELECT, {**key._asdict(), "now": self._current_micros()}).fetchone()
         return None if row is None else _document(row)
 
@@ -96,7 +96,7 @@ class SqliteDocumentStore:
             "most": limit,
             "now": self._current_micros(),
         }
-        with self._file.reading() as db:
+        with self._file.locked_connection() as db:
             return [_document(row) for row in db.execute(_SELECT_RANGE, params)]
 
     def commit(self, *writes: Write) -> None:
@@ -120,7 +120,7 @@ class SqliteDocumentStore:
             "most": limit,
             "now": self._current_micros(),
         }
-        with self._file.reading() as db:
+        with self._file.locked_connection() as db:
             rows = db.execute(_SELECT_INDEX, params).fetchall()
         entries = []
         for row in rows:
@@ -134,10 +134,10 @@ class SqliteDocumentStore:
             entries.append((Key(row["partition"], row["sort"]), listed))
         return entries
 
-    def all_keys(self) -> Sequence[tuple[Key, datetime | None]]:
+    def keys_and_expiries(self) -> Sequence[tuple[Key, datetime | None]]:
         """Return the keys and expiries of all documents, the last to expire first."""
         query = "SELECT partition, sort, expires FROM documents ORDER BY expires DESC"
-        with self._file.reading() as db:
+        with self._file.locked_connection() as db:
             return [(Key(*row[:2]), _moment(row["expires"])) for row in db.execute(query)]
 
     def close(self) -> None:

@@ -44,14 +44,14 @@ class FileSchema:
     migrations: tuple[str, ...]
     is_exclusive: bool = False
 
-    def tables(self, version: int) -> set[str]:
+    def tables_at_version(self, version: int) -> set[str]:
         """Return the names of the tables after the first `version` migrations."""
         with closing(sqlite3.connect(MEMORY_PATH)) as db:
             db.executescript(";".join(self.migrations[:version]))
             return _schema_of(db)[1]
 
 
-def migrations_in(script: Path) -> tuple[str, ...]:
+def parse_migrations(script: Path) -> tuple[str, ...]:
     """Return the migrations in a script, each after a line that begins with `-- step`."""
     return tuple(re.split(r"(?m)^-- step.*$", script.read_text("utf-8"))[1:])
 
@@ -80,7 +80,7 @@ class SqliteFile:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Yield the database; everything written in the block is committed, or nothing."""
-        with self.reading() as db:
+        with self.locked_connection() as db:
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
@@ -91,8 +91,8 @@ class SqliteFile:
                 raise
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """Yield the database to one thread at a time."""
+    def locked_connection(self) -> Iterator[sqlite3.Connection]:
+        """Yield the connection under a lock: one thread at a time uses it."""
         with self._lock, self._translate_errors():
             if self._is_replaced():
                 self._replace()
@@ -195,7 +195,7 @@ class SqliteFile:
     def _version(self, *, may_be_empty: bool) -> int:
         """Return how many migrations the file has; raise `StoreError` unless it is ours."""
         contents, (version, tables) = self._schema, _schema_of(self._db)
-        if version > len(contents.migrations) and tables & contents.tables(
+        if version > len(contents.migrations) and tables & contents.tables_at_version(
             len(contents.migrations)
         ):
             raise StoreError(
@@ -203,7 +203,7 @@ class SqliteFile:
                 f"install that one or set {contents.setting_name} to another file."
             )
         is_supported = version in range(0 if may_be_empty else 1, len(contents.migrations) + 1)
-        if not is_supported or tables != contents.tables(version):
+        if not is_supported or tables != contents.tables_at_version(version):
             raise StoreError(
                 f"The file {self._path} is no {contents.description} of Cardsharp's; "
                 f"set {contents.setting_name} to another file."

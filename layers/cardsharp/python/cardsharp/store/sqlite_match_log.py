@@ -17,8 +17,8 @@ from cardsharp.store.codec import (
     decode_all,
     encode,
     from_micros,
-    reopened_outcome,
-    retracted_move,
+    reopened_outcome_note,
+    retracted_move_note,
     to_micros,
 )
 from cardsharp.store.match_log import (
@@ -34,10 +34,10 @@ from cardsharp.store.match_log import (
     MoveSummary,
     Summaries,
 )
-from cardsharp.store.sqlite_file import FileSchema, SqliteFile, migrations_in
+from cardsharp.store.sqlite_file import FileSchema, SqliteFile, parse_migrations
 
 MATCH_LOG_SCHEMA = FileSchema(
-    "match log", "CARDSHARP_STORE", migrations_in(Path(__file__).with_name("matches.sql"))
+    "match log", "CARDSHARP_STORE", parse_migrations(Path(__file__).with_name("matches.sql"))
 )
 
 
@@ -137,7 +137,7 @@ class SqliteMatchLog:
         timestamp, first_key = self._clock.now(), (lease.match_id, sequence)
         with self._owned(lease) as db:
             for move in _moves(db, *first_key):
-                _keep_note(db, lease.match_id, retracted_move(move, timestamp))
+                _keep_note(db, lease.match_id, retracted_move_note(move, timestamp))
             db.execute("DELETE FROM moves WHERE match_id = ? AND sequence >= ?", first_key)
 
     def finish(self, lease: Lease, outcome: Body) -> None:
@@ -169,7 +169,7 @@ class SqliteMatchLog:
                 return False
             runs = {"status": MatchStatus.RUNNING, "outcome": None, "finished": None}
             _set(db, match.match_id, beat=record.lease_version + 1, **runs)
-            _keep_note(db, match.match_id, reopened_outcome(match, self._clock.now()))
+            _keep_note(db, match.match_id, reopened_outcome_note(match, self._clock.now()))
         return True
 
     def add_note(self, match_id: str, kind: str, body: Body) -> None:
@@ -181,12 +181,12 @@ class SqliteMatchLog:
 
     def match(self, match_id: str) -> MatchRecord | None:
         """Return the header of a match, None if the log does not have it."""
-        with self._file.reading() as db:
+        with self._file.locked_connection() as db:
             return _match(db, match_id)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
         """Return all moves of a match in the order of their sequence."""
-        with self._file.reading() as db:
+        with self._file.locked_connection() as db:
             return _moves(db, match_id)
 
     def matches(
@@ -203,7 +203,7 @@ class SqliteMatchLog:
             params |= {"first": to_micros(first), "last": to_micros(last)}
         # The deals of a table began at one moment, and were written down in their order.
         query.append("ORDER BY started DESC, rowid DESC LIMIT :limit")
-        with self._file.reading() as db:
+        with self._file.locked_connection() as db:
             return [_match_of(row) for row in db.execute(" ".join(query), params)]
 
     def running_matches(self) -> list[MatchRecord]:
@@ -212,7 +212,7 @@ class SqliteMatchLog:
 
     def notes(self, match_id: str) -> list[DebugNote]:
         """Return the unexpired debugging notes of a match, oldest first."""
-        with self._file.reading() as db:
+        with self._file.locked_connection() as db:
             rows = db.execute(
                 "SELECT * FROM notes WHERE match_id = ? AND expires_at > ? ORDER BY at, rowid",
                 (match_id, to_micros(self._clock.now())),
@@ -222,7 +222,7 @@ class SqliteMatchLog:
     def ids_finished_earlier_than(self, moment: datetime) -> list[str]:
         """Return the ids of the matches that finished before a moment, the oldest first."""
         query = "SELECT id FROM matches WHERE status = ? AND finished < ? ORDER BY finished"
-        with self._file.reading() as db:
+        with self._file.locked_connection() as db:
             return [
                 row["id"] for row in db.execute(query, (MatchStatus.FINISHED, to_micros(moment)))
             ]
@@ -238,7 +238,7 @@ class SqliteMatchLog:
 
     def vacuum(self) -> None:
         """Free the disk space of deleted rows; raise `StoreError` if another process writes."""
-        with self._file.reading() as db:
+        with self._file.locked_connection() as db:
             db.execute("VACUUM")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from cardsharp.bot.queueing.messages import (
         MatchMessage,
         parse_match_message,
-        queue_records,
+        records_in_queue_event,
     )
-    from cardsharp.bot.queueing.orders import Order
+    from cardsharp.bot.queueing.orders import OperatorOrder
 
 __all__ = (
     "MatchMessage",
     "MemoryQueue",
-    "Order",
+    "OperatorOrder",
     "get_queue",
     "parse_match_message",
-    "queue_records",
+    "records_in_queue_event",
     "register_queue",
 )
 
@@ -32,10 +32,10 @@ __getattr__ = lazy_exports(
     {
         "MatchMessage": "messages",
         "MemoryQueue": "memory_queue",
-        "Order": "orders",
+        "OperatorOrder": "orders",
         "get_queue": "memory_queue",
         "parse_match_message": "messages",
-        "queue_records": "messages",
+        "records_in_queue_event": "messages",
         "register_queue": "memory_queue",
     },
 )

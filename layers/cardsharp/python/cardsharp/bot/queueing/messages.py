@@ -49,11 +49,11 @@ def parse_match_message(body: str) -> MatchMessage:
         return MatchMessage.model_validate_json(body)
     except ValidationError as error:
         raise InvalidInput(
-            f"Not a match message: {describe_fault(error.errors()[0], 'body')}."
+            f"Not a match message: {describe_validation_error(error.errors()[0], 'body')}."
         ) from None
 
 
-def describe_fault(fault: ErrorDetails, root_name: str) -> str:
+def describe_validation_error(fault: ErrorDetails, root_name: str) -> str:
     """Return the text of a validation error with its location; `root_name` if it has none.
 
     pydantic's prefix is removed from messages that our validators raised.
@@ -62,8 +62,8 @@ def describe_fault(fault: ErrorDetails, root_name: str) -> str:
     return f"{location}: {fault['msg'].removeprefix('Value error, ').removesuffix('.')}"
 
 
-def queue_records(event: object) -> list[dict[str, Any]]:
-    """Return the records of a queue's event; raise `InvalidInput` if it is another event."""
+def records_in_queue_event(event: object) -> list[dict[str, Any]]:
+    """Return the records in a queue's event; raise `InvalidInput` if it is another event."""
     records = event.get("Records") if isinstance(event, dict) else None
     if isinstance(records, list) and all(map(_is_record, records)):
         return records

@@ -4,11 +4,11 @@ from typing import ClassVar, Self
 
 from pydantic import ValidationError
 
-from cardsharp.bot.queueing.messages import StrictMessage, describe_fault
+from cardsharp.bot.queueing.messages import StrictMessage, describe_validation_error
 from cardsharp.errors import InvalidInput
 
 
-class Order(StrictMessage):
+class OperatorOrder(StrictMessage):
     """Order of an operator to a game; each game defines the fields of its orders."""
 
     refusal: ClassVar[str]  # the sentence before the faults of an order that cannot be used
@@ -19,5 +19,7 @@ class Order(StrictMessage):
         try:
             return cls.model_validate(event)
         except ValidationError as error:
-            faults = "; ".join(describe_fault(fault, "event") for fault in error.errors())
+            faults = "; ".join(
+                describe_validation_error(fault, "event") for fault in error.errors()
+            )
             raise InvalidInput(f"{cls.refusal} {faults}.") from None

@@ -45,7 +45,7 @@ class Format(ABC):
         """Maximum number of teams in one match."""
         return 2
 
-    def with_context(self, **facts: object) -> Self:
+    def with_matching_fields(self, **facts: object) -> Self:
         """Return a copy with the `facts` that are fields of this format; ignore the others."""
         instance: Any = self
         names = {field.name for field in fields(instance)} & facts.keys()
@@ -80,7 +80,7 @@ class Format(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpenFormat(Format):
+class LateEntryFormat(Format):
     """A format that teams may join late, starting without points; they do not extend it."""
 
     late_joiners: LateJoiners = ()
@@ -110,7 +110,7 @@ class OpenFormat(Format):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundByRoundFormat(OpenFormat):
+class RoundByRoundFormat(LateEntryFormat):
     """A format that draws each round when the previous one has ended.
 
     A round in `drawn_rounds` is reused as long as all earlier rounds ended in the same way. So
@@ -188,7 +188,7 @@ def register_format(name: str) -> Callable[[type[F]], type[F]]:
     return entered
 
 
-def points(
+def count_points(
     teams: SeededTeams, finished: Iterable[tuple[Pairing, PairingOutcome]]
 ) -> dict[TeamId, float]:
     """Return the points of each team."""
@@ -207,7 +207,7 @@ def finished_pairings(
     return [(pairing, outcomes[pairing.key]) for pairing in pairings if pairing.key in outcomes]
 
 
-def byes(
+def count_byes(
     teams: SeededTeams, past_pairings: Sequence[Pairing], late_joiners: LateJoiners = ()
 ) -> Counter[TeamId]:
     """Count the byes of each team since it joined."""

@@ -59,7 +59,7 @@ LoserSlots = list[SlotSource | None]  # losers of a winners' round; None is an e
 LoserOrder = Callable[[LoserSlots], LoserSlots]  # puts them in order for the losers' bracket
 
 
-def in_order(losers: LoserSlots) -> LoserSlots:
+def original_order(losers: LoserSlots) -> LoserSlots:
     """Return the losers in the order of the winners' bracket."""
     return losers
 
@@ -84,7 +84,7 @@ def reversed_halves(losers: LoserSlots) -> LoserSlots:
 LOSER_ORDERS: tuple[LoserOrder, ...] = (reversed_order, swapped_halves, reversed_halves)
 """Orders in which the losers of the winners' rounds 2, 3 and 4 enter the losers' bracket.
 
-Losers of later rounds enter `in_order`. The orders make rematches as late as possible. An
+Losers of later rounds enter `original_order`. The orders make rematches as late as possible. An
 exhaustive search has shown this: for up to 16 teams no other order is better, and for up to 64
 teams no other combination of the four functions above is better.
 """
@@ -136,7 +136,7 @@ def build_bracket(
         upper = [winner for winner, _ in outcomes]
         fallen = [loser for _, loser in outcomes]
         if number > 1:
-            order = loser_orders[number - 2] if number - 2 < len(loser_orders) else in_order
+            order = loser_orders[number - 2] if number - 2 < len(loser_orders) else original_order
             fallen = order(fallen)
             pairs = zip(lower, fallen, strict=True)
             lower = [_played(games, BracketSection.LOSERS, pair)[0] for pair in pairs]

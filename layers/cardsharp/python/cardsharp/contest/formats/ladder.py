@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cardsharp.analysis.ratings import MEAN_RATING, PairScore, Rating, ratings_of
+from cardsharp.analysis.ratings import MEAN_RATING, HeadToHeadScore, Rating, ratings_of
 from cardsharp.contest.formats.base import (
     RoundByRoundFormat,
     finished_pairings,
@@ -44,7 +44,7 @@ def next_pairings(
     including running ones.
     """
     free = [team for team in participants if team not in playing]
-    level = matches_played(participants, past_pairings)
+    level = count_matches_levelled(participants, past_pairings)
     fewest = min(level.values(), default=0)
     met = Counter(frozenset(pairing.teams) for pairing in past_pairings)
     last = {team: frozenset(pairing.teams) for pairing in past_pairings for team in pairing.teams}
@@ -66,17 +66,19 @@ def next_pairings(
     order = {frozenset(pairing.teams): pairing.teams for pairing in past_pairings}
     changed = (order.get(frozenset(pair), pair[::-1])[::-1] for pair in pairs)
     return [
-        Pairing(str(number), round_number_of(number), "practice", teams)
+        Pairing(str(number), round_of_match_number(number), "practice", teams)
         for number, teams in enumerate(changed, len(past_pairings) + 1)
     ]
 
 
-def round_number_of(number: int) -> int:
-    """Return the round of a practice match number."""
-    return 1 + (number - 1) // MATCHES_PER_ROUND
+def round_of_match_number(match_number: int) -> int:
+    """Return the round to which a practice match of this number belongs."""
+    return 1 + (match_number - 1) // MATCHES_PER_ROUND
 
 
-def matches_played(teams: Iterable[TeamId], past_pairings: Iterable[Pairing]) -> dict[TeamId, int]:
+def count_matches_levelled(
+    teams: Iterable[TeamId], past_pairings: Iterable[Pairing]
+) -> dict[TeamId, int]:
     """Count each team's matches; a late or returning team starts level with the lowest.
 
     This never raises the count of a team that was present all the time, as every pairing
@@ -93,7 +95,7 @@ def matches_played(teams: Iterable[TeamId], past_pairings: Iterable[Pairing]) ->
     return {team: max(level[team], highest - MAX_EXTRA_PAIRINGS + 1) for team in teams}
 
 
-def ratings(
+def rate_teams(
     teams: Iterable[TeamId], first_team_shares: Iterable[tuple[tuple[TeamId, ...], float]]
 ) -> dict[TeamId, Rating]:
     """Return ratings from the first teams' shares; each team also has one tie with a dummy."""
@@ -103,8 +105,10 @@ def ratings(
             shares_by_pair[first, other].append(share)
         else:
             shares_by_pair[other, first].append(1 - share)
-    duels = {pair: PairScore.from_shares(shares) for pair, shares in shares_by_pair.items()}
-    duels |= {(team, _DUMMY_OPPONENT): PairScore.from_shares(()).with_prior_pair for team in teams}
+    duels = {pair: HeadToHeadScore.from_shares(shares) for pair, shares in shares_by_pair.items()}
+    duels |= {
+        (team, _DUMMY_OPPONENT): HeadToHeadScore.from_shares(()).with_prior_pair for team in teams
+    }
     ratings_by_team = ratings_of(duels, use_prior=False) if duels else {}
     return {team: rating for team, rating in ratings_by_team.items() if team != _DUMMY_OPPONENT}
 
@@ -150,4 +154,4 @@ def _rated(
         for pairing, decision in finished_pairings(pairings, decided)
         for share in [1.0] * decision.wins[0] + [0.0] * decision.wins[1]
     ]
-    return ratings(teams, shares)
+    return rate_teams(teams, shares)

@@ -19,9 +19,9 @@ class Pairing:
     section: str
     teams: tuple[TeamId, ...]
 
-    def seats(self, number: int) -> tuple[TeamId, ...]:
+    def seating_of_match(self, match_number: int) -> tuple[TeamId, ...]:
         """Return the seating in the match of this number, from 0: seats rotate each match."""
-        first = number % len(self.teams)
+        first = match_number % len(self.teams)
         return self.teams[first:] + self.teams[:first]
 
 

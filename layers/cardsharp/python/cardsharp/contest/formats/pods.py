@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from cardsharp.contest.formats.base import (
     RoundByRoundFormat,
-    byes,
+    count_byes,
     finished_pairings,
     group_by_rank,
     register_format,
@@ -54,7 +54,7 @@ class PodFormat(RoundByRoundFormat):
         by = self._score_totals(teams, past_pairings, outcomes)
         free = [team for level in group_by_rank(teams, by) for team in level]
         if self.max_teams_per_match == 2 and len(free) % 2:  # noqa: PLR2004 - else nobody is alone
-            bye_counts = byes(teams, past_pairings)
+            bye_counts = count_byes(teams, past_pairings)
             free.remove(min(reversed(free), key=bye_counts.__getitem__))
         # Dealing the teams out one by one puts the best seeds into different matches. It also
         # makes the sizes of the matches differ by one team at most.
@@ -94,7 +94,7 @@ class PodFormat(RoundByRoundFormat):
         self, teams: SeededTeams, pairings: Sequence[Pairing], decided: PairingOutcomes
     ) -> dict[TeamId, tuple[float, float]]:
         """Return each team's points for its places, and its points made in the game."""
-        idle = byes(teams, pairings, self.late_joiners)
+        idle = count_byes(teams, pairings, self.late_joiners)
         score = {team: BYE_POINTS * times for team, times in idle.items()}
         game_points = dict.fromkeys(teams, 0.0)
         for pairing, decision in finished_pairings(pairings, decided):

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from cardsharp.contest.formats.base import (
-    OpenFormat,
+    LateEntryFormat,
+    count_points,
     finished_pairings,
-    points,
     register_format,
 )
 from cardsharp.contest.formats.pairing import (
@@ -19,7 +19,7 @@ from cardsharp.contest.formats.pairing import (
 
 @register_format("round-robin")
 @dataclass(frozen=True, slots=True)
-class RoundRobin(OpenFormat):
+class RoundRobin(LateEntryFormat):
     """Round robin; with an odd number of teams each has one bye.
 
     A late team meets one other team each round, in addition to that team's regular pairing.
@@ -51,4 +51,4 @@ class RoundRobin(OpenFormat):
 
     def scores(self, teams: SeededTeams, outcomes: PairingOutcomes) -> dict[TeamId, float]:
         """Return the points: one for a won pairing, a half for a level pairing."""
-        return points(teams, finished_pairings(self.pairings(teams, outcomes), outcomes))
+        return count_points(teams, finished_pairings(self.pairings(teams, outcomes), outcomes))

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from cardsharp.contest.formats.base import (
     RoundByRoundFormat,
-    byes,
+    count_byes,
+    count_points,
     finished_pairings,
-    points,
     register_format,
 )
 from cardsharp.contest.formats.pairing import (
@@ -65,8 +65,8 @@ class Swiss(RoundByRoundFormat):
     def _points(
         self, teams: SeededTeams, pairings: Sequence[Pairing], decided: PairingOutcomes
     ) -> dict[TeamId, float]:
-        score = points(teams, finished_pairings(pairings, decided))
-        for team, times in byes(teams, pairings, self.late_joiners).items():
+        score = count_points(teams, finished_pairings(pairings, decided))
+        for team, times in count_byes(teams, pairings, self.late_joiners).items():
             score[team] += times
         return score
 
@@ -80,7 +80,7 @@ def _paired(
     `score` is in the order of `teams`.
     """
     met = Counter(frozenset(pairing.teams) for pairing in pairings)
-    idle = byes(teams, pairings)
+    idle = count_byes(teams, pairings)
     order = sorted(range(len(teams)), key=lambda seed: (-score[seed], seed))
     level = Counter(score)
     place = {seed: at for at, seed in enumerate(order)}

@@ -11,17 +11,21 @@ from cardsharp.core.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from cardsharp.contest.view.bracket_layout import BracketLayout, layout_bracket, layout_rounds
     from cardsharp.contest.view.overview import ContestOverview, StandingsRow
-    from cardsharp.contest.view.pages import contest_file_page, contest_page, running_fragment
+    from cardsharp.contest.view.pages import (
+        contest_page,
+        running_matches_fragment,
+        standalone_contest_page,
+    )
 
 __all__ = (
     "BracketLayout",
     "ContestOverview",
     "StandingsRow",
-    "contest_file_page",
     "contest_page",
     "layout_bracket",
     "layout_rounds",
-    "running_fragment",
+    "running_matches_fragment",
+    "standalone_contest_page",
 )
 
 __getattr__ = lazy_exports(
@@ -30,10 +34,10 @@ __getattr__ = lazy_exports(
         "BracketLayout": "bracket_layout",
         "ContestOverview": "overview",
         "StandingsRow": "overview",
-        "contest_file_page": "pages",
+        "standalone_contest_page": "pages",
         "contest_page": "pages",
         "layout_bracket": "bracket_layout",
         "layout_rounds": "bracket_layout",
-        "running_fragment": "pages",
+        "running_matches_fragment": "pages",
     },
 )

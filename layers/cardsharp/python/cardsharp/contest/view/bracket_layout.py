@@ -29,8 +29,8 @@ CHAMPION_OFFSET = 1.5  # rows from the last box up to its champion
 
 
 @dataclass(frozen=True, slots=True)
-class BoxSide:
-    """A line of a box: the team, or None and the label of its source."""
+class BoxTeamLine:
+    """Line of a box for one team, or for the label of its source while the team is unknown."""
 
     team: TeamId | None
     source_label: str = ""
@@ -49,13 +49,13 @@ class Box:
     key: str
     column: int
     row: float
-    sides: tuple[BoxSide, ...]
+    sides: tuple[BoxTeamLine, ...]
     state: str
     is_dashed: bool = False
 
     @property
-    def next_row(self) -> float:
-        """The row of what stands below it."""
+    def row_below(self) -> float:
+        """The row below the box."""
         return self.row + LINE * len(self.sides) + GAP
 
 
@@ -92,14 +92,14 @@ class BracketLayout:
         return self.final_box.row - CHAMPION_OFFSET if self.final_box else 0.0
 
     @property
-    def columns(self) -> int:
+    def column_count(self) -> int:
         """Number of columns."""
         return 1 + max((box.column for box in self.boxes), default=0)
 
     @property
-    def rows(self) -> float:
+    def row_count(self) -> float:
         """Number of rows."""
-        return max((box.next_row for box in self.boxes), default=1)
+        return max((box.row_below for box in self.boxes), default=1)
 
 
 def layout_rounds(results: Iterable[PairingResult], contest_format: Format) -> BracketLayout:
@@ -112,9 +112,9 @@ def layout_rounds(results: Iterable[PairingResult], contest_format: Format) -> B
         headings.append(ColumnHeading(column, 0, f"Round {number}"))
         row = 0.0
         for result in round_results:
-            sides = _sides(result, result.tally(contest_format))
+            sides = _sides(result, result.deciding_totals(contest_format))
             boxes.append(_box(result.pairing, column, row, sides, result))
-            row = boxes[-1].next_row
+            row = boxes[-1].row_below
     return BracketLayout(tuple(boxes), (), tuple(headings))
 
 
@@ -194,11 +194,11 @@ def _rows(games: Sequence[BracketGame], top: float) -> dict[int, float]:
 
 def _game_sides(
     game: BracketGame, teams: Sequence[TeamId], ends: GameResults, result: PairingResult | None
-) -> tuple[BoxSide, ...]:
+) -> tuple[BoxTeamLine, ...]:
     """The sides of a game in the order of its sources, which is how the lines come in."""
     coming = [(resolve_slot(source, teams, ends), source) for source in game.sources]
     if result is None:
-        return tuple(BoxSide(team, _words(source, game)) for team, source in coming)
+        return tuple(BoxTeamLine(team, _words(source, game)) for team, source in coming)
     by_team = {side.team: side for side in _sides(result, result.current_outcome.wins)}
     return tuple(by_team[team] for team, _ in coming)
 
@@ -215,15 +215,15 @@ def _words(source: SlotSource, game: BracketGame) -> str:
             return ""
 
 
-def _sides(result: PairingResult, tally: Points) -> tuple[BoxSide, ...]:
+def _sides(result: PairingResult, tally: Points) -> tuple[BoxTeamLine, ...]:
     return tuple(
-        BoxSide(team, "", score, team == result.winner)
+        BoxTeamLine(team, "", score, team == result.winner)
         for team, score in zip(result.teams, tally, strict=True)
     )
 
 
 def _box(
-    key: str, column: int, row: float, sides: tuple[BoxSide, ...], result: PairingResult | None
+    key: str, column: int, row: float, sides: tuple[BoxTeamLine, ...], result: PairingResult | None
 ) -> Box:
     state = "open"
     if result is not None:

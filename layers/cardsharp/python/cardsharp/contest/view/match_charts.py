@@ -11,9 +11,9 @@ from math import ceil, floor
 from statistics import fmean
 from typing import NamedTuple
 
-from cardsharp.contest.formats.ladder import ratings
+from cardsharp.contest.formats.ladder import rate_teams
 from cardsharp.contest.formats.pairing import TeamId
-from cardsharp.contest.match_host import MatchFacts
+from cardsharp.contest.match_host import MatchResultFacts
 from cardsharp.contest.models import RatingSnapshot
 
 MAX_BARS, MAX_RANKING_ROWS = (
@@ -35,10 +35,10 @@ _SQUARES = 16  # squares to a side of the heat map, at most
 
 
 class FinishedMatch(NamedTuple):
-    """An ended match: its players and its facts."""
+    """A finished match: the names of its players and its detailed result."""
 
     player_names: tuple[str, ...]
-    facts: MatchFacts
+    facts: MatchResultFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class BarChart:
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """Heat map of two figures: `counts` by bins of the lower one, then of the higher one."""
+    """Heat map of two numbers: `counts` by bin of the lower number, then of the higher one."""
 
     title: str
     bin_size: int
@@ -78,7 +78,7 @@ class RankingChart:
 AnyChart = BarChart | HeatMap | RankingChart
 
 
-def match_charts(matches: Sequence[FinishedMatch]) -> list[AnyChart]:
+def build_match_charts(matches: Sequence[FinishedMatch]) -> list[AnyChart]:
     """Return the charts for which the matches have enough data."""
     charts = (_times(matches), _moves(matches), _scores(matches), *_players(matches))
     return [chart for chart in charts if chart is not None]
@@ -130,7 +130,9 @@ def _scores(played: Sequence[FinishedMatch]) -> HeatMap | None:
     return HeatMap(title, step, tuple(tuple(counts[low, high] for high in side) for low in side))
 
 
-_PlayerMatches = list[tuple[MatchFacts, int]]  # the matches of a player, with its seat in each
+_PlayerMatches = list[
+    tuple[MatchResultFacts, int]
+]  # the matches of a player, with its seat in each
 
 
 def _players(played: Sequence[FinishedMatch]) -> Iterator[RankingChart | None]:
@@ -160,7 +162,7 @@ def _rated(
     if not shares:
         return None
     met = {name for pair, _ in shares for name in pair}
-    ratings_by_player = ratings([name for name in matches_by_player if name in met], shares)
+    ratings_by_player = rate_teams([name for name in matches_by_player if name in met], shares)
     low = min(rating.value - rating.margin for rating in ratings_by_player.values())
     high = max(rating.value + rating.margin for rating in ratings_by_player.values())
 
@@ -196,7 +198,7 @@ def _ends(matches_by_player: Mapping[str, _PlayerMatches]) -> RankingChart | Non
 def _single(
     title: str,
     matches_by_player: Mapping[str, _PlayerMatches],
-    of: Callable[[MatchFacts], Sequence[float]],
+    of: Callable[[MatchResultFacts], Sequence[float]],
     together: Callable[[Sequence[float]], float],
 ) -> RankingChart | None:
     """Chart one figure of each player, the highest first; None if all are zero."""
@@ -267,12 +269,12 @@ class RatingChart:
     matches: tuple[tuple[float, int], ...]
 
 
-def rating_chart(standings: Sequence[RatingSnapshot]) -> RatingChart | None:
+def build_rating_chart(snapshots: Sequence[RatingSnapshot]) -> RatingChart | None:
     """Return the chart of the snapshots; None if there are fewer than two."""
-    values = [rating.value for standing in standings for rating in standing.ratings.values()]
-    if len(standings) < 2 or not values:  # noqa: PLR2004 - a line has two points
+    values = [rating.value for standing in snapshots for rating in standing.ratings.values()]
+    if len(snapshots) < 2 or not values:  # noqa: PLR2004 - a line has two points
         return None
-    first, last = standings[0].played, standings[-1].played
+    first, last = snapshots[0].played, snapshots[-1].played
     steps = _steps(min(values), max(values))
     low, high = steps[0], steps[-1]
 
@@ -284,7 +286,7 @@ def rating_chart(standings: Sequence[RatingSnapshot]) -> RatingChart | None:
     def down(rating: float) -> float:
         return TOP_MARGIN + (HEIGHT - TOP_MARGIN - BOTTOM_MARGIN) * (high - rating) / (high - low)
 
-    rated = standings[-1].ratings
+    rated = snapshots[-1].ratings
     best = sorted(rated, key=lambda team: -rated[team].value)
     names = _apart([down(rated[team].value) for team in best[:MAX_LABELLED]])
     series = [
@@ -293,7 +295,7 @@ def rating_chart(standings: Sequence[RatingSnapshot]) -> RatingChart | None:
             place,
             tuple(
                 (across(standing.played), down(standing.ratings[team].value))
-                for standing in standings
+                for standing in snapshots
                 if team in standing.ratings
             ),
             names[place - 1] if place <= MAX_LABELLED else None,

@@ -13,9 +13,9 @@ from statistics import fmean
 from typing import NamedTuple
 
 from cardsharp.analysis.ratings import Z_95
-from cardsharp.contest.formats.ladder import ratings
+from cardsharp.contest.formats.ladder import rate_teams
 from cardsharp.contest.formats.pairing import PairingOutcome, TeamId
-from cardsharp.contest.match_host import LiveMatch, MatchFacts
+from cardsharp.contest.match_host import LiveMatch, MatchResultFacts
 from cardsharp.contest.models import PairingResult, outcomes_by_key
 from cardsharp.contest.practice import LadderRow, practice_ladder
 from cardsharp.contest.results import ContestRecords
@@ -24,8 +24,8 @@ from cardsharp.contest.view.match_charts import (
     AnyChart,
     FinishedMatch,
     RatingChart,
-    match_charts,
-    rating_chart,
+    build_match_charts,
+    build_rating_chart,
 )
 
 _SAMPLE_COUNT = 2000
@@ -41,7 +41,7 @@ class MatchStats:
     seconds: float
 
 
-def match_stats(matches: Sequence[tuple[MatchFacts, Sequence[int]]]) -> MatchStats:
+def match_stats(matches: Sequence[tuple[MatchResultFacts, Sequence[int]]]) -> MatchStats:
     """Return the statistics of matches, each for the teams at the given places."""
     return MatchStats(
         points=_mean([fmean(facts.points[at] for at in places) for facts, places in matches]),
@@ -64,7 +64,7 @@ def probability_strongest(team: TeamId, results: tuple[PairingResult, ...]) -> f
         for facts in result.facts
         for first, other, share in facts.pairwise_shares()
     ]
-    ratings_by_team = ratings({member for teams, _ in shares for member in teams}, shares)
+    ratings_by_team = rate_teams({member for teams, _ in shares for member in teams}, shares)
     if team not in ratings_by_team:
         return None
     dice = Random(0)
@@ -102,7 +102,7 @@ class StandingsRow:
 
 @dataclass(frozen=True, slots=True)
 class RoundStatsRow:
-    """Statistics of the matches with one tag."""
+    """Row of statistics: the matches with one tag, such as those of a round."""
 
     title: str
     tag: str
@@ -124,13 +124,13 @@ class ContestOverview:
     """State of a contest at one moment, with the matches `running` at its arena."""
 
     def __init__(self, records: ContestRecords, running: Iterable[LiveMatch] = ()) -> None:
-        self.settings, self.form = records.settings, records.format
+        self.settings, self.form = records.settings, records.contest_format
         self.paused = records.is_paused
         self.frozen = records.frozen_at
         self.teams = [team.id for team in records.teams()]
-        self.names = records.names()
-        self._withdrawn = records.withdrawn()
-        self.results, self.listed = records.results(), records.results_in_order()
+        self.names = records.team_names()
+        self._withdrawn = records.withdrawn_teams()
+        self.results, self.listed = records.results(), records.results_with_discarded()
         self._records = records
         self._played = {match.id: match for match in running}
         self._ratings = records.rating_history()
@@ -177,7 +177,7 @@ class ContestOverview:
         return outcomes_by_key(self.results)
 
     @cached_property
-    def version(self) -> str:
+    def page_hash(self) -> str:
         """Hash that changes whenever the page does, except for running matches."""
         parts = (self.settings, self.paused, self.frozen, self.names, self.results)
         fingerprint = repr((*parts, len(self._ratings)))
@@ -231,7 +231,7 @@ class ContestOverview:
             return ""
         return "out" if loss_count >= lives else "one loss" if loss_count else "no loss"
 
-    def statistics(self) -> Iterator[RoundStatsRow]:
+    def round_statistics(self) -> Iterator[RoundStatsRow]:
         """Yield the statistics of each round, and of the whole contest."""
         name = self.settings.name
         for number in sorted({result.round for result in self.results}):
@@ -239,17 +239,17 @@ class ContestOverview:
             yield _round(f"Round {number}", f"{name}_Round{number}", round_results)
         yield _round("All rounds", name, self.results)
 
-    def ladder(self) -> list[LadderRow]:
+    def practice_ladder(self) -> list[LadderRow]:
         """Return the practice ladder, the best first."""
         return practice_ladder(self._records) if self.has_practice else []
 
     def rating_chart(self) -> RatingChart | None:
         """The ratings of practice over time."""
-        return rating_chart(self._ratings)
+        return build_rating_chart(self._ratings)
 
     def match_charts(self) -> list[AnyChart]:
         """The charts of the matches that have ended."""
-        return match_charts(
+        return build_match_charts(
             [
                 FinishedMatch(tuple(self.names.get(team, team) for team in result.teams), facts)
                 for result in self.results
@@ -273,7 +273,9 @@ class ContestOverview:
             if not match.is_foreign and tag in match.tags
         ]
 
-    def matches(self, result: PairingResult) -> list[tuple[str, MatchFacts | None]]:
+    def matches_of_pairing(
+        self, result: PairingResult
+    ) -> list[tuple[str, MatchResultFacts | None]]:
         """Return the matches of a pairing, with the facts of those that have ended."""
         return list(zip_longest(result.matches, result.facts))
 

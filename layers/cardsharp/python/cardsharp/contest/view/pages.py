@@ -33,7 +33,7 @@ def contest_page(
     return _rendered("contest.jinja", status, site=site, alone=None, others=contest_names)
 
 
-def running_fragment(
+def running_matches_fragment(
     _site: SiteInfo,
     records: ContestRecords,
     running: Iterable[LiveMatch] = (),
@@ -43,7 +43,7 @@ def running_fragment(
     return _rendered("running.jinja", ContestOverview(records, running))
 
 
-def contest_file_page(records: ContestRecords) -> str:
+def standalone_contest_page(records: ContestRecords) -> str:
     """Return the page as a standalone file: without arena, network or script."""
     style, site = (
         standalone_page((FOLDER / "contest.css").read_text(encoding="utf-8")),
@@ -87,7 +87,7 @@ def _width(text: str) -> float:
     )  # fmt: skip
 
 
-def contest_templates(*more: BaseLoader) -> Environment:
+def contest_template_environment(*more: BaseLoader) -> Environment:
     """Return the environment of a contest's templates, with additional loaders."""
     environment = template_environment(*more, FileSystemLoader(FOLDER))
     environment.globals |= {"short": _short, "shown": format_points, "known": _pairing_count}
@@ -100,4 +100,4 @@ def contest_templates(*more: BaseLoader) -> Environment:
     return environment
 
 
-_PAGES = contest_templates()
+_PAGES = contest_template_environment()

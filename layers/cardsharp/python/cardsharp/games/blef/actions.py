@@ -39,7 +39,7 @@ class Bet:
 
     @property
     def size(self) -> int:
-        """Number of cards of the smallest pool in which the bet can hold."""
+        """Number of cards in the smallest pool in which the bet can hold."""
         counted = sum(count for _, count in (*self.rank_counts, *self.suit_counts))
         return counted + len(self.cards)
 
@@ -90,7 +90,7 @@ BETS: tuple[Bet, ...] = (*_of_values(), *_above_full_houses())
 
 
 def action_name(action: int) -> str:
-    """Return the action in words. `LOST_MARKER` is allowed, too."""
+    """Return the name of an action in words, also of the marker of a lost round."""
     if action == CHECK:
         return "Check"
     return "Lost the round" if action == LOST_MARKER else BETS[action].name

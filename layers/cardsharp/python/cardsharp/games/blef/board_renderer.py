@@ -15,7 +15,7 @@ from cardsharp.pages.board_renderer import (
     parse_french_card,
     render_part,
     render_row,
-    text_list,
+    to_text_list,
 )
 
 
@@ -41,7 +41,9 @@ def _round_parts(number: int | None, history: object, hands: Mapping[str, object
     notice = "The hands are shown when the round is over."
     hands_markup = NOTHING.join(
         Markup('<section class="hand">{}</section>').format(
-            render_part(str(name), render_row(map(parse_french_card, text_list(cards)), "no cards"))
+            render_part(
+                str(name), render_row(map(parse_french_card, to_text_list(cards)), "no cards")
+            )
         )
         for name, cards in hands.items()
     )

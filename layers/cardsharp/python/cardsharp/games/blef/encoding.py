@@ -4,7 +4,7 @@ from cardsharp.games.blef.actions import BETS
 from cardsharp.games.blef.cards import DECK
 from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import MAX_PLAYERS
-from cardsharp.play.encoding import Encoding, Marks, relative, spread
+from cardsharp.play.encoding import Encoding, Marks, flatten_block_indexes, relative_seat
 
 _PLACES = {card: place for place, card in enumerate(DECK)}
 
@@ -13,9 +13,9 @@ def _marks(position: BlefPosition) -> Marks:
     me, seats = position.seat or 0, len(position.card_counts)
     bets: list[list[int]] = [[] for _ in range(MAX_PLAYERS)]
     for seat, action in position.history:
-        bets[relative(seat, me, seats)].append(action)
+        bets[relative_seat(seat, me, seats)].append(action)
     cards = [
-        (relative(seat, me, seats), number / position.max_cards)
+        (relative_seat(seat, me, seats), number / position.max_cards)
         for seat, number in enumerate(position.card_counts)
     ]
     last = position.last_bet
@@ -23,7 +23,7 @@ def _marks(position: BlefPosition) -> Marks:
         "hand": [_PLACES[card] for card in position.hand],
         "cards": cards,
         "last bet": [] if last is None else [last],
-        "said": spread(bets, len(BETS)),
+        "said": flatten_block_indexes(bets, len(BETS)),
     }
 
 

@@ -17,21 +17,21 @@ from statistics import fmean
 from cardsharp.analysis.judge import Judge
 from cardsharp.errors import ConfigError
 from cardsharp.games.blef.actions import CHECK, action_name
-from cardsharp.games.blef.history.replay import open_rounds
+from cardsharp.games.blef.history.replay import closed_rounds_of_match
 from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import MIN_PLAYERS, max_cards
 from cardsharp.games.blef.strategies import BlefDecision, BlefOption
 from cardsharp.games.blef.strategies.bayes import (
     BetEvaluation,
     best_decision,
+    describe_probability,
     evaluate_bets,
-    probability_words,
 )
 from cardsharp.games.blef.strategies.equilibrium import (
     SOLVED_CARD_COUNTS,
     MixedStrategy,
-    card_counts,
     equilibrium_strategy,
+    starter_and_other_card_counts,
 )
 from cardsharp.games.blef.strategies.table_policy import mixed_strategy
 from cardsharp.play.strategy import format_percent
@@ -53,7 +53,11 @@ class BayesJudge(Judge):
             if solved is None
             else _equilibrium(position, evaluation, solved)
         )
-        mixed = None if card_counts(position) in SOLVED_CARD_COUNTS else mixed_strategy(position)
+        mixed = (
+            None
+            if starter_and_other_card_counts(position) in SOLVED_CARD_COUNTS
+            else mixed_strategy(position)
+        )
         # An equilibrium mixes actions of equal value. Sampling noise in `bayes` would rate them
         # differently, so every frequent action of the tables gets the value of the best one.
         as_good = {action for action, often in mixed or () if often >= _OFTEN}
@@ -77,12 +81,12 @@ class BayesJudge(Judge):
         )
         return BlefDecision(decision.action, decision.reason, options)
 
-    def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+    def match_result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """Return 1 if the first player won, 0 if the second did, None if the match is not over.
 
         Raises `ConfigError` if there are more than two players.
         """
-        rounds = open_rounds(record, moves)
+        rounds = closed_rounds_of_match(record, moves)
         players = max((len(played.hands) for played in rounds.values()), default=MIN_PLAYERS)
         if players > MIN_PLAYERS:
             raise ConfigError(
@@ -114,7 +118,7 @@ def _equilibrium(
 
 def _option(position: BlefPosition, evaluation: BetEvaluation, action: int) -> BlefOption:
     last = position.last_bet if action == CHECK else action
-    note = "" if last is None else probability_words(evaluation.bet_probabilities[last])
+    note = "" if last is None else describe_probability(evaluation.bet_probabilities[last])
     return BlefOption(action, _chance(position, evaluation, action), note)
 
 

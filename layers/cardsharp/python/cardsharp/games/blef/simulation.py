@@ -30,7 +30,7 @@ CARD_COUNT_RANGES = ("2 to 3", "4 to 7", "8 to 18", "19 and more")
 _RANGE_STARTS = (2, 4, 8, 19)
 
 
-def dealer(rng: Random) -> DealHand:
+def make_deal_function(rng: Random) -> DealHand:
     """Return a function that deals cards with this random generator."""
     return lambda number: tuple(rng.sample(DECK, number))
 
@@ -51,7 +51,7 @@ def resample_hidden_hands(live: Round, seat: int | None, rng: Random) -> Round:
 
 
 class BlefSimulation(Simulation[SimulatedBlefMatch, BlefPosition, int]):
-    """Simulation of Blef: every player against all others; the last one left wins."""
+    """Simulation of a match of Blef: each seat plays for itself, and the last one left wins."""
 
     stats = (RatioStat("{:.1f} rounds", "rounds"), RatioStat("{:.1f} moves", "moves"))
 
@@ -68,7 +68,7 @@ class BlefSimulation(Simulation[SimulatedBlefMatch, BlefPosition, int]):
 
     def initial_state(self, rng: Random) -> SimulatedBlefMatch:
         """Return a new match, with one card for each player."""
-        return SimulatedBlefMatch(rules.start(self.seats, dealer(rng)))
+        return SimulatedBlefMatch(rules.start(self.seats, make_deal_function(rng)))
 
     def current_seat(self, state: SimulatedBlefMatch) -> int | None:
         """Return the seat whose turn it is, None when one player is left."""
@@ -89,7 +89,7 @@ class BlefSimulation(Simulation[SimulatedBlefMatch, BlefPosition, int]):
 
         Raises `IllegalAction` if the action is illegal.
         """
-        step = rules.apply(state.current_round, action, dealer(rng))
+        step = rules.apply(state.current_round, action, make_deal_function(rng))
         closed = () if step.closed_round is None else (step.closed_round,)
         return SimulatedBlefMatch(step.current_round, (*state.closed_rounds, *closed))
 
@@ -100,7 +100,7 @@ class BlefSimulation(Simulation[SimulatedBlefMatch, BlefPosition, int]):
         return tuple(float(seat == state.current_round.winner) for seat in range(self.seats))
 
     def stat_counts(self, state: SimulatedBlefMatch) -> Mapping[str, tuple[float, ...]]:
-        """Return the rounds and moves of a match, and each seat's lost rounds by cards in play."""
+        """Return the rounds, the moves, and each seat's lost rounds by cards in play."""
         all_moves = chain.from_iterable(played.history for played in state.closed_rounds)
         moves = sum(move.action != LOST_MARKER for move in all_moves)
         lost_rounds = Counter(

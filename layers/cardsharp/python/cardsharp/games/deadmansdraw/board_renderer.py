@@ -26,8 +26,8 @@ from cardsharp.pages.board_renderer import (
     render_card,
     render_part,
     render_row,
-    symbol,
-    text_list,
+    render_symbol,
+    to_text_list,
 )
 
 _SUITS = Path(__file__).with_name("suits.svg")
@@ -44,7 +44,7 @@ _EFFECTS = {
 
 def _parts(header: Header, step: ReplayStep) -> BoardParts:
     state = step.public_state
-    banks, scores = _lists(state.get("banks")), text_list(state.get("scores"))
+    banks, scores = _lists(state.get("banks")), to_text_list(state.get("scores"))
     first, second = (
         render_part(header.name(seat), _bank(map(parse_card, bank)), f"{score} points")
         for seat, (bank, score) in enumerate(zip(banks, scores, strict=True))
@@ -55,8 +55,8 @@ def _parts(header: Header, step: ReplayStep) -> BoardParts:
         "seat0": first,
         "middle": _middle(state),
         "seat1": second,
-        "unseen": _pile("Draw pile, unseen", text_list(unseen)) if has_unseen else NOTHING,
-        "discard": _pile("Discard pile", text_list(state.get("discardPile"))),
+        "unseen": _pile("Draw pile, unseen", to_text_list(unseen)) if has_unseen else NOTHING,
+        "discard": _pile("Discard pile", to_text_list(state.get("discardPile"))),
     }
 
 
@@ -114,7 +114,7 @@ def _place(action: Action) -> str:
 
 
 def _lists(value: object) -> list[list[str]]:
-    return [text_list(item) for item in value] if isinstance(value, list | tuple) else [[], []]
+    return [to_text_list(item) for item in value] if isinstance(value, list | tuple) else [[], []]
 
 
 def _card_html(card: Card, kind: str = "") -> Markup:
@@ -138,7 +138,7 @@ def _bank(cards: Iterable[Card]) -> Markup:
 @lru_cache(maxsize=4096)
 def _stack(suit: str, values: tuple[int, ...]) -> Markup:
     if not values:
-        return Markup('<span class="empty">{}</span>').format(symbol(suit.lower()))
+        return Markup('<span class="empty">{}</span>').format(render_symbol(suit.lower()))
     *under, top = values
     lower_values = (
         Markup("<small>{}</small>").format(" ".join(map(str, under))) if under else NOTHING
@@ -148,11 +148,12 @@ def _stack(suit: str, values: tuple[int, ...]) -> Markup:
 
 def _middle(state: Mapping[str, object]) -> Markup:
     """Render the cards of this turn and its pending effect, or its result once it has ended."""
-    area, turn_result = text_list(state.get("playArea")), state.get("ended")
+    area, turn_result = to_text_list(state.get("playArea")), state.get("ended")
     if isinstance(turn_result, Mapping):
         saved = {name for bank in _lists(state.get("banks")) for name in bank}
         marked_cards = (
-            (name, "" if name in saved else "lost") for name in text_list(turn_result.get("cards"))
+            (name, "" if name in saved else "lost")
+            for name in to_text_list(turn_result.get("cards"))
         )
         cards = render_row(_card_html(parse_card(name), kind) for name, kind in marked_cards)
         return render_part("Bust" if turn_result.get("bust") else "Banked", cards)
@@ -164,7 +165,7 @@ def _pending(pending: object) -> Markup:
     if not isinstance(pending, Mapping):
         return NOTHING
     effect_text = _EFFECTS.get(str(pending.get("effect")), str(pending.get("effect")))
-    offered = [_card_html(parse_card(name), "small") for name in text_list(pending.get("cards"))]
+    offered = [_card_html(parse_card(name), "small") for name in to_text_list(pending.get("cards"))]
     cards_html = render_row(offered) if offered else NOTHING
     return Markup('<p class="pending">{}</p>{}').format(effect_text, cards_html)
 
@@ -180,7 +181,7 @@ def _pile(title: str, names: list[str]) -> Markup:
 
 @lru_cache(maxsize=4096)
 def _line(suit: str, values: str) -> Markup:
-    return Markup("<li>{}<span>{}</span></li>").format(symbol(suit.lower(), suit), values)
+    return Markup("<li>{}<span>{}</span></li>").format(render_symbol(suit.lower(), suit), values)
 
 
 BOARD_RENDERER = BoardRenderer(load_symbols(_SUITS), _parts, _position_parts, _face, _place)

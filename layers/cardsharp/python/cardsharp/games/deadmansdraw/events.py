@@ -145,8 +145,8 @@ _VERBS: Mapping[str, str] = {
 }
 
 
-def event_parts(events: Iterable[Event]) -> Iterator[EventPart]:
-    """Yield the cards and effects of a turn in order, without its start and its end."""
+def describe_event_parts(events: Iterable[Event]) -> Iterator[EventPart]:
+    """Yield the parts of a move's description: cards, answers and remarks, in order."""
     oracle_card: Card | None = None
     for event in events:
         match event:
@@ -175,7 +175,7 @@ def _answer(event: EffectAnswered, oracle_card: Card | None) -> EventPart:
 
 def describe_events(events: Sequence[Event]) -> str:
     """Return a move in words."""
-    parts = ["".join(map(str, piece)) for piece in event_parts(events)]
+    parts = ["".join(map(str, piece)) for piece in describe_event_parts(events)]
     for event in events:
         match event:
             case TurnEnded(successful):

@@ -32,7 +32,7 @@ def fallback_action(
     return min(position.legal_actions() or (DRAW,), key=risk)
 
 
-def unreadable_fallback(
+def fallback_for_unreadable_match(
     play_area: tuple[Card, ...], rejected_actions: frozenset[Action] = frozenset()
 ) -> Action:
     """Return the action for a match that cannot be read, such as one with an unknown effect.
@@ -45,17 +45,14 @@ def unreadable_fallback(
     return next((action for action in order if action not in rejected_actions), order[0])
 
 
-def decide(
+def decide_in_time(
     strategy: Strategy,
     position: DeadMansDrawPosition,
     timeout: timedelta,
     monotonic: Callable[[], float],
     rejected_actions: frozenset[Action] = frozenset(),
 ) -> DecisionResult[DeadMansDrawDecision]:
-    """Return the strategy's decision; see `DecisionRunner.decide`.
-
-    A `TimeAware` strategy must hurry when `HURRY_SHARE` of the timeout is over.
-    """
+    """Return the decision, hurried if time is nearly up; see `DecisionRunner.decide`."""
     if isinstance(strategy, TimeAware):
         late = monotonic() + HURRY_SHARE * timeout.total_seconds()
         strategy = strategy.with_deadline(lambda: monotonic() > late)

@@ -9,7 +9,7 @@ GAME = Game(
     strategy_package="cardsharp.games.deadmansdraw.strategies",
     default_strategy="captain",
     load_trained_strategy=LazyImport(
-        "cardsharp.games.deadmansdraw.strategies.adaptive:load_trained"
+        "cardsharp.games.deadmansdraw.strategies.adaptive:parse_trained_strategy"
     ),
     starter_module="cardsharp_tools.games.deadmansdraw.starter",
     ladder_strategies=(
@@ -29,7 +29,7 @@ GAME = Game(
     run_director=LazyImport("cardsharp.games.deadmansdraw.contest.bootstrap:run_director"),
     http_service=LazyImport("cardsharp.games.deadmansdraw.contest.application:SERVICE"),
     replay=LazyImport("cardsharp.games.deadmansdraw.history.replay:replay"),
-    import_match=LazyImport("cardsharp.games.deadmansdraw.history.arena_import:import_match"),
+    import_match=LazyImport("cardsharp.games.deadmansdraw.history.arena_import:parse_arena_match"),
     board_renderer=LazyImport("cardsharp.games.deadmansdraw.board_renderer:BOARD_RENDERER"),
     list_decisions=LazyImport("cardsharp.games.deadmansdraw.history.decisions:decisions"),
     restore_states=LazyImport("cardsharp.games.deadmansdraw.history.state_history:restore_states"),
@@ -39,7 +39,7 @@ GAME = Game(
         "cardsharp.games.deadmansdraw.history.move_summaries:summarize_moves"
     ),
     text_renderer=LazyImport("cardsharp_tools.games.deadmansdraw.match_printer:PRINTER"),
-    simulation=LazyImport("cardsharp.games.deadmansdraw.simulation:DeadMansDraw"),
+    simulation=LazyImport("cardsharp.games.deadmansdraw.simulation:DeadMansDrawSimulation"),
     duel_extras=LazyImport("cardsharp_tools.games.deadmansdraw.lab_adapter:DeadMansDrawLabAdapter"),
     program_protocol=LazyImport("cardsharp_tools.games.deadmansdraw.program_protocol:CODEC"),
     rl_encoding=LazyImport("cardsharp.games.deadmansdraw.encoding:ENCODING"),

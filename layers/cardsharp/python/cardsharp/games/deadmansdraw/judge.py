@@ -6,10 +6,10 @@ from dataclasses import replace
 from cardsharp.analysis.judge import TIMED_OUT, Judge
 from cardsharp.analysis.replay import DecisionPoint, StoredDecision
 from cardsharp.games.deadmansdraw.actions import Action
-from cardsharp.games.deadmansdraw.arena_bot.position_from_view import match_counts
+from cardsharp.games.deadmansdraw.arena_bot.position_from_view import count_turn_results
 from cardsharp.games.deadmansdraw.events import MatchEnded
-from cardsharp.games.deadmansdraw.history.decisions import decision_point, observed_steps
-from cardsharp.games.deadmansdraw.history.replay import group_into_turns, move_view
+from cardsharp.games.deadmansdraw.history.decisions import build_decision_point, observed_steps
+from cardsharp.games.deadmansdraw.history.replay import group_into_turns, parse_move_view
 from cardsharp.games.deadmansdraw.luck import luck_of
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.rules import apply
@@ -49,7 +49,7 @@ class CaptainJudge(Judge):
             decision.action, decision.reason, (*decision.options, refusal_option)
         )
 
-    def result(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+    def match_result(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """Return 1 if the first player won, 0.5 for a tie, 0 for a loss, None if not finished."""
         events = (event for turn in group_into_turns(moves) for event in turn.events)
         end_event = next((event for event in events if isinstance(event, MatchEnded)), None)
@@ -57,14 +57,14 @@ class CaptainJudge(Judge):
             return None
         return 0.5 if end_event.winner is None else float(end_event.winner == 0)
 
-    def timeouts(self, moves: Sequence[MoveRecord]) -> Iterator[DecisionPoint]:
+    def timeout_positions(self, moves: Sequence[MoveRecord]) -> Iterator[DecisionPoint]:
         """Yield the positions in which the arena ended a turn because its time was up."""
         for step, position, _ in observed_steps(moves):
             if position is not None and step.past_move.timed_out_player is not None:
                 thought = StoredDecision(seat=step.seat, turn=step.turn, action=TIMED_OUT)
-                yield decision_point(step, position, thought)
+                yield build_decision_point(step, position, thought)
 
-    def luck(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float:
+    def estimate_luck(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float:
         """Return the sum over all cards that came.
 
         The card's value less the mean of the possible ones.
@@ -76,9 +76,9 @@ class CaptainJudge(Judge):
                 brought += luck if position.seat == 0 else -luck
         return brought
 
-    def match_counts(self, moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
+    def event_counts_by_side(self, moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
         """Return busts, timeouts, banked turns, moves and autopicks by name, for each player."""
-        return match_counts(move_view(move) for move in moves if move.facts is not None)
+        return count_turn_results(parse_move_view(move) for move in moves if move.facts is not None)
 
     def bust_risk(self, position: DeadMansDrawPosition) -> float | None:
         """Return the probability that the next card busts, None if an effect is pending."""

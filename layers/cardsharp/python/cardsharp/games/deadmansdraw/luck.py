@@ -22,19 +22,19 @@ from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies.captain import (
     WEIGHT_FILE,
     is_standard_deck,
-    search_turn,
+    to_simulated_turn,
 )
 from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
     CARD_NUMBER,
     NO_CARD,
     SUIT_BITS,
     SUIT_OF,
+    card_numbers_in,
     card_set,
-    cards_in,
 )
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SHORT_LIMITS,
-    keys_with_cards,
+    keys_after_banking,
 )
 from cardsharp.games.deadmansdraw.strategies.search.simulated_turn import SimulatedTurn
 from cardsharp.games.deadmansdraw.strategies.search.turn_search import (
@@ -63,7 +63,7 @@ class _Telling:
     def __init__(self, position: DeadMansDrawPosition) -> None:
         pending = position.pending
         self.search = TurnSearch(load_model(WEIGHT_FILE), SHORT_LIMITS)
-        self.turn = search_turn(position)
+        self.turn = to_simulated_turn(position)
         self.owed = 0
         self.duty = 0 if pending is None else max(0, pending.remaining_draws - 1)
         self.falling = 0
@@ -112,8 +112,8 @@ class _Telling:
 
     def _offered(self, cards: int) -> float:
         turn, search = self.turn, self.search
-        values = _values(turn, turn.discard, lambda card: search.map(turn, card, 0))
-        best = max(values[card] for card in cards_in(cards))
+        values = _values(turn, turn.discard, lambda card: search.value_of_map_card(turn, card, 0))
+        best = max(values[card] for card in card_numbers_in(cards))
         return best - expected_best_of_three(list(values.values()))
 
     def _oracle_luck(self, card: int) -> float:
@@ -130,9 +130,9 @@ class _Telling:
         turn, search = self.turn, self.search
         thrown = 0 if banked else turn.area & ~turn.saved | self.falling
         keys = turn.stop if banked else turn.bust
-        cards, none = turn.discard | thrown, search.value_of_end(turn, keys)
+        cards, none = turn.discard | thrown, search.value_of_turn_end(turn, keys)
         every, gained_count, luck = cards.bit_count(), gained_cards.bit_count(), 0.0
-        for card in cards_in(cards):
+        for card in card_numbers_in(cards):
             higher = cards & SUIT_BITS[SUIT_OF[card]] & ~(2 * (1 << card) - 1)
             # `chance` is the probability that this card is the highest of its suit in the bonus: it
             # is picked and no higher one is. Subtracting it makes the mean of the luck 0.
@@ -140,12 +140,12 @@ class _Telling:
                 every, gained_count
             )
             highest = gained_cards >> card & 1 and not gained_cards & higher
-            alone = search.value_of_end(turn, keys_with_cards(keys, [card]))
+            alone = search.value_of_turn_end(turn, keys_after_banking(keys, [card]))
             luck += (bool(highest) - chance) * (alone - none)
         return luck
 
     def _draws(self, turn: SimulatedTurn, owed: int) -> dict[int, float]:
-        place = self.search.place
+        place = self.search.value_of_placing
         return _values(
             turn, turn.pile, lambda card: place(turn.without_pile_card(card), card, owed, 0)
         )
@@ -153,7 +153,7 @@ class _Telling:
 
 def _values(turn: SimulatedTurn, cards: int, value_of: Callable[[int], float]) -> dict[int, float]:
     """Return the value of each of the cards, equal within a group of equivalent cards."""
-    values, numbers = dict[int, float](), cards_in(cards)
+    values, numbers = dict[int, float](), card_numbers_in(cards)
     for card, number in group_all_suits(cards, turn.own_bank, turn.barred, is_fine=True):
         values |= dict.fromkeys(numbers[:number], value_of(card))
         del numbers[:number]

@@ -180,11 +180,11 @@ class PublicInfoTracker:
         return other
 
     def position_for(
-        self, me: int, turn: int, history: tuple[PastMove, ...]
+        self, seat: int, turn: int, history: tuple[PastMove, ...]
     ) -> DeadMansDrawPosition:
         """Return the position of player `me`, from the public information so far."""
         return DeadMansDrawPosition(
-            seat=me,
+            seat=seat,
             banks=(self.banks[0], self.banks[1]),
             play_area=tuple(self.play_area),
             pending=self.pending,

@@ -41,7 +41,7 @@ def apply(state: State, action: Action, pick_cards: CardPicker) -> tuple[State, 
     card. The message is the server's.
     """
     draft = StateBuilder(state, pick_cards)
-    draft.open_turn()
+    draft.begin_turn_if_ended()
     if action.answers_pending_effects:
         draft.autopick_pending()
     if not draft.between_turns:
@@ -68,7 +68,7 @@ def force_turn_end(
     cannot be ended: `IllegalAction` is raised at every attempt, and the match stays as it is.
     """
     draft = StateBuilder(state, pick_cards)
-    draft.open_turn()
+    draft.begin_turn_if_ended()
     draft.events.append(Comment(turn_comment))
     draft.timeouts += 1
     draft.autopick_pending()

@@ -64,7 +64,7 @@ class SimulatedDeadMansDrawMatch:
 
 
 def match_from_state(opening: State) -> SimulatedDeadMansDrawMatch:
-    """Return the match that begins with this state."""
+    """Return the simulated match that begins with this state."""
     public_info = PublicInfoTracker(
         opening.draw_pile, opening.discard_pile, opening.play_area, opening.banks
     )
@@ -95,8 +95,8 @@ def _draw_cards(dice: Random, cards: Iterable[Card], number: int | None = None) 
     return tuple(rest.pop(dice.randrange(len(rest))) for _ in range(times))
 
 
-class DeadMansDraw(Simulation[SimulatedDeadMansDrawMatch, DeadMansDrawPosition, Action]):
-    """Simulation of Dead Man's Draw for two players, with the running server's deck."""
+class DeadMansDrawSimulation(Simulation[SimulatedDeadMansDrawMatch, DeadMansDrawPosition, Action]):
+    """Simulation of a match of two players with the deck of the running server."""
 
     sides = ((0,), (1,))
     stats = (

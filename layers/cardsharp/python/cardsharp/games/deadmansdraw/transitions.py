@@ -91,7 +91,7 @@ class StateBuilder:
 
     # --- start and end of a turn ---------------------------------------------------------
 
-    def open_turn(self) -> None:
+    def begin_turn_if_ended(self) -> None:
         """Begin the next player's turn if the last one has ended."""
         if not self.between_turns:
             return

@@ -18,8 +18,8 @@ from cardsharp.pages.board_renderer import (
     render_card,
     render_part,
     render_row,
-    symbol,
-    text_list,
+    render_symbol,
+    to_text_list,
 )
 
 _SEATS = range(4)
@@ -65,7 +65,7 @@ def _seat(header: Header, step: ReplayStep, seat: int) -> Markup:
         step.decision.position if step.decision is not None and step.seat == seat else None
     )
     hand = (
-        render_row(_card(step, card) for card in text_list(position_body.get("hand")))
+        render_row(_card(step, card) for card in to_text_list(position_body.get("hand")))
         if position_body
         else NOTHING
     )
@@ -107,7 +107,9 @@ def _middle(header: Header, step: ReplayStep) -> Markup:
     on_table = render_row(trick) if trick else NOTHING
     return render_part(
         title,
-        template.format(trumps, symbol(trumps), trumps, our_tricks, opponent_tricks, on_table),
+        template.format(
+            trumps, render_symbol(trumps), trumps, our_tricks, opponent_tricks, on_table
+        ),
     )
 
 

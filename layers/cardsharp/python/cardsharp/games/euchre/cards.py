@@ -38,7 +38,7 @@ def suit_of(card: Card, trump_suit: Suit | None) -> Suit:
     return suit
 
 
-def strength(card: Card, trump: Suit, suit_led: Suit) -> int:
+def trick_strength(card: Card, trump: Suit, suit_led: Suit) -> int:
     """Return the strength of a card in a trick. The strongest card wins; 0 cannot win.
 
     It is 17 for the right bower, 16 for the left bower, down to 10 for the nine of trumps; then 6

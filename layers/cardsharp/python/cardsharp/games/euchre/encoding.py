@@ -12,7 +12,7 @@ from cardsharp.games.euchre.actions import (
 from cardsharp.games.euchre.cards import DECK, SUITS
 from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.games.euchre.public_state import MAX_BIDS, SEATS, TRICKS
-from cardsharp.play.encoding import Encoding, Marks, relative, spread
+from cardsharp.play.encoding import Encoding, Marks, flatten_block_indexes, relative_seat
 
 _ACTIONS: tuple[Action, ...] = (
     PASS,
@@ -39,10 +39,10 @@ def _marks(position: EuchrePosition) -> Marks:
         "turn card": [table.turn_card],
         "bids": [(0, len(table.bids) / MAX_BIDS)],
         "trumps": [] if trump is None else [trump],
-        "caller": [] if call is None else [relative(call.caller_seat, me, len(SEATS))],
+        "caller": [] if call is None else [relative_seat(call.caller_seat, me, len(SEATS))],
         "alone": [0] if call is not None and call.goes_alone else [],
-        "played": spread(played, len(DECK)),
-        "trick": spread(trick, len(DECK)),
+        "played": flatten_block_indexes(played, len(DECK)),
+        "trick": flatten_block_indexes(trick, len(DECK)),
         "tricks won": [(side, number / TRICKS) for side, number in enumerate(won)],
     }
 

@@ -1,7 +1,7 @@
 """Fallback actions of Euchre: legal and harmless, for a strategy that does not answer."""
 
 from cardsharp.games.euchre.actions import Action, Bid, Defend, Discard, Play
-from cardsharp.games.euchre.cards import Card, Suit, rank_of, strength, suit_of
+from cardsharp.games.euchre.cards import Card, Suit, rank_of, suit_of, trick_strength
 from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.games.euchre.strategies import EuchreDecision
 from cardsharp.play.decision_runner import DecisionRunner
@@ -28,7 +28,7 @@ def lowest_card(cards: tuple[Card, ...], trump: Suit | None = None) -> Card:
     def height(card: Card) -> tuple[int, int]:
         if trump is None or suit_of(card, trump) != trump:
             return rank_of(card), card
-        return strength(card, trump, trump), card
+        return trick_strength(card, trump, trump), card
 
     return min(cards, key=height)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from cardsharp.errors import IllegalAction
 from cardsharp.games.euchre.actions import Action, Bid, DecisionType, Defend, Discard, Play
-from cardsharp.games.euchre.cards import Card, Suit, strength, suit_of
+from cardsharp.games.euchre.cards import Card, Suit, suit_of, trick_strength
 
 SEATS = (0, 1, 2, 3)
 DEALER = 3
@@ -164,7 +164,7 @@ class PublicState:
         """Return the seat with the highest card of a trick that has begun."""
         trump = self.required_trump_call.suit
         led = suit_of(trick[0].card, trump)
-        return max(trick, key=lambda played: strength(played.card, trump, led)).seat
+        return max(trick, key=lambda played: trick_strength(played.card, trump, led)).seat
 
     def cards_played_by(self, seat: int) -> tuple[Card, ...]:
         """Return the cards that a seat has played, in order."""

@@ -95,7 +95,7 @@ def shuffled_deck(rng: Random) -> tuple[Card, ...]:
 
 
 class EuchreSimulation(Simulation[SimulatedEuchreMatch, EuchrePosition, Action]):
-    """Simulation of Euchre: four players, partners opposite, a match to ten points."""
+    """Simulation of a match of four players, partners opposite; it goes to ten points."""
 
     sides = ((0, 2), (1, 3))
     stats = (
@@ -155,16 +155,16 @@ class EuchreSimulation(Simulation[SimulatedEuchreMatch, EuchrePosition, Action])
         return tuple(0.5 * (seat % 2 == won) for seat in range(PLAYER_COUNT))
 
     def returns(self, state: SimulatedEuchreMatch) -> tuple[float, ...]:
-        """Return the points of the match, half of its side's points for each player."""
+        """Return half of its side's match points for each player."""
         return tuple(state.points[seat % 2] / 2 for seat in range(PLAYER_COUNT))
 
     @property
     def returns_range(self) -> tuple[float, float]:
-        """Range of a side's points: from 0 to those that win."""
+        """Minimum and maximum of a side's points: none, and those that win."""
         return 0, WINNING_SCORE
 
     def stat_counts(self, state: SimulatedEuchreMatch) -> Mapping[str, tuple[float, ...]]:
-        """Return the numbers of deals, and for each side its calls and their results."""
+        """Return the deals, the passed-out deals, and each side's calls with their results."""
         counted: dict[str, list[float]] = {name: [0, 0] for name in ("points", *_OF_CALLS)}
         passed_out = 0
         for seated_deal in state.all_deals:

@@ -31,7 +31,7 @@ def _seated(folder: str) -> SeatBot:
     game = load_hosted_game(folder)
     kind = create_model(
         "SeatOrder",
-        __base__=service_seats.JoinOrder,
+        __base__=service_seats.JoinGameOrder,
         game=(Id, ...),
         nickname=(Name, ...),
         strategy=(str, game.game.default_strategy),
@@ -63,7 +63,7 @@ def build_seat_match(
 ) -> "HostedBotMatch":
     """A seat of ours, played by the strategy that it names."""
     game = load_hosted_game(package)
-    strategy = game.rules().strategies.build(seat.strategy, rng)
+    strategy = game.build_rules().strategies.build(seat.strategy, rng)
     return HostedBotMatch(game, seat, strategy, client, decision_runner_for(package))
 
 
@@ -80,7 +80,7 @@ class HostedBotMatch:
     @property
     def header(self) -> Body:
         """All that is known of the seat but its secret."""
-        return self.seat.header(self.hosted_game.game.name)
+        return self.seat.match_header(self.hosted_game.game.name)
 
     def observe(self, recorded: MoveFacts) -> Observation[Any]:
         """Return the current state; join first, which changes nothing if we have joined."""

@@ -23,7 +23,7 @@ class _HostedNumbers:
     @cached_property
     def rules(self) -> HostedRules[Any, Any, Any]:
         """The game's rules."""
-        return load_hosted_game(self._folder).rules()
+        return load_hosted_game(self._folder).build_rules()
 
     @cached_property
     def numbers(self) -> Mapping[Any, int]:

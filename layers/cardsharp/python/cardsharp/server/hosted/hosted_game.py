@@ -19,7 +19,7 @@ class HostedGame:
         self.game: Game = LazyImport[Game](f"{package}.game:GAME").load()
         self.folder = package
 
-    def rules(self, seats: int | None = None) -> HostedRules[Any, Any, Any]:
+    def build_rules(self, seats: int | None = None) -> HostedRules[Any, Any, Any]:
         """Return the rules for this number of seats."""
         rules: HostedRules[Any, Any, Any] = LazyImport[Any](
             f"{self.folder}.simulation:RULES"
@@ -35,7 +35,7 @@ class HostedGame:
     @cached_property
     def json_codecs(self) -> "GameCodecs":
         """Codecs of the game's states, positions and actions."""
-        rules = self.rules()
+        rules = self.build_rules()
         return GameCodecs(
             *(
                 JsonCodec(TypeAdapter(kind))
@@ -50,7 +50,7 @@ class JsonCodec(NamedTuple):
     type_adapter: TypeAdapter[Any]
 
     def dump(self, value: object) -> Any:  # noqa: ANN401 - any JSON
-        """It as JSON."""
+        """Return the value as JSON."""
         return self.type_adapter.dump_python(value, mode="json")
 
     def load(self, body: object) -> Any:  # noqa: ANN401 - the game's own
@@ -74,7 +74,7 @@ load_hosted_game = cache(HostedGame)  # the parts of the game in a folder, found
 
 def decision_runner_for(package: str) -> DecisionRunner[Any, Any, Decision[Any]]:
     """Return the game's decision runner; the first legal action is the fallback."""
-    rules = load_hosted_game(package).rules()
+    rules = load_hosted_game(package).build_rules()
 
     def refusal(position: Any, action: Any) -> str | None:  # noqa: ANN401 - the game's own
         return None if action in rules.legal_actions_in(position) else f"the rules refuse {action}"

@@ -18,7 +18,10 @@ class PlayoutJudge(Judge):
     """Judge by playouts: the mean result of each action if the default strategy plays on."""
 
     def __init__(self, package: str) -> None:
-        self._house, self._rules = load_hosted_game(package), load_hosted_game(package).rules()
+        self._house, self._rules = (
+            load_hosted_game(package),
+            load_hosted_game(package).build_rules(),
+        )
         self.name = self._house.game.default_strategy
         if self._rules.unit:
             self.unit, self.value_format, self.value_sum = self._rules.unit, "+.2f", 0.0
@@ -40,7 +43,7 @@ class PlayoutJudge(Judge):
             best.action, f"{best.action}: the best of {PLAYOUT_COUNT} playouts.", options
         )
 
-    def result(self, record: MatchRecord, _moves: Sequence[MoveRecord]) -> float | None:
+    def match_result(self, record: MatchRecord, _moves: Sequence[MoveRecord]) -> float | None:
         """Return the result of a finished match for the first seat."""
         gains: Any = None if record.outcome is None else record.outcome.get("gains")
         if gains is None or self._rules.unit:

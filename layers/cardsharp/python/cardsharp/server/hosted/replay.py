@@ -14,13 +14,13 @@ from cardsharp.analysis.replay import (
     ReplayStep,
     RestoredState,
     StoredDecision,
-    parse,
+    parse_record,
 )
 from cardsharp.errors import StoreError
 from cardsharp.pages.board_renderer import NOTHING, BoardParts, BoardRenderer
 from cardsharp.play.game import ListDecisions, RestoreStates
 from cardsharp.server.hosted.hosted_game import HostedGame, load_hosted_game
-from cardsharp.server.hosted.wire import HostedMoveBody
+from cardsharp.server.hosted.wire import HostedPastMoveBody
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 
 _TRIES = 20_000  # deals among which one is looked for that a match can have begun with
@@ -59,8 +59,8 @@ def replay_steps(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[
     """Yield the steps of a game; moves that the service has not reported yet are left out."""
     for move in moves:
         if move.facts is not None:
-            body = HostedMoveBody.model_validate(move.facts)
-            decision = None if move.intent is None else parse(StoredDecision, move.intent)
+            body = HostedPastMoveBody.model_validate(move.facts)
+            decision = None if move.intent is None else parse_record(StoredDecision, move.intent)
             yield ReplayStep(
                 sequence=move.sequence,
                 turn=move.sequence + 1,
@@ -77,10 +77,10 @@ def _decisions(
     game: HostedGame, record: MatchRecord, moves: Sequence[MoveRecord]
 ) -> Iterator[DecisionPoint]:
     """Yield every decision with a recorded position: ours, and after the end everybody's."""
-    rules, outcome = game.rules(), record.outcome or {}
+    rules, outcome = game.build_rules(), record.outcome or {}
     revealed_positions: Any = outcome.get("shown") or [None] * len(moves)
     move_bodies = [
-        HostedMoveBody.model_validate(move.facts) for move in moves if move.facts is not None
+        HostedPastMoveBody.model_validate(move.facts) for move in moves if move.facts is not None
     ]
     for step, move in zip(replay_steps(record, moves), move_bodies, strict=True):
         position_body = move.seen if move.seen is not None else revealed_positions[step.sequence]
@@ -101,11 +101,11 @@ def _restored(
     Deals are tried at random; raises `StoreError` if none leads to the match.
     """
     move_bodies = [
-        HostedMoveBody.model_validate(move.facts) for move in moves if move.facts is not None
+        HostedPastMoveBody.model_validate(move.facts) for move in moves if move.facts is not None
     ]
     positions = {point.step.sequence: point.position for point in _decisions(game, record, moves)}
     rules, actions = (
-        game.rules(),
+        game.build_rules(),
         [game.json_codecs.actions.load(move.action) for move in move_bodies],
     )
     for _ in range(_TRIES):

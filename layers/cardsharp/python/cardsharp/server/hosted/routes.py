@@ -23,7 +23,7 @@ from cardsharp.server.hosted.game_store import (
     secret_digest,
 )
 from cardsharp.server.hosted.hosted_game import HostedGame, load_hosted_game
-from cardsharp.server.hosted.wire import HostedGameBody, HostedMoveBody
+from cardsharp.server.hosted.wire import HostedGameBody, HostedPastMoveBody
 from cardsharp.server.http_service import HttpService
 from cardsharp.server.request_parsing import JsonBodyParser
 from cardsharp.server.routing import (
@@ -50,10 +50,10 @@ class HostedService:
     store: HostedGameStore
     clock: Clock
 
-    def create(self, request: ApiRequest[wire.CreateParams]) -> ApiResponse:
+    def create(self, request: ApiRequest[wire.CreateGameParams]) -> ApiResponse:
         """Begin a game; this machine may create as many as it likes."""
         try:
-            rules = self.hosted_game.rules(request.params.seats)
+            rules = self.hosted_game.build_rules(request.params.seats)
         except ConfigError as error:
             raise bad_request(str(error)) from None
         if request.caller is not None and not self.store.count_creation(
@@ -68,7 +68,7 @@ class HostedService:
         self.store.write(table)
         return ApiResponse(wire.HostedGameCreatedBody(game=table.game))
 
-    def join(self, request: ApiRequest[wire.SeatParams]) -> ApiResponse:
+    def join(self, request: ApiRequest[wire.JoinGameParams]) -> ApiResponse:
         """Take a seat; the same request again changes nothing."""
         params = request.params
         table, player = self._find(params.game), (params.name, secret_digest(params.secret))
@@ -83,7 +83,7 @@ class HostedService:
     def act(self, request: ApiRequest[wire.ActParams]) -> ApiResponse:
         """Do what is asked, if that is the game's next move and the player's turn."""
         table = self._find(request.params.game)
-        rules, codec = self.hosted_game.rules(table.seats), self.hosted_game.json_codecs
+        rules, codec = self.hosted_game.build_rules(table.seats), self.hosted_game.json_codecs
         seat, state = table.seat_of(request.params.secret), codec.states.load(table.state)
         if seat is None:
             raise forbidden(wire.NO_PLAYER)
@@ -131,10 +131,10 @@ class HostedService:
         if len(table.players) < table.seats:
             return None
         state = self.hosted_game.json_codecs.states.load(table.state)
-        return self.hosted_game.rules(table.seats).current_seat(state)
+        return self.hosted_game.build_rules(table.seats).current_seat(state)
 
     def _body(self, table: HostedGameRecord, viewer: int | None, since_move: int) -> HostedGameBody:
-        rules, codec = self.hosted_game.rules(table.seats), self.hosted_game.json_codecs
+        rules, codec = self.hosted_game.build_rules(table.seats), self.hosted_game.json_codecs
         state, turn = codec.states.load(table.state), self._turn(table)
         is_over = rules.current_seat(state) is None
 
@@ -149,7 +149,7 @@ class HostedService:
             names=table.names,
             count=table.move_count,
             moves=[
-                HostedMoveBody(
+                HostedPastMoveBody(
                     seat=move.seat,
                     player=table.names[move.seat],
                     action=move.action,
@@ -228,11 +228,11 @@ def build_api(game: HostedGame) -> Api[HostedService]:
         schema_names={
             "HostedGameCreatedBody": "CreatedBody",
             "HostedDoneBody": "DoneBody",
-            "HostedMoveBody": "MoveBody",
+            "HostedPastMoveBody": "MoveBody",
             "HostedGameBody": "GameBody",
-            "CreateParams": "CreateAsked",
+            "CreateGameParams": "CreateAsked",
             "GetGameParams": "LookAsked",
-            "SeatParams": "JoinAsked",
+            "JoinGameParams": "JoinAsked",
             "ActParams": "ActAsked",
         },
         title=game.game.title,
@@ -264,7 +264,7 @@ _ROUTES: tuple[
         "create",
         "Create a game",
         HostedService.create,
-        wire.CreateParams,
+        wire.CreateGameParams,
         wire.HostedGameCreatedBody,
     ),
     (
@@ -275,6 +275,6 @@ _ROUTES: tuple[
         wire.GetGameParams,
         wire.HostedGameBody,
     ),
-    ("POST", "join", "Take a seat", HostedService.join, wire.SeatParams, wire.HostedDoneBody),
+    ("POST", "join", "Take a seat", HostedService.join, wire.JoinGameParams, wire.HostedDoneBody),
     ("POST", "act", "Play an action", HostedService.act, wire.ActParams, wire.HostedDoneBody),
 )

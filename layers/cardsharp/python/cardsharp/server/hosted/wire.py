@@ -19,7 +19,7 @@ class HostedMessage(BaseModel, frozen=True, extra="forbid", hide_input_in_errors
     """Base of all messages; fields that a model does not name are rejected."""
 
 
-class CreateParams(HostedMessage):
+class CreateGameParams(HostedMessage):
     """A game to create; `seats` is optional if the game has only one number of players."""
 
     seats: Annotated[int, Field(ge=1, le=16)] | None = None
@@ -44,7 +44,7 @@ class GetGameParams(HostedMessage):
     wait: bool = False
 
 
-class SeatParams(HostedMessage):
+class JoinGameParams(HostedMessage):
     """A player joins; the player makes up `secret`, which identifies them from then on."""
 
     game: Id
@@ -65,7 +65,7 @@ class HostedDoneBody(HostedMessage):
     """Done."""
 
 
-class HostedMoveBody(HostedMessage):
+class HostedPastMoveBody(HostedMessage):
     """A move: who did what, what they knew before it, and what the asker knows after it.
 
     What somebody else knew is null where it was hidden.
@@ -88,7 +88,7 @@ class HostedGameBody(HostedMessage):
     seats: int
     names: list[str]
     count: int
-    moves: list[HostedMoveBody]
+    moves: list[HostedPastMoveBody]
     turn: int | None
     position: Any
     options: list[Any]

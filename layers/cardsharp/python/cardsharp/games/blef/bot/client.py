@@ -40,7 +40,7 @@ class BlefClient(ServiceClient):
     """
 
     def __init__(self, url: str, limits: RequestLimits, proxy: Proxy | None = None) -> None:
-        address = ServiceAddress(service_address(url), proxy=proxy)
+        address = ServiceAddress(normalize_service_address(url), proxy=proxy)
         super().__init__(ArenaTransport(address, None, limits), limits)
         self._takes_post = True
 
@@ -142,7 +142,7 @@ class BlefClient(ServiceClient):
         return GameSnapshot(parse_state(answer.body), int(version) if version.isdecimal() else None)
 
 
-def service_address(url: str) -> str:
+def normalize_service_address(url: str) -> str:
     """The service's address without its base path; raises `ConfigError` if it is none."""
     return normalize_base_url(normalize_base_url(url).removesuffix(BASE_PATH))
 

@@ -20,7 +20,7 @@ from cardsharp.bot.bot_match import MoveFacts, NextRead, Observation
 from cardsharp.bot.service_seats import SeatBot, SeatDependencies, ServiceSeat, find_seat
 from cardsharp.core.clock import Clock
 from cardsharp.errors import MalformedResponse, RequestRejected, StoreError
-from cardsharp.games.blef.bot.client import BlefClient, GameSnapshot, service_address
+from cardsharp.games.blef.bot.client import BlefClient, GameSnapshot, normalize_service_address
 from cardsharp.games.blef.fallback import DECISION_RUNNER
 from cardsharp.games.blef.game import GAME
 from cardsharp.games.blef.history.log_records import (
@@ -28,7 +28,7 @@ from cardsharp.games.blef.history.log_records import (
     closed_rounds,
     closes_round,
     intent_body,
-    move_facts,
+    move_facts_from_state,
     outcome_body,
     summarize_facts,
 )
@@ -53,7 +53,7 @@ START_DELAY = timedelta(seconds=3)  # until a game that has not started is looke
 POLL_INTERVAL = timedelta(seconds=1)  # until a service that lets nobody wait is asked again
 
 
-class BlefJoinOrder(service_seats.JoinOrder):
+class BlefJoinGameOrder(service_seats.JoinGameOrder):
     """Order to join a game at a service: the game's uuid, and the nickname of the seat."""
 
     nickname: str = Field(max_length=MAX_NICKNAME)
@@ -77,7 +77,7 @@ class BlefJoinOrder(service_seats.JoinOrder):
     @staticmethod
     def address(url: str) -> str:
         """The service's address without its base path; raises `ConfigError` if it is none."""
-        return service_address(url)
+        return normalize_service_address(url)
 
 
 @contextmanager
@@ -111,7 +111,7 @@ class BlefBotMatch:
     @property
     def header(self) -> Body:
         """All that is known of the seat but its secret."""
-        return self.seat.header(GAME.name)
+        return self.seat.match_header(GAME.name)
 
     def observe(self, recorded: MoveFacts) -> Observation[int]:
         """Observe the current game; join it first if we have not."""
@@ -177,9 +177,9 @@ class BlefBotMatch:
             ),
             default=0,
         )
-        facts: dict[int, Body] = {} if over else move_facts(state)
+        facts: dict[int, Body] = {} if over else move_facts_from_state(state)
         for number in range(closed + 1, state.round_number + over):
-            facts |= move_facts(self.client.get_round(self.seat.game, number))
+            facts |= move_facts_from_state(self.client.get_round(self.seat.game, number))
         is_our_turn = not over and state.cp_nickname == nickname
         all_facts = {**recorded_facts, **facts}
         return Observation(
@@ -240,5 +240,5 @@ def _met(places: SeatDependencies, match_id: str) -> AbstractContextManager[Blef
     return open_match(connect, places.vault, places.dispatcher.clock, match_id)
 
 
-SEAT_BOT = SeatBot(GAME.name, BlefJoinOrder, _met)
+SEAT_BOT = SeatBot(GAME.name, BlefJoinGameOrder, _met)
 attend, order = SEAT_BOT.run_session, SEAT_BOT.place_order

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import PlainValidator
 
-from cardsharp.analysis.replay import StoredModel, parse
+from cardsharp.analysis.replay import StoredModel, parse_record
 from cardsharp.errors import StoreError
 from cardsharp.games.blef.actions import LOST_MARKER, action_name
 from cardsharp.games.blef.cards import DECK, BlefCard, sort_hand
@@ -44,7 +44,7 @@ DealtCard = Annotated[
 
 
 class _Fact(StoredModel):
-    """A move as in `round_facts`; the last move of a round has the hands by nickname."""
+    """A move as in `move_facts_of_round`; the last move of a round has the hands by nickname."""
 
     player: str
     action_id: int
@@ -71,20 +71,20 @@ def intent_body(
     }
 
 
-def move_facts(state: StateBody) -> dict[int, Body]:
-    """Return the facts of the round that a state shows; the last move includes the hands."""
+def move_facts_from_state(state: StateBody) -> dict[int, Body]:
+    """Return the facts of the moves of a state's round; the last move includes the hands."""
     hands = {
         body.nickname: [str(BlefCard(card.value, card.colour)) for card in body.hand]
         for body in state.hands
     }
     bets = [(move.player, move.action_id) for move in state.history]
-    return round_facts(state.round_number, bets, hands)
+    return move_facts_of_round(state.round_number, bets, hands)
 
 
-def round_facts(
+def move_facts_of_round(
     round_number: int, bets: Sequence[tuple[str, int]], hands: Mapping[str, Sequence[str]]
 ) -> dict[int, Body]:
-    """Return the facts of a round's moves by sequence; the last move includes the hands by name."""
+    """Return the facts of the moves of a round by sequence; the last one includes the hands."""
     return {
         SEQUENCES_PER_ROUND * round_number + place: {
             "round": round_number,
@@ -99,7 +99,7 @@ def round_facts(
 
 def summarize_facts(facts: Mapping[int, Body]) -> Summaries:
     """Return the moves of these facts as people see them in the log."""
-    moves = {sequence: parse(_Fact, body) for sequence, body in facts.items()}
+    moves = {sequence: parse_record(_Fact, body) for sequence, body in facts.items()}
     return {
         sequence: MoveSummary(move.round, move.player, action_name(move.action_id))
         for sequence, move in moves.items()
@@ -116,7 +116,7 @@ def closed_rounds(facts: Mapping[int, Body], seats: Mapping[str, int]) -> dict[i
     rounds = {}
     for end in sorted(place for place, body in facts.items() if closes_round(body)):
         places = range(end - end % SEQUENCES_PER_ROUND, end + 1)
-        moves = [parse(_Fact, facts[place]) for place in places if place in facts]
+        moves = [parse_record(_Fact, facts[place]) for place in places if place in facts]
         _check(moves)
         names = {*(fact.player for fact in moves), *moves[-1].hands}
         if len(moves) == len(places) and names <= seats.keys():

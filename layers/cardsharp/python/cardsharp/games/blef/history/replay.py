@@ -17,7 +17,7 @@ from cardsharp.analysis.replay import (
     StoredDecision,
     StoredModel,
     header_of,
-    parse,
+    parse_record,
 )
 from cardsharp.games.blef import rules
 from cardsharp.games.blef.actions import BETS, CHECK, action_name
@@ -40,7 +40,7 @@ _POSITION_FIELDS = ("hand", "cards", "history")  # the parts of an intent that a
 def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayStep]:
     """Yield the steps of a game, with all hands at the end of each round; raise `StoreError`."""
     bets: list[list[object]] = []
-    seats = players_by_seat(record, moves)
+    seats = seats_by_nickname(record, moves)
     for move in moves:
         facts, number = move.facts or {}, move.sequence // SEQUENCES_PER_ROUND
         if move.sequence % SEQUENCES_PER_ROUND == 0:
@@ -50,7 +50,7 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayS
         thought, intent = None, move.intent
         if intent is not None:
             position_body = {name: intent[name] for name in _POSITION_FIELDS if name in intent}
-            thought = parse(StoredDecision, {**intent, "position": position_body})
+            thought = parse_record(StoredDecision, {**intent, "position": position_body})
             # The intended action need not be the one that was played, such as after a lost
             # connection.
             if facts and intent.get("actionId") != facts.get("actionId"):
@@ -66,8 +66,8 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayS
         )
 
 
-def players_by_seat(record: MatchRecord, moves: Sequence[MoveRecord]) -> dict[str, int]:
-    """Return the seats by nickname, as far as they are recorded.
+def seats_by_nickname(record: MatchRecord, moves: Sequence[MoveRecord]) -> dict[str, int]:
+    """Return the seat of each nickname, as far as the seats are recorded.
 
     The header of a seat that we took has only our name. Then the seats follow from the bets
     that our intents recorded.
@@ -121,7 +121,7 @@ class _IntentPosition(StoredModel):
 
 def decision_points(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[DecisionPoint]:
     """Yield our decisions and, for closed rounds, all decisions in order; raise `StoreError`."""
-    rounds = open_rounds(record, moves)
+    rounds = closed_rounds_of_match(record, moves)
     for step, move in zip(replay(record, moves), moves, strict=True):
         position = _position(step, rounds)
         if position is not None and step.seat is not None:
@@ -132,10 +132,10 @@ def decision_points(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterato
             yield DecisionPoint(replace(step, decision=thought), position, legal)
 
 
-def open_rounds(record: MatchRecord, moves: Sequence[MoveRecord]) -> dict[int, Round]:
-    """Return the closed rounds by number, where the seats are recorded; raise `StoreError`."""
+def closed_rounds_of_match(record: MatchRecord, moves: Sequence[MoveRecord]) -> dict[int, Round]:
+    """Return the closed rounds of a match by number, if the seats are recorded."""
     facts = {move.sequence: move.facts for move in moves if move.facts is not None}
-    return closed_rounds(facts, players_by_seat(record, moves))
+    return closed_rounds(facts, seats_by_nickname(record, moves))
 
 
 def _position(step: ReplayStep, rounds: Mapping[int, Round]) -> BlefPosition | None:
@@ -143,7 +143,7 @@ def _position(step: ReplayStep, rounds: Mapping[int, Round]) -> BlefPosition | N
     thought, over = step.decision, rounds.get(step.turn)
     earlier = tuple(rounds[number] for number in sorted(rounds) if number < step.turn)
     if thought is not None and thought.position is not None and thought.seat is not None:
-        intent_position, me = parse(_IntentPosition, thought.position), thought.seat
+        intent_position, me = parse_record(_IntentPosition, thought.position), thought.seat
         player_hand, players = sort_hand(intent_position.hand), len(intent_position.cards)
         hands = tuple(player_hand if seat == me else () for seat in range(players))
         history, card_limit = (
@@ -165,7 +165,7 @@ def restore_states(
     record: MatchRecord, moves: Sequence[MoveRecord], rng: Random
 ) -> Iterator[RestoredState]:
     """Yield the state of each decision, with unknown cards dealt at random; raise `StoreError`."""
-    rounds = open_rounds(record, moves)
+    rounds = closed_rounds_of_match(record, moves)
     for point in decision_points(record, moves):
         position, thought = point.position, point.step.decision
         done = next(

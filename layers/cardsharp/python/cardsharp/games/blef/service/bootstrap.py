@@ -22,7 +22,7 @@ from cardsharp.games.blef.service.service import (
     WrittenChange,
     current_view,
 )
-from cardsharp.games.blef.service.wire_v2022 import list_updates, state_body
+from cardsharp.games.blef.service.wire_v2022 import build_list_updates, state_body
 from cardsharp.server import websocket_handler
 from cardsharp.server.api import Api
 from cardsharp.server.feed_bootstrap import FEED_VARIABLE, build_feed
@@ -45,8 +45,8 @@ def build_service(environment: Mapping[str, str]) -> BlefService:
     return BlefService(store, clock, bots=build_invited_bots(environment))
 
 
-def extra_apis(environment: Mapping[str, str]) -> Sequence[Api[BlefService]]:
-    """Today's generation of the API, under BLEF_NEXT: a prefix or "off"; raises `ConfigError`."""
+def build_v2022_apis(environment: Mapping[str, str]) -> Sequence[Api[BlefService]]:
+    """Build the API of 2022 at the prefix in BLEF_NEXT; empty for "off"; raise `ConfigError`."""
     prefix = environment.get(V2022_SETTING, "/")
     if prefix == "off":
         return ()
@@ -76,7 +76,7 @@ SERVICE = HttpService(
     api=API,
     store_setting=GAME_STORE_FACTORY.setting_name,
     build_service=build_service,
-    extra_apis=extra_apis,
+    extra_apis=build_v2022_apis,
     websocket_feed=build_websocket_handler,
     supports_invites=True,
 )
@@ -111,7 +111,7 @@ def publish_change(feed: Feed, change: WrittenChange) -> None:
 
     feed.publish(_topic(game.uuid), texts)
     if change.previous.round is None and (change.previous.is_public or game.is_public):
-        news = _frame(list_updates(change.saved))
+        news = _frame(build_list_updates(change.saved))
         feed.publish(LIST_TOPIC, lambda _: [news])
 
 

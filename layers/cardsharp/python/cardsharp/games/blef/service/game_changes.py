@@ -27,9 +27,9 @@ class SecureRandomness:
 
     rng: Random = _SECRET
 
-    def deal(self, deal_index: int) -> Hand:
-        """So many different cards, each choice and order equally likely."""
-        return tuple(self.rng.sample(DECK, deal_index))
+    def deal(self, card_count: int) -> Hand:
+        """Deal `card_count` different cards; each choice and order is equally likely."""
+        return tuple(self.rng.sample(DECK, card_count))
 
     def seating_order(self, players: int) -> tuple[int, ...]:
         """Return a random seating: for each seat a player's index in the order of joining."""

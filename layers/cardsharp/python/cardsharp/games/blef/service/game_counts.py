@@ -45,10 +45,10 @@ class _Bucket(NamedTuple):
     end: datetime
 
 
-def count_writes(
+def build_count_updates(
     game_uuid: str, old_lifetime: GameLifetime | None, new_lifetime: GameLifetime
 ) -> list[Increment]:
-    """Return the writes that move a changed game between buckets; empty if they are the same."""
+    """Build the writes that move a changed game to its new count bucket; empty if unchanged."""
     shift: Counter[_Bucket] = Counter()
     share = zlib.crc32(game_uuid.encode()) % SHARD_COUNT
     for entry, by in ((old_lifetime, -1), (new_lifetime, 1)):

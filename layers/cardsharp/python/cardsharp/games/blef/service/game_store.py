@@ -28,9 +28,9 @@ from cardsharp.games.blef.cards import DECK
 from cardsharp.games.blef.rules import Round, RoundMove
 from cardsharp.games.blef.service.game_counts import (
     GameLifetime,
+    build_count_updates,
     count_active,
     count_all,
-    count_writes,
 )
 from cardsharp.games.blef.service.records import (
     ACTIVE_WINDOW,
@@ -72,8 +72,8 @@ _STEP = timedelta(milliseconds=2)
 machines say: clients leave out what is not newer than what they know."""
 
 
-def closed_round_at(changed: datetime, closed: Round) -> ClosedRound:
-    """Return a round closed by a change, dated shortly earlier than the changed game."""
+def closed_round_dated_before(changed: datetime, closed: Round) -> ClosedRound:
+    """Return a closed round, dated shortly before the change that closed it."""
     return ClosedRound(closed, changed - _STEP / 2)
 
 
@@ -93,7 +93,9 @@ class GameStore:
         """Store a new game."""
         current_time = self.clock.now()
         lifetime = GameLifetime(current_time, game.expires_at(current_time))
-        self.documents.commit(_put(game, lifetime, 0), *count_writes(game.uuid, None, lifetime))
+        self.documents.commit(
+            _put(game, lifetime, 0), *build_count_updates(game.uuid, None, lifetime)
+        )
 
     def count_creation(self, caller: str, max_per_day: int) -> bool:
         """Count a game that a caller creates today; return False at `max_per_day`."""
@@ -126,10 +128,10 @@ class GameStore:
         lifetime = GameLifetime(changed, game.expires_at(changed))
         rounds = []
         if closed_round is not None:  # it outlives the game
-            body = encode_round(closed_round_at(changed, closed_round))
+            body = encode_round(closed_round_dated_before(changed, closed_round))
             end = game.created_at + MAX_TTL
             rounds.append(Put(_round_key(game.uuid, closed_round.number), body, 0, end))
-        shifts = count_writes(
+        shifts = build_count_updates(
             game.uuid, GameLifetime(stored_game.changed_at, stored_game.expires_at), lifetime
         )
         self.documents.commit(_put(game, lifetime, stored_game.version), *shifts, *rounds)

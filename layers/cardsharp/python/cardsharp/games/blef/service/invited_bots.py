@@ -20,7 +20,7 @@ from cardsharp.bot.settings import WorkerSettings
 from cardsharp.errors import ConfigError
 from cardsharp.games.blef.game import GAME
 from cardsharp.games.blef.service.records import GamePlayer
-from cardsharp.games.blef.service.service import DEFAULT_BOTS, Bots
+from cardsharp.games.blef.service.service import DEFAULT_BOTS, InvitableBots
 from cardsharp.games.blef.strategies import build
 from cardsharp.server.http_service import BOT_QUEUE_SETTING, BOT_STORE_SETTING, BOT_URL_SETTING
 from cardsharp.server.routing import HttpError
@@ -30,7 +30,7 @@ _BOT_PATTERN = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(.+?)\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InvitedBots(Bots):
+class InvitedBots(InvitableBots):
     """The bots of these names, who find the service at `url`."""
 
     url: str

@@ -45,7 +45,7 @@ def _active(blef: BlefService, _call: ApiRequest[BaseModel]) -> ApiResponse:
 def _state(blef: BlefService, call: ApiRequest[wire.StateParams]) -> ApiResponse:
     params = call.params
     look = StateQuery(
-        params.player_uuid, partial(parse_round, params.round), params.wait, params.since
+        params.player_uuid, partial(parse_round_number, params.round), params.wait, params.since
     )
     sight = blef.get_state(params.game_uuid, look, call.remaining_wait)
     body = wire.state_body(sight.game, sight.position)
@@ -69,8 +69,8 @@ def _play(blef: BlefService, call: ApiRequest[wire.PlayParams]) -> ApiResponse:
     return ApiResponse(wire.DoneBody())
 
 
-def parse_round(text: str | None, current_round: int) -> int | None:
-    """The number of the round that a text asks for, None for the present one."""
+def parse_round_number(text: str | None, current_round: int) -> int | None:
+    """Parse the number of the requested round; return None for the current one."""
     if text is None:
         return None
     number = request_params.parse_number(text)

@@ -108,7 +108,7 @@ ROUTES: tuple[Route[BlefService], ...] = (
     replace(
         _GAMES,
         summary="The public games that have not started",
-        endpoint=lambda blef, _: ApiResponse(wire_v2022.list_body(blef.store.public_games())),
+        endpoint=lambda blef, _: ApiResponse(wire_v2022.game_list_body(blef.store.public_games())),
         response_models={_OK: (wire_v2022.GameListBodyV2022,)},
     ),
     replace(_CREATE, error_models={}),

@@ -18,7 +18,7 @@ from cardsharp.games.blef.position import BlefPosition, position_of
 from cardsharp.games.blef.rules import Round
 from cardsharp.games.blef.service import game_changes, request_params
 from cardsharp.games.blef.service.game_changes import GameChange, SecureRandomness
-from cardsharp.games.blef.service.game_store import GameStore, StoredGame, closed_round_at
+from cardsharp.games.blef.service.game_store import GameStore, StoredGame, closed_round_dated_before
 from cardsharp.games.blef.service.records import (
     ClosedRound,
     GamePlayer,
@@ -70,7 +70,7 @@ class WrittenChange:
         if self.closed_round is None:
             return None
         return past_round_view(
-            self.saved, closed_round_at(self.saved.changed_at, self.closed_round), seat
+            self.saved, closed_round_dated_before(self.saved.changed_at, self.closed_round), seat
         )
 
 
@@ -84,7 +84,7 @@ def current_view(stored_game: StoredGame, seat: int | None) -> GameView:
 def past_round_view(
     stored_game: StoredGame, closed_round: ClosedRound, seat: int | None
 ) -> GameView:
-    """A round of a game that is over."""
+    """Return the view of a closed round of a game."""
     return GameView(
         stored_game.game,
         position_of(closed_round.round, seat),
@@ -119,8 +119,8 @@ DEFAULT_BOTS = "Dazhbog=reader; Porevit=threshold"  # bots as the clients know t
 
 
 @dataclass(frozen=True, slots=True)
-class Bots:
-    """Invited bots; this base class leaves their playing to another process.
+class InvitableBots:
+    """Bots that can be invited; this base class leaves their playing to another process.
 
     `strategy_by_name` maps the names under which they are invited to their strategies.
     """
@@ -139,7 +139,7 @@ class Bots:
         return nullcontext()
 
 
-NO_BOTS = Bots()  # nobody can be invited
+NO_BOTS = InvitableBots()  # nobody can be invited
 
 
 @dataclass(slots=True)
@@ -149,7 +149,7 @@ class BlefService:
     store: GameStore
     clock: Clock
     randomness: SecureRandomness = field(default_factory=SecureRandomness)
-    bots: Bots = NO_BOTS
+    bots: InvitableBots = NO_BOTS
     on_change: ChangeListener = lambda _: None
 
     def create(self, caller: str | None = None) -> str:

@@ -220,7 +220,7 @@ class StateBody(ResponseBody):
 
 def state_body(game: GameRecord, position: BlefPosition | None) -> StateBody:
     """Return the state body of a game seen from a position; None means it has not started."""
-    names, viewed_position = game.nicknames, position or unstarted_state_body(game)
+    names, viewed_position = game.nicknames, position or unstarted_position(game)
     # The last round of a finished game, closed before the loser's cards were taken, is still
     # "Running", as it is in the original.
     over = GameStatus.RUNNING if viewed_position.to_round().winner is None else GameStatus.FINISHED
@@ -240,14 +240,14 @@ def state_body(game: GameRecord, position: BlefPosition | None) -> StateBody:
     )
 
 
-def unstarted_state_body(game: GameRecord) -> BlefPosition:
+def unstarted_position(game: GameRecord) -> BlefPosition:
     """Return the position of a game that has not started, the same for every viewer."""
     empty_counts = (0,) * len(game.players)
     return BlefPosition(None, 0, 0, empty_counts, ((),) * len(empty_counts), None)
 
 
 def hand_bodies(names: Sequence[str], position: BlefPosition) -> list[HandBody]:
-    """The hands that are seen, in seating order."""
+    """Return the bodies of the visible hands, in seating order."""
     return [
         HandBody(nickname=name, hand=[CardBody(value=v, colour=c) for v, c in hand])
         for name, hand in zip(names, position.hands, strict=True)

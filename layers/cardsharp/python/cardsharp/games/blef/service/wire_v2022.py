@@ -19,7 +19,7 @@ from cardsharp.games.blef.service.wire import (
     Uuid,
     hand_bodies,
     move_bodies,
-    unstarted_state_body,
+    unstarted_position,
 )
 
 _ROUND = "A round from 1 to the present one; nothing is the present one."
@@ -93,10 +93,10 @@ class ListUpdateBody(ListedGameBodyV2022):
 
 
 def state_body(game_view: GameView) -> StateBodyV2022:
-    """A game as it is seen."""
+    """Return the body of a game as its viewer sees it."""
     game, viewed_position = (
         game_view.game,
-        game_view.position or unstarted_state_body(game_view.game),
+        game_view.position or unstarted_position(game_view.game),
     )
     names = game.nicknames
     over = viewed_position.to_round().winner is not None
@@ -121,7 +121,7 @@ def state_body(game_view: GameView) -> StateBodyV2022:
     )
 
 
-def list_body(listings: list[GameListing]) -> GameListBodyV2022:
+def game_list_body(listings: list[GameListing]) -> GameListBodyV2022:
     """The games of the list that can still be joined, newest first."""
     ordered = sorted(listings, key=lambda listing: listing.changed, reverse=True)
     return GameListBodyV2022(
@@ -138,7 +138,7 @@ def list_body(listings: list[GameListing]) -> GameListBodyV2022:
     )
 
 
-def list_updates(stored_game: StoredGame) -> ListUpdateBody:
+def build_list_updates(stored_game: StoredGame) -> ListUpdateBody:
     """Return the update of a game for subscribers of the list."""
     game = stored_game.game
     return ListUpdateBody(

@@ -55,13 +55,13 @@ _MAX_OPTIONS = 5
 class BetEvaluation:
     """Sampled worlds, and the probability of each bet to hold.
 
-    A probability is 0 or 1 only if the viewer's own cards decide it. `world_count` is a bit mask:
-    it has the bits of the bets that hold in at least one world.
+    A probability is 0 or 1 only if the viewer's cards decide it. `possible_bets` is a bit mask of
+    the bets that hold in at least one world.
     """
 
     worlds: Sequence[BlefWorld]
     bet_probabilities: Sequence[float]
-    world_count: int
+    possible_bets: int
     _answers: dict[int, Sequence[int]] = field(default_factory=dict, init=False)
 
     def win_probability(self, bet: int) -> float:
@@ -69,7 +69,7 @@ class BetEvaluation:
         return self._mixed(bet, self._within(bet, self.worlds, deep=True) / len(self.worlds))
 
     def quick_win_probability(self, bet: int) -> float:
-        """Estimate `win_probability` in some of the worlds, without answers to a raise."""
+        """Estimate `win_probability` from a sample of the worlds, ignoring replies to a raise."""
         some = self.worlds[::_GLANCED]
         return self._mixed(bet, self._within(bet, some, deep=False) / len(some))
 
@@ -109,7 +109,7 @@ class BetEvaluation:
         """Return the answers to a raise that are worth a search: the likeliest possible bets."""
         answers = self._answers.get(last)
         if answers is None:
-            bets = [bet for bet in range(last + 1, len(BETS)) if self.world_count >> bet & 1]
+            bets = [bet for bet in range(last + 1, len(BETS)) if self.possible_bets >> bet & 1]
             bets.sort(key=self.bet_probabilities.__getitem__, reverse=True)
             answers = self._answers[last] = bets[:_ANSWERS]
         return answers
@@ -152,15 +152,15 @@ def _within_bounds(chance: float) -> float:
     return min(1 - _MIN_BELIEF, max(_MIN_BELIEF, chance))
 
 
-def probability_words(probability: float) -> str:
+def describe_probability(probability: float) -> str:
     """Describe how likely a bet is to hold: as a fact if certain, else approximately."""
     if probability in {0.0, 1.0}:
         return "holds for certain" if probability else "cannot hold"
-    return f"holds with {percent_words(probability)}"
+    return f"holds with {describe_percentage(probability)}"
 
 
-def percent_words(probability: float) -> str:
-    """Return a probability in words, such as "about 63 %"."""
+def describe_percentage(probability: float) -> str:
+    """Describe a probability in per cent, such as "about 63 %"."""
     if _PERCENT <= probability <= 1 - _PERCENT:
         return f"about {100 * probability:.0f} %"
     return "less than 1 %" if probability < _PERCENT else "more than 99 %"
@@ -186,7 +186,7 @@ class Bayes:
         solved = equilibrium_strategy(position)
         if solved is not None:
             intro = "This round is solved; here its equilibrium"
-            return sample_mixed(solved, self._rng, intro, "equilibrium")
+            return sample_decision(solved, self._rng, intro, "equilibrium")
         decision = best_decision(position, evaluate_bets(position, opponent_models))
         assumed = (
             _MODELLED_OPPONENTS
@@ -216,19 +216,19 @@ def best_decision(position: BlefPosition, evaluation: BetEvaluation) -> BlefDeci
 
 def _bets(evaluation: BetEvaluation, bets: list[int]) -> list[BlefOption]:
     """Return the bets that are worth a search. The most promising ones are searched deeper."""
-    likely = [bet for bet in bets if evaluation.world_count >> bet & 1] or bets[:1]
+    likely = [bet for bet in bets if evaluation.possible_bets >> bet & 1] or bets[:1]
     likely.sort(key=lambda bet: -evaluation.quick_win_probability(bet))
     return [
         BlefOption(
             bet,
             evaluation.win_probability(bet),
-            probability_words(evaluation.bet_probabilities[bet]),
+            describe_probability(evaluation.bet_probabilities[bet]),
         )
         for bet in likely[:_DEEP_BETS]
     ]
 
 
-def sample_mixed(
+def sample_decision(
     mixed_strategy: MixedStrategy,
     rng: Random,
     reason: str,
@@ -251,13 +251,14 @@ def _reason(best: BlefOption, estimate: BetEvaluation, last: int | None) -> str:
     bet_text = (
         ""
         if last is None
-        else f"{action_name(last)} {probability_words(estimate.bet_probabilities[last])}"
+        else f"{action_name(last)} {describe_probability(estimate.bet_probabilities[last])}"
     )
     if best.action == CHECK:
         return f"{bet_text}; no bet does better than the check."
     condition = f", while {bet_text}" if bet_text else ""
     return (
         f"{action_name(best.action)} "
-        f"{probability_words(estimate.bet_probabilities[best.action])}, and with it we do not lose "
-        f"the round with {percent_words(best.value)}{condition}."
+        f"{describe_probability(estimate.bet_probabilities[best.action])}, and with it we "
+        "do not lose "
+        f"the round with {describe_percentage(best.value)}{condition}."
     )

@@ -37,12 +37,12 @@ CountRequirement = tuple[int, int]  # (cards that are still needed, unseen cards
 
 
 def card_bits(cards: Iterable[BlefCard]) -> int:
-    """Return the cards as an integer with a bit for each."""
+    """Return the cards as a bit mask."""
     return sum(1 << card_bit(card) for card in cards)
 
 
 def card_bit(card: BlefCard) -> int:
-    """Return the number of a card's bit."""
+    """Return the index of a card's bit."""
     return _SPAN * card.suit + card.value
 
 

@@ -81,7 +81,7 @@ class BetFeatures:
         self._chances = bet_probabilities
         self._firsts: dict[int, Sequence[int]] = {}
 
-    def record_bets(self, last: int) -> Sequence[int]:
+    def running_maximum_bets(self, last: int) -> Sequence[int]:
         """Return the bets above `last` that are likelier than all bets in between."""
         bets = self._firsts.get(last)
         if bets is None:
@@ -97,7 +97,7 @@ class BetFeatures:
 
     def best_level(self, last: int) -> int:
         """Return the level of the likeliest bet above `last`."""
-        return self.levels[self.record_bets(last)[-1]]
+        return self.levels[self.running_maximum_bets(last)[-1]]
 
 
 @lru_cache(maxsize=8192)
@@ -148,7 +148,7 @@ class BettingModel:
         # One step of gradient ascent on the log likelihood. The gradient of each log weight is how
         # often its feature occurred less how often it was expected, so a well predicted decision
         # hardly changes anything.
-        probabilities = BettingProbabilities(self)
+        probabilities = PreparedBettingModel(self)
         model = self
         if last != NO_BET:
             deviation = (action == CHECK) - probabilities.check_probability(features, last)
@@ -185,7 +185,7 @@ class BettingModel:
         def moved(old: Sequence[float], places: Sequence[int]) -> Sequence[float]:
             return _moved(old, _summed(deviations, places, old), rate)
 
-        begin, firsts = last + 1, {*features.record_bets(last)}
+        begin, firsts = last + 1, {*features.running_maximum_bets(last)}
         edges = [2 * (bet in firsts) + (features.looks[bet] & 1) for bet in range(begin, len(BETS))]
         levels = _summed(deviations, features.levels[begin:], self.probability_weights)
         triples = zip((0.0, *levels), levels, (*levels[1:], 0.0), strict=False)
@@ -221,7 +221,7 @@ def _moved(old: Sequence[float], by: Sequence[float], rate: float) -> list[float
     return [value + rate * more for value, more in zip(old, by, strict=True)]
 
 
-class BettingProbabilities:
+class PreparedBettingModel:
     """Betting model prepared for evaluation, with weights instead of logarithms."""
 
     def __init__(self, model: BettingModel) -> None:
@@ -267,7 +267,7 @@ class BettingProbabilities:
         if appeals is None:
             appeals = self._appeals[opens][features] = [*map(likings.__getitem__, looks)]
         weights = [*map(mul, appeals[begin:], near)]
-        for bet in features.record_bets(last):
+        for bet in features.running_maximum_bets(last):
             weights[bet - begin] = firsts[looks[bet]] * near[bet - begin]
         return weights
 
@@ -297,7 +297,7 @@ class SampledReplies(dict[int, int]):
 
     def __init__(
         self,
-        probabilities: BettingProbabilities,
+        probabilities: PreparedBettingModel,
         features_of: Callable[[int], BetFeatures],
         rng: Random,
     ) -> None:

@@ -15,7 +15,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.games.blef.actions import BETS, CHECK
 from cardsharp.games.blef.cards import RANKS
 from cardsharp.games.blef.position import BlefPosition
-from cardsharp.games.blef.strategies.mapped_file import unreadable_message
+from cardsharp.games.blef.strategies.mapped_file import unreadable_file_error
 
 FORMAT = 1
 SOLVED_CARD_COUNTS = ((1, 1), (2, 1), (1, 2))  # cards of the player who begins, and of the other
@@ -49,21 +49,21 @@ def equilibrium_strategy(position: BlefPosition) -> MixedStrategy | None:
     It has none with more than two players or three cards, or if the viewer made bets that the
     equilibrium never makes.
     """
-    if card_counts(position) not in SOLVED_CARD_COUNTS:
+    if starter_and_other_card_counts(position) not in SOLVED_CARD_COUNTS:
         return None
     plan, bets, hand = _plan_and_hand(position)
     if not _cannot_hold(position):
         # After a bet of our own that the equilibrium never makes, its rows are arbitrary: the
         # equilibrium does not reach them, so nothing balances them.
         for index in range(len(bets) % 2, len(bets), 2):
-            if bets[index] not in dict(look_up(plan, bets[:index], hand)):
+            if bets[index] not in dict(look_up_plan(plan, bets[:index], hand)):
                 return None
-    return strategy_at(position)
+    return solved_mixed_strategy(position)
 
 
-def strategy_at(position: BlefPosition) -> MixedStrategy:
+def solved_mixed_strategy(position: BlefPosition) -> MixedStrategy:
     """Return the solved plan's mixed strategy, whatever the viewer bet earlier."""
-    return CHECK_ONLY if _cannot_hold(position) else look_up(*_plan_and_hand(position))
+    return CHECK_ONLY if _cannot_hold(position) else look_up_plan(*_plan_and_hand(position))
 
 
 def _cannot_hold(position: BlefPosition) -> bool:
@@ -73,7 +73,7 @@ def _cannot_hold(position: BlefPosition) -> bool:
 
 def _plan_and_hand(position: BlefPosition) -> tuple[BehaviorStrategy, tuple[int, ...], str]:
     """Return the viewer's plan, the bets so far, and the viewer's hand."""
-    solved = load_solution(*card_counts(position))
+    solved = load_solution(*starter_and_other_card_counts(position))
     plan = solved["other"] if len(position.history) % 2 else solved["starter"]
     bets = tuple(move.action for move in position.history)
     return plan, bets, hand_key(card.value for card in position.hand)
@@ -89,7 +89,7 @@ def load_solution(starter: int, other: int) -> SolvedRound:
     try:
         read: SolvedRound = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise unreadable_message(str(file)) from error
+        raise unreadable_file_error(str(file)) from error
     if read["format"] != FORMAT:
         raise ConfigError(f"{file} has format {read['format']}, not {FORMAT}; solve it again.")
     return read
@@ -105,7 +105,7 @@ def hand_key(values: Iterable[int]) -> str:
     return " ".join(RANKS[value] for value in sorted(values))
 
 
-def look_up(plan: BehaviorStrategy, bets: tuple[int, ...], hand: str) -> MixedStrategy:
+def look_up_plan(plan: BehaviorStrategy, bets: tuple[int, ...], hand: str) -> MixedStrategy:
     """Return a plan's mixed strategy for a hand after these bets."""
     chances = plan.get(history_key(bets), {}).get(hand)
     if chances is None:
@@ -113,7 +113,7 @@ def look_up(plan: BehaviorStrategy, bets: tuple[int, ...], hand: str) -> MixedSt
     return tuple((int(action), parts / PROBABILITY_SCALE) for action, parts in chances.items())
 
 
-def card_counts(position: BlefPosition) -> tuple[int, int]:
+def starter_and_other_card_counts(position: BlefPosition) -> tuple[int, int]:
     """Return the cards of the starting player and of the other; (0, 0) unless two are active."""
     starter = position.history[0].seat if position.history else position.turn
     other_seats = [seat for seat in position.to_round().active_seats if seat != starter]

@@ -25,7 +25,7 @@ def hand_bet_probabilities(position: BlefPosition) -> list[float]:
     return bet_probabilities(card_bits(position.hand), position.hidden_card_count)
 
 
-def greedy_decision(
+def greedy_options(
     position: BlefPosition, bet_probabilities: BetProbabilities
 ) -> tuple[BlefOption, ...]:
     """Return the options: the likeliest bets, and the check with the chance that the bet fails."""
@@ -58,7 +58,7 @@ class Greedy:
     def decision_from(position: BlefPosition, chances: BetProbabilities) -> BlefDecision:
         """Return the decision that follows from these probabilities."""
         last = position.last_bet
-        options = greedy_decision(position, chances)
+        options = greedy_options(position, chances)
         if last is not None and last == len(BETS) - 1:
             return BlefDecision(CHECK, "Nothing higher can be bet.", options)
         higher = range(0 if last is None else last + 1, len(BETS))

@@ -29,8 +29,8 @@ from cardsharp.games.blef.strategies.equilibrium import MixedStrategy
 from cardsharp.games.blef.strategies.mapped_file import (
     INTEGER_BYTES,
     MappedFile,
+    decompress_section,
     read_mapped_file,
-    unpack_file,
     write_mapped_file,
 )
 from cardsharp.games.blef.strategies.table_lookup import NO_BET
@@ -67,13 +67,12 @@ class LargeRoundPolicy:
     mapped_file: MappedFile
 
     def probabilities(self, cards: CardCounts, last_bet: int) -> bytes:
-        """Return the win probabilities of all choices after a last bet.
+        """Return the probabilities after a last bet: each is 1 plus its fiftieths, 0 if unseen.
 
-        Each is in fiftieths plus 1; it is 0 for a choice that never came up in training. First come
-        those of the check by class and overlap, then those of each higher bet by kind and overlap.
+        First those of the check by class and bond, then of each higher bet by kind and bond.
         """
         begins = self.rounds[cards]
-        return unpack_file(self.mapped_file.body, begins[last_bet + 1], begins[last_bet + 2])
+        return decompress_section(self.mapped_file.body, begins[last_bet + 1], begins[last_bet + 2])
 
 
 def mixed_strategy(

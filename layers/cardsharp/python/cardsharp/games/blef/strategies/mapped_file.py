@@ -39,21 +39,21 @@ def read_mapped_file(file: Path, format_: int) -> tuple[list[Any], MappedFile]:
         head = json.loads(bytes(mapped[:end]))
         file_format = head["format"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise unreadable_message(str(file)) from error
+        raise unreadable_file_error(str(file)) from error
     if file_format != format_:
         raise ConfigError(f"{file} has format {file_format}, not {format_}; train it again.")
     return head["rounds"], MappedFile(head["made_by"], head["crc32"], mapped[end + 1 :])
 
 
-def unpack_file(body: memoryview, begin: int, end: int) -> bytes:
-    """Decompress the data from `begin` to `end`; raise `ConfigError` if it is damaged."""
+def decompress_section(body: memoryview, begin: int, end: int) -> bytes:
+    """Decompress the section from `begin` to `end`; raise `ConfigError` if it is damaged."""
     try:
         return decompress(body[begin:end])
     except zlib_error as error:
-        raise unreadable_message("A file") from error
+        raise unreadable_file_error("A file") from error
 
 
-def unreadable_message(file: str) -> ConfigError:
+def unreadable_file_error(file: str) -> ConfigError:
     """Return the error for a missing or damaged table file, with the remedy."""
     return ConfigError(f"{file} of Blef's tables cannot be read; install Cardsharp again.")
 

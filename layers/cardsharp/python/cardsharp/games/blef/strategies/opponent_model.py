@@ -19,7 +19,7 @@ from cardsharp.games.blef.strategies.bet_probabilities import card_bits
 from cardsharp.games.blef.strategies.betting_model import (
     BetFeatures,
     BettingModel,
-    BettingProbabilities,
+    PreparedBettingModel,
     bet_features,
     bet_features_if_true,
 )
@@ -77,9 +77,9 @@ class OpponentModel:
     decisions: int = 0
 
     @cached_property
-    def betting_probabilities(self) -> tuple[BettingProbabilities, BettingProbabilities]:
+    def prepared_betting_models(self) -> tuple[PreparedBettingModel, PreparedBettingModel]:
         """The betting models prepared for evaluation."""
-        return BettingProbabilities(self.betting_models[CARDS_ONLY]), BettingProbabilities(
+        return PreparedBettingModel(self.betting_models[CARDS_ONLY]), PreparedBettingModel(
             self.betting_models[BELIEVING_LAST_BET]
         )
 
@@ -92,7 +92,7 @@ class OpponentModel:
         return _blended(weights, MODEL_PRIOR)
 
     @property
-    def policy_log_odds(self) -> float:
+    def model_over_tables_log_odds(self) -> float:
         """Log odds that the models predict the player better than our tables do."""
         return (
             max(self.log_likelihoods)
@@ -112,7 +112,7 @@ class OpponentModel:
 
     def likelihood(self, model_index: int, features: BetFeatures, last: int, action: int) -> float:
         """Return the likelihood of this action after `last` by one of the betting models."""
-        foretold = (1 - _MODEL_ERROR_RATE) * self.betting_probabilities[
+        foretold = (1 - _MODEL_ERROR_RATE) * self.prepared_betting_models[
             model_index
         ].action_probability(features, last, action)
         return foretold + _MODEL_ERROR_RATE * _even(last)
@@ -149,7 +149,7 @@ def prefers_best_response(
         return True
     large = sum(position.card_counts) >= _LARGE
     return all(
-        model.policy_log_odds
+        model.model_over_tables_log_odds
         > (-_UNLIKE * min(model.decisions, _MAX_COUNTED_DECISIONS) if large else _ENOUGH)
         for model in opponent_models.values()
     )

@@ -54,7 +54,7 @@ def _plausible(chance: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class OpponentType:
-    """Certain cards as a player: the probability of each bet, and the replies of each habit."""
+    """A hand that the opponent may have, with each bet's probability and each habit's replies."""
 
     bet_probabilities: BetProbabilities
     replies_by_habit: tuple[Replies, ...]

@@ -21,8 +21,8 @@ from zlib import compress
 from cardsharp.games.blef.strategies.mapped_file import (
     INTEGER_BYTES,
     MappedFile,
+    decompress_section,
     read_mapped_file,
-    unpack_file,
     write_mapped_file,
 )
 from cardsharp.games.blef.strategies.table_lookup import TableShape
@@ -55,9 +55,9 @@ class RolePolicy:
         """Number of parts."""
         return len(self.offsets) - 1
 
-    def part(self, last: int) -> PolicyRows:
+    def rows_after_bet(self, last: int) -> PolicyRows:
         """Return the rows after a last bet; their numbers count from 0."""
-        raw = memoryview(unpack_file(self.body, self.offsets[last], self.offsets[last + 1]))
+        raw = memoryview(decompress_section(self.body, self.offsets[last], self.offsets[last + 1]))
         number = int.from_bytes(raw[:INTEGER_BYTES], "little")
         sizes = INTEGER_BYTES * (number + 1)
         ends = [2 * end for end in accumulate(raw[sizes : sizes + number], initial=0)]
@@ -67,10 +67,10 @@ class RolePolicy:
             [rows[at:end] for at, end in pairwise(ends)],
         )
 
-    def find(self, number: int) -> dict[int, int]:
+    def find_row_choices(self, number: int) -> dict[int, int]:
         """Return the choices of a row with their chances in 255ths; empty without such a row."""
         last, number = divmod(number, self.last_bet_stride)
-        policy_rows = self.part(last) if last < self.part_count else PolicyRows((), ())
+        policy_rows = self.rows_after_bet(last) if last < self.part_count else PolicyRows((), ())
         at = bisect_left(policy_rows.numbers, number)
         if at == len(policy_rows.numbers) or policy_rows.numbers[at] != number:
             return {}

@@ -18,7 +18,7 @@ from cardsharp.games.blef.strategies.solved import Solved
 
 
 @strategy("reader")
-class Reader:
+class OpponentReader:
     """Learns how each opponent decides.
 
     Plays by tables against opponents that it cannot exploit.

@@ -9,8 +9,11 @@ from random import Random
 
 from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.strategies import BlefDecision, legal_choices, strategy
-from cardsharp.games.blef.strategies.bayes import Bayes, sample_mixed
-from cardsharp.games.blef.strategies.equilibrium import SOLVED_CARD_COUNTS, card_counts
+from cardsharp.games.blef.strategies.bayes import Bayes, sample_decision
+from cardsharp.games.blef.strategies.equilibrium import (
+    SOLVED_CARD_COUNTS,
+    starter_and_other_card_counts,
+)
 from cardsharp.games.blef.strategies.large_round_policy import load_large_round_policy
 from cardsharp.games.blef.strategies.policy_tables import load_policy_tables
 from cardsharp.games.blef.strategies.table_policy import mixed_strategy
@@ -29,7 +32,13 @@ class Solved:
     def decide(self, position: BlefPosition) -> BlefDecision:
         """Return an action of the table's row, sampled with its probability in the table."""
         legal_choices(position)
-        mixed = None if card_counts(position) in SOLVED_CARD_COUNTS else mixed_strategy(position)
+        mixed = (
+            None
+            if starter_and_other_card_counts(position) in SOLVED_CARD_COUNTS
+            else mixed_strategy(position)
+        )
         if mixed is None:
             return self._bayes.decide(position)
-        return sample_mixed(mixed, self._rng, "The table of this round", "table", _MIN_PROBABILITY)
+        return sample_decision(
+            mixed, self._rng, "The table of this round", "table", _MIN_PROBABILITY
+        )

@@ -47,7 +47,7 @@ class TableShape:
         return next(houses, len(self.bets))
 
     @cached_property
-    def classes(self) -> int:
+    def bet_class_count(self) -> int:
         """Number of classes of the third last bet."""
         return 1 + max(self.bet_class(bet) for bet in self.bets)
 
@@ -59,23 +59,25 @@ class TableShape:
 
     def row_index(self, role: int, values: Iterable[int], bets: Sequence[int]) -> int:
         """Return the row number for these ranks in hand after these last three bets."""
-        hands = hands_by_size(self.card_counts[role])
+        hands = hand_numbers(self.card_counts[role])
         third, previous, last = bets
         if self._places[last] > self.full_house_index:
             third = previous = NO_BET
-        place = self._places[previous] * self.classes + self.bet_class(third)
+        place = self._places[previous] * self.bet_class_count + self.bet_class(third)
         number = place * len(hands) + hands[tuple(sorted(values))]
         return self._places[last] * self.last_bet_stride(role) + number
 
     def last_bet_stride(self, role: int) -> int:
         """Return the difference between row numbers of consecutive last bets."""
-        return (len(self.bets) + 1) * self.classes * len(hands_by_size(self.card_counts[role]))
+        return (
+            (len(self.bets) + 1) * self.bet_class_count * len(hand_numbers(self.card_counts[role]))
+        )
 
     @cached_property
     def _places(self) -> dict[int, int]:
         return {bet: place for place, bet in enumerate((NO_BET, *self.bets))}
 
-    def action(self, choice: int) -> int:
+    def action_of_choice(self, choice: int) -> int:
         """Return the action of a choice: first the check, then the bets of the tables."""
         return CHECK if choice == 0 else self.bets[choice - 1]
 
@@ -87,8 +89,8 @@ def _class_of(bet: int) -> int:
 
 
 @cache
-def hands_by_size(cards: int) -> dict[tuple[int, ...], int]:
-    """Return all hands of so many cards by their ranks, ascending, with their numbers."""
-    every = combinations_with_replacement(_SIX, cards)
+def hand_numbers(card_count: int) -> dict[tuple[int, ...], int]:
+    """Return the number of each hand of `card_count` cards, by its ranks in ascending order."""
+    every = combinations_with_replacement(_SIX, card_count)
     hands = (hand for hand in every if all(hand.count(v) <= len(SUITS) for v in _SIX))
     return {hand: number for number, hand in enumerate(hands)}

@@ -7,8 +7,8 @@ from cardsharp.games.blef.strategies.equilibrium import (
     CHECK_ONLY,
     SOLVED_CARD_COUNTS,
     MixedStrategy,
-    card_counts,
-    strategy_at,
+    solved_mixed_strategy,
+    starter_and_other_card_counts,
 )
 from cardsharp.games.blef.strategies.policy_tables import (
     PROBABILITY_SCALE,
@@ -20,16 +20,18 @@ from cardsharp.games.blef.strategies.table_lookup import NO_BET, TableShape
 
 def mixed_strategy(position: BlefPosition) -> MixedStrategy | None:
     """Return the mixed strategy for up to eighteen cards in play, or None without a table."""
-    if card_counts(position) in SOLVED_CARD_COUNTS:
-        return strategy_at(position)
-    return look_up(load_policy_tables(), position) or large_round_strategy(
+    if starter_and_other_card_counts(position) in SOLVED_CARD_COUNTS:
+        return solved_mixed_strategy(position)
+    return look_up_trained_tables(load_policy_tables(), position) or large_round_strategy(
         large_round_policy.load_large_round_policy(), position
     )
 
 
-def look_up(policy_tables: PolicyTables, position: BlefPosition) -> MixedStrategy | None:
+def look_up_trained_tables(
+    policy_tables: PolicyTables, position: BlefPosition
+) -> MixedStrategy | None:
     """Return the mixed strategy of the trained tables, or None without an entry."""
-    cards = card_counts(position)
+    cards = starter_and_other_card_counts(position)
     if cards not in policy_tables.rounds:
         return None
     shape, role = TableShape(cards), len(position.history) % 2
@@ -37,9 +39,9 @@ def look_up(policy_tables: PolicyTables, position: BlefPosition) -> MixedStrateg
     if not {NO_BET, *shape.bets}.issuperset(bets[-2:]):
         return CHECK_ONLY if bets[-1] not in shape.bets else None
     number = shape.row_index(role, (card.value for card in position.hand), bets[-3:])
-    row = policy_tables.rounds[cards][role].find(number)
+    row = policy_tables.rounds[cards][role].find_row_choices(number)
     mixed = tuple(
-        (shape.action(choice), parts / PROBABILITY_SCALE) for choice, parts in row.items()
+        (shape.action_of_choice(choice), parts / PROBABILITY_SCALE) for choice, parts in row.items()
     )
     return mixed or (CHECK_ONLY if position.history else None)
 
@@ -48,7 +50,7 @@ def large_round_strategy(
     policy: large_round_policy.LargeRoundPolicy, position: BlefPosition
 ) -> MixedStrategy | None:
     """Return the mixed strategy in a large round, or None without an entry."""
-    cards = card_counts(position)
+    cards = starter_and_other_card_counts(position)
     player_cards, other = cards[::-1] if len(position.history) % 2 else cards
     if (player_cards, other) not in policy.rounds:
         return None

@@ -7,7 +7,7 @@ from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.strategies import BlefDecision, strategy
 from cardsharp.games.blef.strategies.greedy import (
     Greedy,
-    greedy_decision,
+    greedy_options,
     hand_bet_probabilities,
 )
 from cardsharp.play.strategy import format_percent
@@ -30,7 +30,7 @@ class Threshold:
     def decide(self, position: BlefPosition) -> BlefDecision:
         """Check, or bet the highest that is likely enough."""
         chances, last = hand_bet_probabilities(position), position.last_bet
-        options = greedy_decision(position, chances)
+        options = greedy_options(position, chances)
         if last is not None and chances[last] < self.check:
             reason = f"{action_name(last)} holds with {format_percent(chances[last])} only."
             return BlefDecision(CHECK, reason, options)

@@ -127,7 +127,7 @@ def _replies(hand: int, other: _Other, model: int, rng: Random) -> Replies:
     """Return the replies of a player with this hand, by a habit or by a learned betting model."""
     if other.reading is None or model < len(BETTING_HABITS):
         return opponent_type_of(hand, other.hidden).replies_by_habit[model]
-    probabilities, traits = other.reading.betting_probabilities, bet_features(hand, other.hidden)
+    probabilities, traits = other.reading.prepared_betting_models, bet_features(hand, other.hidden)
     if model == len(BETTING_HABITS):
         return SampledReplies(probabilities[CARDS_ONLY], lambda _: traits, rng)
     return SampledReplies(

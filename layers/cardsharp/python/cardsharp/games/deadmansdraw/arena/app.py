@@ -26,10 +26,10 @@ from cardsharp.games.deadmansdraw.arena.access.path_matching import (
 from cardsharp.games.deadmansdraw.arena.access.request_guard import (
     RequestGuard,
     error_response,
-    not_found,
+    not_found_response,
     with_etag,
 )
-from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaRuntime
+from cardsharp.games.deadmansdraw.arena.config import ArenaBackend, ArenaConfig
 from cardsharp.games.deadmansdraw.arena.endpoints import RestApi
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.match_list import is_player_list, is_player_view
@@ -50,19 +50,19 @@ class ExtraPages(Protocol):
     title: str
     path: str
 
-    def routes(
+    def build_routes(
         self, site: "Callable[[], SiteInfo]", matches: MatchRepository, guard: RequestGuard
     ) -> list[Route]:
         """Their routes, at an arena with these matches and these rules of admission."""
 
-    def hidden_matches(self) -> Callable[[ArenaMatch], bool]:
+    def hidden_match_filter(self) -> Callable[[ArenaMatch], bool]:
         """Return a filter for the matches that only the organiser and their players may see."""
 
 
 class Arena:
     """One arena: its matches, its rules of admission and the application that serves them."""
 
-    def __init__(self, config: ArenaConfig, runtime: ArenaRuntime) -> None:
+    def __init__(self, config: ArenaConfig, runtime: ArenaBackend) -> None:
         self.book, self.lobby, self.waiting = runtime.users, runtime.matches, runtime.long_poll
         self.referee = Referee(self.lobby, self.book, config.randomness, config.clock)
         self._guard, self._grace = RequestGuard(runtime, config), config.watchdog_grace
@@ -91,8 +91,8 @@ class Arena:
     def mount_pages(self, pages: ExtraPages) -> None:
         """Serve pages beside its own, such as those of a contest that is held there."""
         self._links.insert(0, (pages.title, pages.path))
-        self.referee.hidden_matches = pages.hidden_matches
-        self.app.router.routes.extend(pages.routes(self._site, self.lobby, self._guard))
+        self.referee.hidden_matches = pages.hidden_match_filter
+        self.app.router.routes.extend(pages.build_routes(self._site, self.lobby, self._guard))
 
     def _site(self) -> "SiteInfo":
         from cardsharp.pages.templates import SiteInfo  # noqa: PLC0415 - as the pages
@@ -155,7 +155,7 @@ async def _http_error(request: Request, _error: Exception) -> Response:
     if request.method == "OPTIONS" and allowed:
         names = ",".join(allowed)
         return with_etag(HTMLResponse(names, headers={"Allow": names}))
-    return not_found(request)
+    return not_found_response(request)
 
 
 async def _bug(_request: Request, _error: Exception) -> Response:
@@ -165,7 +165,7 @@ async def _bug(_request: Request, _error: Exception) -> Response:
 # --- who can reach it: this machine, everybody by TLS, or a private network without -------------
 
 
-def check_exposure(config: ArenaConfig) -> None:
+def check_transport_security(config: ArenaConfig) -> None:
     """Refuse settings that would send passwords unencrypted.
 
     Raises `ConfigError` if the certificate cannot be used, or if there is none and the arena

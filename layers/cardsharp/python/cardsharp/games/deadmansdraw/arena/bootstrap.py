@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from cardsharp.aws.ssm_credentials import SecretNotSet, fetch_credentials, redacted_credentials
+from cardsharp.aws.ssm_credentials import SecretNotSet, fetch_credentials, log_safe_credentials
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
 from cardsharp.server.routing import HttpError
@@ -56,7 +56,7 @@ def admin_password(environment: Mapping[str, str]) -> SecretStr | None:
         return None
     try:
         login = (
-            redacted_credentials(ADMIN, password) if password else fetch_credentials(str(parameter))
+            log_safe_credentials(ADMIN, password) if password else fetch_credentials(str(parameter))
         )
     except SecretNotSet as error:
         _log.error("%s", error)

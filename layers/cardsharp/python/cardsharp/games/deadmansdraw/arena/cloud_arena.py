@@ -12,7 +12,7 @@ from cardsharp.games.deadmansdraw.arena.access.dynamo_players import DynamoPlaye
 from cardsharp.games.deadmansdraw.arena.access.presence import DynamoPresence
 from cardsharp.games.deadmansdraw.arena.access.users import UserDirectory
 from cardsharp.games.deadmansdraw.arena.app import Arena
-from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaRuntime
+from cardsharp.games.deadmansdraw.arena.config import ArenaBackend, ArenaConfig
 from cardsharp.games.deadmansdraw.arena.long_poll import TableLongPoll
 from cardsharp.games.deadmansdraw.arena.storage.dynamo_repository import (
     DynamoMatchRepository,
@@ -55,9 +55,9 @@ class CloudArena(Arena):
             if config.load_players is None
             else config.load_players
         )
-        place = ArenaRuntime(
+        place = ArenaBackend(
             matches=lobby,
-            long_poll=TableLongPoll(lobby.poll_topic),
+            long_poll=TableLongPoll(lobby.topic_version),
             users=UserDirectory(teams, admin_password),
             window_counter=DynamoWindowCounter(table, config.clock),
             presence=DynamoPresence(table),

@@ -20,7 +20,7 @@ from cardsharp.games.deadmansdraw.arena.access.users import (
     UserDirectory,
 )
 from cardsharp.games.deadmansdraw.arena.long_poll import LongPoll
-from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
 
 
@@ -51,7 +51,7 @@ class ArenaConfig:
     players_file: Path = DEFAULT_FILE
     load_players: LoadPlayers | None = None
     data_file: Path | None = None
-    randomness: Randomness = Randomness.FAIR
+    randomness: RandomnessMethod = RandomnessMethod.FAIR
     long_poll_timeout: timedelta = timedelta(seconds=30)
     watchdog_interval: timedelta = timedelta(seconds=1)
     quotas: PlayerQuotas = LOCAL_QUOTAS
@@ -70,7 +70,7 @@ class ArenaConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArenaRuntime:
+class ArenaBackend:
     """Environment of an arena: what differs between this machine and the cloud.
 
     `nonce_key` is the key that authenticates the arena's nonces. At most

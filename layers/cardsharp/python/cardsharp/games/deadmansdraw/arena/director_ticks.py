@@ -36,7 +36,7 @@ _ALWAYS = "attribute_exists(pk) OR attribute_not_exists(pk)"
 _log = logging.getLogger(__name__)
 
 
-class Tick(BaseModel):
+class TickMessage(BaseModel):
     """The message of a tick."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,7 +44,7 @@ class Tick(BaseModel):
     ticket: int = Field(ge=0)
 
     @classmethod
-    def parse(cls, body: str) -> "Tick":
+    def parse(cls, body: str) -> "TickMessage":
         """Parse the tick of a message; raise `InvalidInput`."""
         try:
             return cls.model_validate_json(body)
@@ -109,7 +109,7 @@ def send_immediate_tick(table: DynamoTable, queue: Callable[[str], Queue] = SqsQ
     return "queue_url" in item
 
 
-def move_notifier(
+def build_move_listener(
     table: DynamoTable, is_house_player: Callable[[str | None], object], *, wake_director: bool
 ) -> Callable[[ArenaMatch], None]:
     """Return a listener that sends the messages that follow a move.
@@ -133,7 +133,7 @@ def move_notifier(
 
 
 def _send(queue: Queue, ticket: int, delay: timedelta = NO_DELAY) -> None:
-    queue.send(Tick(ticket=ticket).model_dump_json(), delay)
+    queue.send(TickMessage(ticket=ticket).model_dump_json(), delay)
 
 
 def _number(item: Item, name: str) -> int:

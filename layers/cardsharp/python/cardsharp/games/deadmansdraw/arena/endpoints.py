@@ -8,12 +8,12 @@ from cardsharp.games.deadmansdraw.arena.access.request_guard import (
     client_ip,
     error_response,
     json_response,
-    remaining_wait,
+    make_remaining_wait,
     request_timeout,
     wait_for_disconnect,
 )
 from cardsharp.games.deadmansdraw.arena.access.users import User
-from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaRuntime
+from cardsharp.games.deadmansdraw.arena.config import ArenaBackend, ArenaConfig
 from cardsharp.games.deadmansdraw.arena.long_poll import IsReady
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.match_list import (
@@ -31,7 +31,7 @@ from cardsharp.games.deadmansdraw.arena.referee import (
     MatchEndedError,
     Referee,
 )
-from cardsharp.games.deadmansdraw.arena.request_body import parse_response
+from cardsharp.games.deadmansdraw.arena.request_body import parse_effect_response
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
     ANY_MATCH_CREATED,
     MATCH_CREATED,
@@ -54,7 +54,7 @@ MAX_REPEATS = 60
 class RestApi:
     """The REST API over one referee's matches."""
 
-    def __init__(self, referee: Referee, runtime: ArenaRuntime, config: ArenaConfig) -> None:
+    def __init__(self, referee: Referee, runtime: ArenaBackend, config: ArenaConfig) -> None:
         self._referee, self._place, self._config = referee, runtime, config
 
     # --- diagnostic, players ---------------------------------------------------------------
@@ -83,7 +83,7 @@ class RestApi:
         players = self._place.users.players.values()
         records = [player.public_json() for player in players]
         if query_flag(request.query_params, "idle"):
-            idle = self._place.presence.idle_seconds(self._referee.current_time())
+            idle = self._place.presence.idle_seconds_by_player(self._referee.current_time())
             for record, player in zip(records, players, strict=True):
                 record["idleSeconds"] = idle.get(player.id)
         return json_response(records)
@@ -118,7 +118,7 @@ class RestApi:
 
     async def create_match(self, request: Request, user: User) -> Response:
         """POST /api/matches."""
-        match = self._referee.create(user, request.state.body, client_ip(request))
+        match = self._referee.create_match(user, request.state.body, client_ip(request))
         requested_seed = request.state.body.get("randomSeed")
         seed = match.params.seed if requested_seed is None else requested_seed
         return json_response(
@@ -145,20 +145,20 @@ class RestApi:
             raise HttpError(401, "Admin user is not allowed to interfere with the match.")
         body = request.state.body
         self._heard_of(user)
-        parse_response(body)  # an unreadable card is refused before anything is looked up
+        parse_effect_response(body)  # an unreadable card is refused before anything is looked up
         match_id = request.path_params["id"]
         try:
             if query_flag(request.query_params, "wait"):
                 await self._wait_for_turn(request, user, match_id)
             move = self._referee.act(user, match_id, body, client_ip(request))
         except MatchEndedError as over:
-            return json_response(ending_json(self._place.matches.history(over.match.id)), 410)
+            return json_response(ending_json(self._place.matches.move_history(over.match.id)), 410)
         return json_response(move.response_events())
 
     async def terminate_match(self, request: Request, user: User) -> Response:
         """DELETE /api/matches/{id}/terminate."""
         match_id, body = request.path_params["id"], request.state.body
-        match = self._referee.terminate(user, match_id, body, client_ip(request))
+        match = self._referee.terminate_match(user, match_id, body, client_ip(request))
         return json_response(list_view(match, ViewOptions(user, ends_match=True)))
 
     async def end_overdue_turns(self, request: Request, user: User) -> Response:
@@ -190,7 +190,7 @@ class RestApi:
 
     def _heard_of(self, user: User) -> None:
         if user.is_player:
-            self._place.presence.record_seen(user.id, self._referee.current_time())
+            self._place.presence.record_activity(user.id, self._referee.current_time())
 
     def _select(self, user: User, match_filter: MatchFilter) -> list[ArenaMatch]:
         listed = self._referee.matches_for(user, active=match_filter.active)
@@ -199,7 +199,7 @@ class RestApi:
     async def _wait(self, request: Request, user: User, signal: WaitTopic, ready: IsReady) -> None:
         """Wait as `LongPoll` does; record activity of the user at the start and at the end."""
         self._heard_of(user)
-        remaining = remaining_wait(request, self._config.long_poll_timeout)
+        remaining = make_remaining_wait(request, self._config.long_poll_timeout)
         await self._place.long_poll.wait(
             signal, ready, lambda: wait_for_disconnect(request), remaining
         )
@@ -233,7 +233,7 @@ class RestApi:
             show_debug=query_flag(query, "showdebug"),
             show_events=query_flag(query, "showevents"),
         )
-        return json_response(self._referee.view(match, look), status)
+        return json_response(self._referee.build_view(match, look), status)
 
 
 def _awaited(user: User, match_filter: MatchFilter) -> WaitTopic:

@@ -15,7 +15,7 @@ from cardsharp.games.deadmansdraw.arena.access.presence import Presence
 from cardsharp.games.deadmansdraw.arena.access.throttling import MemoryWindowCounter
 from cardsharp.games.deadmansdraw.arena.access.users import PlayersFile, UserDirectory
 from cardsharp.games.deadmansdraw.arena.app import Arena
-from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaRuntime
+from cardsharp.games.deadmansdraw.arena.config import ArenaBackend, ArenaConfig
 from cardsharp.games.deadmansdraw.arena.long_poll import InProcessLongPoll
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch, ArenaMove
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
@@ -68,7 +68,7 @@ class LocalArena(Arena):
         players = (
             PlayersFile(config.players_file) if config.load_players is None else config.load_players
         )
-        place = ArenaRuntime(
+        place = ArenaBackend(
             matches=MemoryMatchRepository(self._storage, signals),
             long_poll=signals,
             users=UserDirectory(players, lambda: admin_secret),
@@ -115,10 +115,10 @@ class MemoryMatchRepository:
             raise StoreError(f"The stored match {match_id} cannot be read.")
         return self._matches.get(match_id)
 
-    def history(self, match_id: str) -> list[ArenaMove]:
+    def move_history(self, match_id: str) -> list[ArenaMove]:
         """Return all moves of a match, read from the storage if it is an old match."""
         if match_id not in self._histories and self._storage is not None:
-            self._histories[match_id] = self._storage.history(match_id)
+            self._histories[match_id] = self._storage.move_history(match_id)
         return self._histories[match_id]
 
     def all_matches(self) -> Iterable[ArenaMatch]:
@@ -133,7 +133,7 @@ class MemoryMatchRepository:
         """Return the matches in which a player takes part."""
         return (self._matches[match_id] for match_id in self._of_player.get(player_id, ()))
 
-    def waiting_for(self, player_id: str) -> Iterable[ArenaMatch]:
+    def matches_waiting_for(self, player_id: str) -> Iterable[ArenaMatch]:
         """Return the matches that wait for a player's action."""
         running = (self._matches[match_id] for match_id in self._running_of.get(player_id, ()))
         return (match for match in running if match.active_player == player_id)
@@ -146,11 +146,11 @@ class MemoryMatchRepository:
         taken.
         """
         previous = self._matches.get(match.id)
-        history = [] if previous is None else self.history(match.id)
+        history = [] if previous is None else self.move_history(match.id)
         if move.sequence != len(history):
             raise WriteConflict(f"Another request has changed match {match.id}.")
         if self._storage is not None:
-            self._storage.save(match, move)
+            self._storage.save_move(match, move)
         history.append(move)
         self._histories[match.id] = history
         self._keep(match)

@@ -19,7 +19,7 @@ from cardsharp.games.deadmansdraw.actions import Action, action_json
 from cardsharp.games.deadmansdraw.arena.dto import Json, event_json
 from cardsharp.games.deadmansdraw.arena.match_creation import CreationParams, initial_state
 from cardsharp.games.deadmansdraw.arena.randomness import (
-    Randomness,
+    RandomnessMethod,
     SeededDraws,
     seeded_draws,
 )
@@ -43,7 +43,7 @@ class ArenaMatch:
     id: str
     pairing: MatchPlayers
     params: CreationParams
-    randomness: Randomness
+    randomness: RandomnessMethod
     started_at: datetime
     last_move_at: datetime
     state: State
@@ -64,7 +64,7 @@ class ArenaMatch:
         return None if index is None else self.pairing.players[index]
 
     @property
-    def visible_moves_in_turn(self) -> int | None:
+    def visible_move_count(self) -> int | None:
         """Number of moves in the current turn, None between turns.
 
         After a natural end it stays the number of the last turn.
@@ -116,7 +116,7 @@ def begin_match(
     match_id: str,
     pairing: MatchPlayers,
     params: CreationParams,
-    randomness: Randomness,
+    randomness: RandomnessMethod,
     origin: RequestOrigin,
 ) -> tuple[ArenaMatch, ArenaMove]:
     """A new match and the move that opens it."""
@@ -157,7 +157,7 @@ def force_end_turn(match: ArenaMatch, origin: RequestOrigin) -> tuple[ArenaMatch
         f"Forceful turn ending due to player {late} inactivity after {elapsed} seconds.",
         f"Forceful match ending due to player {other} inactivity after {elapsed} seconds.",
         draws,
-        can_get_stuck=match.randomness is Randomness.ORIGINAL,
+        can_get_stuck=match.randomness is RandomnessMethod.ORIGINAL,
     )
     return _moved(match, state, events, draws.used, origin)
 

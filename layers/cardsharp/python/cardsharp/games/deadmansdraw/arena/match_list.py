@@ -90,7 +90,7 @@ def filter_matches(
     matches: Iterable[ArenaMatch], match_filter: MatchFilter, current_time: datetime
 ) -> list[ArenaMatch]:
     """Return the matches that meet the filter, the newest first unless `ascending`."""
-    selected = [match for match in matches if matches_tags(match, match_filter.tags)]
+    selected = [match for match in matches if has_any_tag(match, match_filter.tags)]
     if match_filter.ids is not None:
         selected = [match for match in selected if match.id in match_filter.ids]
     if match_filter.day_text is not None:
@@ -113,7 +113,7 @@ def local_day(moment: datetime) -> date:
 
 
 def busy_days(matches: Iterable[ArenaMatch], day: date | None) -> list[str]:
-    """The days on which matches began, oldest first; of `day`, its month and a week around it."""
+    """Return the days on which matches began, the oldest first, around the month of `day`."""
     days = {local_day(match.started_at) for match in matches}
     if day is not None:
         first = day.replace(day=1)
@@ -138,6 +138,6 @@ def parse_day(text: str, current_time: datetime) -> date | None:
     return moment.date() if moment.tzinfo is None else local_day(moment)
 
 
-def matches_tags(match: ArenaMatch, tags: frozenset[str] | None) -> bool:
+def has_any_tag(match: ArenaMatch, tags: frozenset[str] | None) -> bool:
     """Return True if the match has one of the tags, or if `tags` is None."""
     return tags is None or not tags.isdisjoint(match.params.tags or ())

@@ -19,7 +19,7 @@ from cardsharp.games.deadmansdraw.cards import Card
 NO_RANDOM_SEED = "norandom"  # the seed that always takes the first (docs/spec/arena.md section 8)
 
 
-class Randomness(StrEnum):
+class RandomnessMethod(StrEnum):
     """Method by which a match derives its random numbers from its seed."""
 
     FAIR = "fair"
@@ -49,12 +49,12 @@ class SeededDraws:
         return self(deck, len(deck))
 
 
-def seeded_draws(seed: str, randomness: Randomness, draws_used: int = 0) -> SeededDraws:
+def seeded_draws(seed: str, randomness: RandomnessMethod, draws_used: int = 0) -> SeededDraws:
     """Return the random draws of a request, after `draws_used` draws of the match.
 
     The first draw of a match shuffles its draw pile.
     """
-    is_restarted = randomness is Randomness.ORIGINAL
+    is_restarted = randomness is RandomnessMethod.ORIGINAL
     return SeededDraws(_numbers(seed, randomness), 0 if is_restarted else draws_used)
 
 
@@ -63,10 +63,10 @@ def new_seed() -> str:
     return str(10**16 + secrets.randbelow(9 * 10**16))
 
 
-def _numbers(seed: str, randomness: Randomness) -> Callable[[int, int], int]:
+def _numbers(seed: str, randomness: RandomnessMethod) -> Callable[[int, int], int]:
     if seed == NO_RANDOM_SEED:
         return lambda _index, _limit: 0
-    if randomness is Randomness.ORIGINAL:
+    if randomness is RandomnessMethod.ORIGINAL:
         return lambda index, limit: int(limit * _original(seed, index))
     return lambda index, limit: _fair(seed, index) % limit
 

@@ -31,14 +31,14 @@ from cardsharp.games.deadmansdraw.arena.match import (
     terminate_match,
 )
 from cardsharp.games.deadmansdraw.arena.match_creation import parse_create_request
-from cardsharp.games.deadmansdraw.arena.match_list import matches_tags
-from cardsharp.games.deadmansdraw.arena.randomness import Randomness, new_seed
+from cardsharp.games.deadmansdraw.arena.match_list import has_any_tag
+from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod, new_seed
 from cardsharp.games.deadmansdraw.arena.request_body import (
     js_string,
     js_truthy,
+    parse_action_type,
+    parse_effect_response,
     parse_id,
-    parse_response,
-    parse_verb,
 )
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
 from cardsharp.games.deadmansdraw.arena.views import ViewOptions, full_view
@@ -91,7 +91,7 @@ class Referee:
         self,
         matches: MatchRepository,
         users: UserDirectory,
-        randomness: Randomness,
+        randomness: RandomnessMethod,
         clock: TimeSource,
     ) -> None:
         self.lobby = matches
@@ -111,7 +111,7 @@ class Referee:
         timestamp = self._clock()
         return timestamp.replace(microsecond=timestamp.microsecond // 1000 * 1000)
 
-    def create(
+    def create_match(
         self, user: User, body: dict[str, Any], ip: str | None, match_id: str | None = None
     ) -> ArenaMatch:
         """Create a match from a request's body; raise `WriteConflict` if its id is taken."""
@@ -172,9 +172,9 @@ class Referee:
         self._check_visible(user, match)
         return match
 
-    def view(self, match: ArenaMatch, options: ViewOptions) -> Json:
+    def build_view(self, match: ArenaMatch, options: ViewOptions) -> Json:
         """Return the view of a match for the user of `options`, with all moves so far."""
-        return full_view(match, options, self.lobby.history(match.id), self.book)
+        return full_view(match, options, self.lobby.move_history(match.id), self.book)
 
     def _check_visible(self, user: User, match: ArenaMatch) -> None:
         knows = user.is_admin or user.id in match.pairing.players
@@ -199,12 +199,12 @@ class Referee:
         """
         if not user.is_player:
             return self.public_matches(user)
-        return self.lobby.waiting_for(user.id) if active else self.lobby.matches_of(user.id)
+        return self.lobby.matches_waiting_for(user.id) if active else self.lobby.matches_of(user.id)
 
     @_undisputed
     def act(self, user: User, match_id: str, body: dict[str, Any], ip: str | None) -> ArenaMove:
         """Apply an action and return its move; if it comes too late, the turn is ended by force."""
-        response = parse_response(body)
+        response = parse_effect_response(body)
         match = self.get_visible_match(user, match_id)
         if match.is_finished:
             raise MatchEndedError(match)
@@ -213,7 +213,9 @@ class Referee:
         return self.apply_action(
             match,
             Action(
-                parse_verb(body), response, answers_pending_effects=js_truthy(body.get("autopick"))
+                parse_action_type(body),
+                response,
+                answers_pending_effects=js_truthy(body.get("autopick")),
             ),
             ip,
         )
@@ -232,7 +234,7 @@ class Referee:
         return move
 
     @_undisputed
-    def terminate(
+    def terminate_match(
         self, user: User, match_id: str, body: dict[str, Any], ip: str | None
     ) -> ArenaMatch:
         """End a match by decision of the admin or, in practice, its creator; return it."""
@@ -261,7 +263,7 @@ class Referee:
         """
         origin, overdue_matches = RequestOrigin(self.current_time(), ip), []
         for match in list(self.lobby.running_matches()):
-            if matches_tags(match, tags) and self.is_overdue(match, origin.received_at, grace):
+            if has_any_tag(match, tags) and self.is_overdue(match, origin.received_at, grace):
                 try:
                     next_match, move = force_end_turn(match, origin)
                     self.lobby.save_move(next_match, move)

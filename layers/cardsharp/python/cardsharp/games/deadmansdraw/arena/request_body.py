@@ -116,7 +116,7 @@ def _card_of(name: object, value: object) -> Card | None:
     return Card(Suit(name), int(number) if value == int(number) else IMPOSSIBLE_VALUE)
 
 
-def parse_response(body: dict[str, Any]) -> EffectResponse | None:
+def parse_effect_response(body: dict[str, Any]) -> EffectResponse | None:
     """Return the response to an effect in an action's body, or None; raise `UnreadableField`."""
     effect = body.get("effect")
     if not effect:
@@ -130,7 +130,7 @@ def parse_response(body: dict[str, Any]) -> EffectResponse | None:
     return EffectResponse(js_text(effect.get("effectType")), card)
 
 
-def parse_verb(body: dict[str, Any]) -> ActionType:
+def parse_action_type(body: dict[str, Any]) -> ActionType:
     """Return the action type of a body; raise `InvalidInput` if it is not spelt exactly."""
     etype = body.get("etype", _MISSING)
     try:

@@ -58,7 +58,7 @@ def match_json(match: ArenaMatch, options: ViewOptions) -> Json:
         "lastMoveAt": iso_milliseconds(match.last_move_at),
         "moveCount": match.moves,
         "turnCount": match.turn,
-        "moveCountInTurn": match.visible_moves_in_turn,
+        "moveCountInTurn": match.visible_move_count,
         "state": _state_json(
             state, piles=options.may_see_piles(match), ends_match=options.ends_match
         ),
@@ -86,9 +86,9 @@ def list_view(match: ArenaMatch, options: ViewOptions) -> Json:
 
 
 def header_view(match: ArenaMatch, users: UserDirectory) -> Json:
-    """The condensed view."""
+    """Return the condensed view of a match, with its piles as numbers of cards."""
     state = match.state
-    in_turn = match.visible_moves_in_turn
+    in_turn = match.visible_move_count
     winner = None if state.outcome is None else state.outcome.winner
     return {
         "id": match.id,

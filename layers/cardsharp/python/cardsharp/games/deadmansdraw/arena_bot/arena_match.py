@@ -24,7 +24,7 @@ from cardsharp.client.request_budget import MAX_ACTION_WAIT_SHARE, RequestPriori
 from cardsharp.core.clock import Clock
 from cardsharp.errors import NotFound, RequestRejected
 from cardsharp.games.deadmansdraw.actions import END_TURN, Action
-from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, SeatAssignment
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, BotSeats
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import (
     events_from_view,
     initial_public_info,
@@ -37,14 +37,14 @@ from cardsharp.games.deadmansdraw.arena_bot.wire import parse_timestamp
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import EventType, MatchView
 from cardsharp.games.deadmansdraw.cards import Card
 from cardsharp.games.deadmansdraw.events import Event
-from cardsharp.games.deadmansdraw.fallback import decide, unreadable_fallback
+from cardsharp.games.deadmansdraw.fallback import decide_in_time, fallback_for_unreadable_match
 from cardsharp.games.deadmansdraw.history.log_records import (
     MoveTracker,
     ends_turn,
     header_body,
     intent_body,
     match_end_event,
-    missing_body,
+    missing_match_outcome_body,
     new_facts,
     outcome_body,
     unreadable_intent_body,
@@ -62,7 +62,7 @@ REREAD_DELAY = timedelta(seconds=2)  # a turn that may be over is looked at agai
 NO_SUCH_MATCH = "Match does not exist."  # the arena's own words (docs/spec/arena.md section 4)
 
 
-def match_opener(players: SeatAssignment, clock: Clock, tags: Collection[str] = ()) -> OpenMatch:
+def match_opener(players: BotSeats, clock: Clock, tags: Collection[str] = ()) -> OpenMatch:
     """Return a function that opens a match for these players.
 
     `tags` are the tags that the poller looks for; none means all.
@@ -80,7 +80,7 @@ class ArenaBotMatch:
     """
 
     def __init__(
-        self, match_id: str, seats: SeatAssignment, clock: Clock, tags: Collection[str] = ()
+        self, match_id: str, seats: BotSeats, clock: Clock, tags: Collection[str] = ()
     ) -> None:
         self.match_id, self.players, self.clock, self.tags = match_id, seats, clock, tags
         self.action_timeout = timedelta.max
@@ -91,7 +91,7 @@ class ArenaBotMatch:
 
     @property
     def header(self) -> None:
-        """Nothing is known of a match that was not looked at."""
+        """Always None: only an observation supplies the header of an arena's match."""
 
     def observe(self, recorded: MoveFacts) -> Observation[Action]:
         """The match as it is now."""
@@ -110,7 +110,7 @@ class ArenaBotMatch:
     def outcome_if_missing(self, error: RequestRejected) -> Body | None:
         """Return the outcome of a match that the arena says does not exist, None otherwise."""
         missing = isinstance(error, NotFound) and error.message == NO_SUCH_MATCH
-        return missing_body() if missing else None
+        return missing_match_outcome_body() if missing else None
 
     def reserve_action_time(self, seat: ArenaSeat) -> Body:
         """Fix how long the next action may be in flight, and return that for its intent."""
@@ -121,7 +121,7 @@ class ArenaBotMatch:
         self._note_times(view)
         params = view.creation_params
         self.turn_timeout = params.timeout
-        seats = self.players.seats(view)
+        seats = self.players.seats_by_index(view)
         if not seats:
             raise NotFound(404, "the match has no seat of ours; check the user's id")
         moves = {move.sequence_id: past_move_from_view(move) for move in view.moves}
@@ -260,7 +260,9 @@ class ArenaTurn(NamedTuple):
             return None
         delay = self.seat.client.session_state.expected_delay
         timeout = min(timeout, max(remaining - delay, remaining / 4))  # the action takes the rest
-        return decide(self.seat.strategy, self.position, timeout, monotonic, rejected_actions)
+        return decide_in_time(
+            self.seat.strategy, self.position, timeout, monotonic, rejected_actions
+        )
 
     def intent_body(
         self, result: DecisionResult[Decision[Action]], decided_at: datetime, worker_id: str
@@ -345,7 +347,7 @@ class UnreadableTurn(NamedTuple):
     ) -> DecisionResult[Decision[Action]]:
         """The blind action, which takes no time."""
         del timeout, monotonic
-        action = unreadable_fallback(self.play_area, rejected_actions)
+        action = fallback_for_unreadable_match(self.play_area, rejected_actions)
         return DecisionResult(Decision(action, self.reason), error=self.reason)
 
     def intent_body(

@@ -51,7 +51,7 @@ class ArenaBotDependencies:
 
     @contextmanager
     def build_poller(self) -> Iterator[MatchPoller]:
-        """A scout that speaks to the arena as ourselves, by a new password as soon as there is one.
+        """Build a poller that signs in as our user, with the latest password.
 
         It is one of as many as the settings say.
         """
@@ -76,7 +76,7 @@ class ArenaBotDependencies:
 
     @contextmanager
     def build_client(self, limits: RequestLimits | None = None) -> Iterator[ArenaClient]:
-        """A session at the arena as ourselves; `limits` replaces those of the settings."""
+        """Build an arena client that signs in as our user."""
         with (
             self.refresh_credentials_on_401(),
             self.build_client_for(self.settings.credentials(), limits) as client,
@@ -89,18 +89,18 @@ class ArenaBotDependencies:
         return self.settings.credentials().user
 
     @property
-    def default_strategy(self) -> str:
-        """The name of the strategy for our seat without an operator's wish."""
+    def default_strategy_name(self) -> str:
+        """Name of our seat's strategy without an operator's override."""
         return self.settings.strategy or GAME.default_strategy
 
-    def current_strategy(self) -> str:
+    def current_strategy_name(self) -> str:
         """Return the name of the strategy to play, including the operator's override.
 
         Raises `ConfigError` if there is no such strategy, or `StoreError`.
         """
         override = self.dispatcher.runtime_settings.read().strategy
         if override is None:
-            return self.default_strategy
+            return self.default_strategy_name
         registry_for(GAME.strategy_package).factory(override)
         return override
 
@@ -151,11 +151,11 @@ def build_dependencies(settings: ArenaBotSettings, metrics: Metrics) -> ArenaBot
 
 
 def dependencies_for(context: InvocationContext) -> ArenaBotDependencies:
-    """The assembly for the settings that an invocation was given; raises `ConfigError`."""
+    """Return the dependencies for an invocation's settings; raises `ConfigError`."""
     return build_dependencies(context.load_settings(ArenaBotSettings), context.metrics)
 
 
 def run_poller(context: InvocationContext) -> int:
-    """Listen at the arena until the time is nearly up; how many matches were offered."""
+    """Poll the arena until the time is nearly up; return the number of queued matches."""
     with dependencies_for(context).build_poller() as poller:
         return poller.run(context.remaining_time)

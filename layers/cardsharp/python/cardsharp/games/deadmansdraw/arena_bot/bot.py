@@ -4,7 +4,7 @@ import logging
 from contextlib import ExitStack
 from random import Random
 
-from cardsharp.aws.ssm_credentials import redacted_credentials
+from cardsharp.aws.ssm_credentials import log_safe_credentials
 from cardsharp.aws.telemetry import BUILD
 from cardsharp.bot.bot import Bot
 from cardsharp.bot.session_result import SessionResult
@@ -16,7 +16,7 @@ from cardsharp.games.deadmansdraw.arena_bot.bootstrap import (
     dependencies_for,
 )
 from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID
-from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, SeatAssignment
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, BotSeats
 from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.games.deadmansdraw.strategies import build
 from cardsharp.play.game import InvocationContext
@@ -40,11 +40,11 @@ def run_session(match_id: str, context: InvocationContext) -> SessionResult:
         me = seat(settings.credentials(), _strategy(assembly))
         dummy = None
         if settings.dummy_strategy is not None:
-            dummy_credentials = redacted_credentials(
+            dummy_credentials = log_safe_credentials(
                 DUMMY_ID, settings.dummy_password.get_secret_value()
             )
             dummy = seat(dummy_credentials, settings.dummy_strategy)
-        players = SeatAssignment(me, dummy, assembly.match_log)
+        players = BotSeats(me, dummy, assembly.match_log)
         meet = match_opener(players, assembly.clock, assembly.current_tags())
         timing, version = settings.timing, settings.version or BUILD
         bot = Bot(
@@ -65,7 +65,7 @@ def _strategy(assembly: ArenaBotDependencies) -> str:
     match is played all the same.
     """
     try:
-        return assembly.current_strategy()
+        return assembly.current_strategy_name()
     except ConfigError as error:
-        _log.error("%s %s plays instead.", error, assembly.default_strategy)
-        return assembly.default_strategy
+        _log.error("%s %s plays instead.", error, assembly.default_strategy_name)
+        return assembly.default_strategy_name

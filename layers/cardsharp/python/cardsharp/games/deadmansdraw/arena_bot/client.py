@@ -69,7 +69,7 @@ class ArenaClient(ServiceClient):
         self._lists_newest = False
 
     def set_credentials(self, credentials: Credentials) -> None:
-        """Ask by these credentials from now on, as after a new password."""
+        """Use these credentials from now on, as after a change of the password."""
         self._transport.set_credentials(credentials)
 
     @property
@@ -159,7 +159,7 @@ class ArenaClient(ServiceClient):
         params = {"showevents": "true"} if events else {}
         params |= {"showdebug": "true"} if debug else {}
         path, limit = _match_path(match_id), self._limits.read_timeout
-        parse = wire.parse_complete_view if events else wire.parse_view
+        parse = wire.parse_match_with_events if events else wire.parse_view
         return self._ask(
             ArenaRequest(metric_name="view", path=path, params=params, timeout=limit), parse
         )
@@ -186,7 +186,7 @@ class ArenaClient(ServiceClient):
             answer = self._transport.send(call)
         except NotYourTurn:
             return None
-        parse = wire.parse_view if answer.status == _HTTP_GONE else wire.parse_complete_view
+        parse = wire.parse_view if answer.status == _HTTP_GONE else wire.parse_match_with_events
         return parse(answer.body)
 
     def action_timeout(self, turn_timeout: timedelta | None = None) -> timedelta:

@@ -23,7 +23,7 @@ from datetime import timedelta
 from math import inf
 
 from cardsharp.bot.control.poller_shift import PollerShift, PollerTiming
-from cardsharp.bot.error_policy import is_definitive, record_error, retry_delay_for
+from cardsharp.bot.error_policy import count_arena_error, is_client_error, retry_delay_for
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.core.clock import RemainingTime, run_periodically
 from cardsharp.core.metrics import Metric
@@ -182,13 +182,13 @@ class MatchPoller:
         asked as often as for its list: matches may begin in the second in which it is back.
         """
         current = self.dispatcher.clock.monotonic()
-        record_error(self.dispatcher.metrics, error)
+        count_arena_error(self.dispatcher.metrics, error)
         _log.warning("%s", error)
         self._error_count += 1
-        self._refusal = error if self._error_count > 1 and is_definitive(error) else None
+        self._refusal = error if self._error_count > 1 and is_client_error(error) else None
         if isinstance(error, Unauthorized):
             self.refresh_credentials()
-        is_refusal = is_definitive(error) or isinstance(error, RateLimited)
+        is_refusal = is_client_error(error) or isinstance(error, RateLimited)
         max_pause = self.timing.max_backoff if is_refusal else self._list_interval()
         min_interval = self.timing.min_request_interval
         doublings = min(self._error_count - 1, MAX_DOUBLINGS)
@@ -211,7 +211,9 @@ class MatchPoller:
     @property
     def _max_matches(self) -> int | None:
         """Number of matches that the request limit allows at once, None for any number."""
-        return self.arena_client.session_state.request_budget.max_matches(self._turn_timeout)
+        return self.arena_client.session_state.request_budget.max_sustainable_matches(
+            self._turn_timeout
+        )
 
     def _tags(self) -> tuple[str, ...]:
         """Return the tags of the matches to ask for: the operator's, else those of the settings."""

@@ -46,7 +46,7 @@ _log = logging.getLogger("cardsharp.bot")
 
 
 @dataclass(frozen=True, slots=True)
-class SeatAssignment:
+class BotSeats:
     """Our seat and, if we play both sides of our practice matches, the dummy's.
 
     Strategies that use the opponent's history get it from the log, if there is one.
@@ -57,7 +57,7 @@ class SeatAssignment:
     match_reader: MatchReader | None = None
     _briefed: dict[str, ArenaSeat] = field(default_factory=dict, compare=False, repr=False)
 
-    def seats(self, view: MatchView) -> dict[int, ArenaSeat]:
+    def seats_by_index(self, view: MatchView) -> dict[int, ArenaSeat]:
         """The seats that we play, by player index; the dummy's only in matches that we created.
 
         Their strategies are briefed once for each opponent.
@@ -74,7 +74,7 @@ class SeatAssignment:
         opponent = view.player_ids[1 - index]
         if opponent not in self._briefed:
             try:
-                past = last_matches(self.match_reader, opponent, MAX_PAST_MATCHES)
+                past = last_matches_against(self.match_reader, opponent, MAX_PAST_MATCHES)
             except StoreError as error:
                 _log.warning("the opponent's past cannot be read: %s", error)
                 past = []
@@ -82,7 +82,7 @@ class SeatAssignment:
         return self._briefed[opponent]
 
 
-def last_matches(log: MatchReader, opponent: str, limit: int) -> list[PastMatch]:
+def last_matches_against(log: MatchReader, opponent: str, limit: int) -> list[PastMatch]:
     """Return the last finished matches against the player with that id, the oldest first.
 
     They are among the `MAX_SCANNED_MATCHES` newest matches of this game. Matches between two
@@ -92,11 +92,11 @@ def last_matches(log: MatchReader, opponent: str, limit: int) -> list[PastMatch]
     finished = MatchStatus.FINISHED
     records = newest_matches(log, GAME, finished, limit=MAX_SCANNED_MATCHES, max_read=MAX_READ)
     rivals = (record for record in records if record.header.get("opponent") is None)
-    matches = (match for record in rivals for match in past_match(log, record, opponent))
+    matches = (match for record in rivals for match in load_past_match(log, record, opponent))
     return list(islice(matches, limit))[::-1]
 
 
-def past_match(log: MatchReader, record: MatchRecord, opponent: str) -> Iterator[PastMatch]:
+def load_past_match(log: MatchReader, record: MatchRecord, opponent: str) -> Iterator[PastMatch]:
     """Yield the match as one of that opponent's past; nothing if it is none or is unreadable."""
     players = record.header.get("players")
     is_this_game = is_match_of(GAME, record)

@@ -210,7 +210,7 @@ def _peeked(events: tuple[Event, ...]) -> Card | None:
 Counts = Mapping[str, tuple[int, int]]  # by what is counted, for either seat
 
 
-def match_counts(moves: Iterable[MoveView]) -> Counts:
+def count_turn_results(moves: Iterable[MoveView]) -> Counts:
     """Count the turns of each player that busted, timed out or were banked, and its moves.
 
     Also counts the moves in which the server picked a card, if the arena shows the actions: it

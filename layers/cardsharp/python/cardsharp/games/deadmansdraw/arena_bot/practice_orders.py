@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from cardsharp.bot.match_dispatcher import MatchDispatcher
-from cardsharp.bot.queueing.orders import Order
+from cardsharp.bot.queueing.orders import OperatorOrder
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import dependencies_for
 from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID, ArenaClient
@@ -22,7 +22,7 @@ _log = logging.getLogger("cardsharp.practice")
 MAX_MATCHES = 100  # practice matches that one order may ask for
 
 
-class PracticeOrder(Order):
+class PracticeMatchOrder(OperatorOrder):
     """Order of an operator for practice matches; by default one match against itself."""
 
     refusal = "The practice order cannot be used."
@@ -46,17 +46,17 @@ def place_order(event: Mapping[str, Any], context: InvocationContext) -> Sequenc
     the operator's strategy does not exist, and `ArenaError` if the arena refused, or failed
     after some matches were created.
     """
-    order, assembly = PracticeOrder.parse(event), dependencies_for(context)
-    assembly.current_strategy()
+    order, assembly = PracticeMatchOrder.parse(event), dependencies_for(context)
+    assembly.current_strategy_name()
     with assembly.build_client() as client:
         if not order.matches:
             client.whoami()
             return []
-        return list(create_matches(order, assembly.player_id, client, assembly.dispatcher))
+        return list(create_ordered_matches(order, assembly.player_id, client, assembly.dispatcher))
 
 
-def create_matches(
-    order: PracticeOrder, player_id: str, arena: ArenaClient, dispatcher: MatchDispatcher
+def create_ordered_matches(
+    order: PracticeMatchOrder, player_id: str, arena: ArenaClient, dispatcher: MatchDispatcher
 ) -> Iterator[str]:
     """Create the matches of an order, queue each of them, and yield their ids.
 
@@ -82,7 +82,7 @@ def create_matches(
         match_id = arena.create_match(params).id
         dispatcher.dispatch(match_id, GAME.name)
         yield match_id
-        fed = arena.session_state.request_budget.max_matches(timeout)
+        fed = arena.session_state.request_budget.max_sustainable_matches(timeout)
         if fed is not None and fed <= created < order.matches:
             text = "created %d of %d matches: the limit of requests feeds %d at once"
             _log.warning(text, created, order.matches, fed)

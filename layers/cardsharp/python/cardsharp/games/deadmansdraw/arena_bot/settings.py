@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
-from cardsharp.aws.ssm_credentials import fetch_credentials, redacted_credentials
+from cardsharp.aws.ssm_credentials import fetch_credentials, log_safe_credentials
 from cardsharp.bot.control.listening_windows import ListeningWindows
 from cardsharp.bot.settings import Duration, NameList, WorkerSettings, seconds_field
 from cardsharp.client.config import ServiceAddress, normalize_base_url
@@ -19,7 +19,7 @@ MIN_UNWATCHED_TURN = timedelta(seconds=60)
 
 
 class ArenaBotSettings(WorkerSettings):
-    """The workplace, and an arena that names its matches."""
+    """Settings of a bot that plays at an arena."""
 
     model_config = ConfigDict(defer_build=False)
 
@@ -81,7 +81,7 @@ class ArenaBotSettings(WorkerSettings):
         errors.
         """
         if self.user is not None and self.password is not None:
-            return redacted_credentials(self.user, self.password.get_secret_value())
+            return log_safe_credentials(self.user, self.password.get_secret_value())
         return fetch_credentials(str(self.secret_id), force_fetch=force_fetch)
 
     @field_validator("arena_url")

@@ -32,25 +32,25 @@ class TurnClient(Protocol):
 
 
 def play_turn(
-    seat: TurnClient,
-    seat_index: str,
+    client: TurnClient,
+    player_id: str,
     match_id: str,
     strategy_for: Callable[[MatchView], Strategy],
     limit: timedelta | None = DECISION_TIMEOUT,
 ) -> None:
-    """Play until the turn has passed on; raise `StrategyError` or `ArenaError`.
+    """Play until the turn of `player_id` has ended; raise `StrategyError` or `ArenaError`.
 
     `limit` is the time limit of one decision. Without one the strategy keeps its own time.
     """
-    view = seat.get_match(match_id)
+    view = client.get_match(match_id)
     strategy = strategy_for(view)
     try:
         while (
             view.active_player_index is not None
-            and view.player_ids[view.active_player_index] == seat_index
-            and not _act_until_unclear(seat, view, strategy, limit)
+            and view.player_ids[view.active_player_index] == player_id
+            and not _act_until_unclear(client, view, strategy, limit)
         ):
-            view = seat.get_match(match_id)
+            view = client.get_match(match_id)
     except (MatchOver, NotYourTurn):
         return
 

@@ -22,7 +22,7 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
     EventView,
     HelloView,
     MatchCreatedView,
-    MatchOverView,
+    MatchEndedView,
     MatchView,
     PlayerView,
     WhoAmIView,
@@ -101,7 +101,7 @@ parse_view = partial(_parse, TypeAdapter(MatchView), description="a match")
 """The match of GET /api/matches/{id}, also of its 410; raises Garbled."""
 
 
-def parse_complete_view(raw: object) -> MatchView:
+def parse_match_with_events(raw: object) -> MatchView:
     """Return a match with its events; raise `MalformedResponse`, also if moves are missing."""
     view = parse_view(raw)
     if len(view.moves) < view.move_count and not view.finished:
@@ -142,7 +142,7 @@ parse_events = partial(_parse, TypeAdapter(list[EventView]), description="a list
 """The events that an accepted action caused; raises Garbled."""
 
 
-parse_ending = partial(_parse, TypeAdapter(MatchOverView), description="the end of a match")
+parse_ending = partial(_parse, TypeAdapter(MatchEndedView), description="the end of a match")
 """The end as told by the 410 of an action, `{"events": [...]}`; raises Garbled."""
 
 parse_created = partial(_parse, TypeAdapter(MatchCreatedView), description="a created match")

@@ -275,7 +275,7 @@ class HelloView(_View):
     message: str
 
 
-class MatchOverView(_View):
+class MatchEndedView(_View):
     """The body of a 410 to an action."""
 
     events: tuple[EventView, ...]

@@ -5,9 +5,14 @@ from itertools import takewhile
 from typing import Protocol
 
 from cardsharp.contest.formats.pairing import MatchScore, TeamId
-from cardsharp.contest.match_host import HostReport, MatchFacts, MatchRequest, MatchSummary
+from cardsharp.contest.match_host import (
+    FullMatchReport,
+    MatchRequest,
+    MatchResultFacts,
+    MatchSummary,
+)
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import (
-    match_counts,
+    count_turn_results,
     past_move_from_view,
 )
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams, parse_timestamp
@@ -52,7 +57,7 @@ class ArenaMatchHost:
         """Matches with any of these tags, or of these ids."""
         return [_tabled(view) for view in self._arena.matches(tags=tags, ids=ids)]
 
-    def match_record(self, match_id: str) -> HostReport:
+    def match_report(self, match_id: str) -> FullMatchReport:
         """Return the report of a match with all its moves."""
         view = self.get_match(match_id)
         moves = [
@@ -64,13 +69,17 @@ class ArenaMatchHost:
             if _missed_turn_count(moves, seat) >= MAX_MISSED_TURNS
         )
         at = parse_timestamp(view.last_move_at)
-        return HostReport(
-            view.player_ids, facts_of(view), at, view.finished, tuple(absent_player_ids)
+        return FullMatchReport(
+            view.player_ids,
+            match_facts_from_view(view),
+            at,
+            view.finished,
+            tuple(absent_player_ids),
         )
 
-    def get_match(self, match: str) -> MatchView:
+    def get_match(self, match_id: str) -> MatchView:
         """A match with all its moves, as the arena tells it."""
-        return self._arena.get_match(match, debug=True)
+        return self._arena.get_match(match_id, debug=True)
 
     def begin_match(self, request: MatchRequest) -> str:
         """The id of a new match."""
@@ -87,7 +96,7 @@ class ArenaMatchHost:
         """End a match by decision."""
         self._arena.terminate(match, winner, comment)
 
-    def idle_seconds(self) -> Mapping[TeamId, float | None]:
+    def idle_seconds_by_player(self) -> Mapping[TeamId, float | None]:
         """Return the seconds since the last activity of each player, None if there was none."""
         return {player.id: player.idle_seconds for player in self._arena.players()}
 
@@ -109,11 +118,11 @@ def _points(view: MatchView) -> tuple[int, int]:
     return first, second
 
 
-def facts_of(view: MatchView) -> MatchFacts:
-    """Return the result of a match, in the order of its seats; `view` must have all its moves."""
-    counts = match_counts(view.moves)
+def match_facts_from_view(view: MatchView) -> MatchResultFacts:
+    """Return the detailed result of a match by seat; `view` must have all its moves."""
+    counts = count_turn_results(view.moves)
     start, end = parse_timestamp(view.started_at), parse_timestamp(view.last_move_at)
-    return MatchFacts(
+    return MatchResultFacts(
         points=_points(view),
         winner=view.state.winner_idx,
         # 0 where the arena's times cannot be read.

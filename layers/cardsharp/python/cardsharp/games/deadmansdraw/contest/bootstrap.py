@@ -31,9 +31,13 @@ from cardsharp.games.deadmansdraw.arena.bootstrap import (
     arena_table,
     match_retention,
 )
-from cardsharp.games.deadmansdraw.arena.director_ticks import Tick, TickChain, move_notifier
+from cardsharp.games.deadmansdraw.arena.director_ticks import (
+    TickChain,
+    TickMessage,
+    build_move_listener,
+)
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
-from cardsharp.games.deadmansdraw.arena.randomness import Randomness
+from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.arena.referee import Referee
 from cardsharp.games.deadmansdraw.arena.storage.dynamo_repository import (
     DynamoMatchRepository,
@@ -76,7 +80,7 @@ class TickHandler:
         self._next = 0
         self._courses: dict[str, ContestRunner] = {}
 
-    def run(self, ticket: int, message_id: str) -> bool:
+    def run_tick(self, ticket: int, message_id: str) -> bool:
         """Run the tick if the message holds its ticket; return True if another tick follows."""
         if not self._ticks.claim(ticket, message_id):
             return False
@@ -91,7 +95,7 @@ class TickHandler:
     def restart_if_stalled(self, message_id: str) -> bool:
         """Restart the chain if it is broken or missing; return True if another tick follows."""
         ticket = self._ticks.stalled_ticket()
-        return ticket is not None and self.run(ticket, message_id)
+        return ticket is not None and self.run_tick(ticket, message_id)
 
     def _work(self) -> bool:
         """Run one tick; return True if a match runs or a contest is about to begin some."""
@@ -133,11 +137,11 @@ def run_director(environment: Mapping[str, str], body: str | None, message_id: s
     if body is None:
         return work.tick_handler.restart_if_stalled(message_id)
     try:
-        tick = Tick.parse(body)
+        tick = TickMessage.parse(body)
     except InvalidInput:
-        work.play_house_turn(parse_match_message(body).match_id)
+        work.play_house_turns(parse_match_message(body).match_id)
         return False
-    return work.tick_handler.run(tick.ticket, message_id)
+    return work.tick_handler.run_tick(tick.ticket, message_id)
 
 
 class DirectorDependencies(NamedTuple):
@@ -151,7 +155,7 @@ class DirectorDependencies(NamedTuple):
     players: DynamoPlayers
     queue: SqsQueue
 
-    def play_house_turn(self, match_id: str) -> None:
+    def play_house_turns(self, match_id: str) -> None:
         """Play a match while it waits for teams of the stack.
 
         If the time is up, another message for the match is queued.
@@ -181,12 +185,12 @@ def build_director(store: str, queue: str, keep_days: str) -> DirectorDependenci
     environment = {STORE_SETTING: store, RETENTION_SETTING: keep_days}
     table, life = arena_table(environment), match_retention(environment)
     teams = DynamoPlayers(table, utc_now)
-    moved = move_notifier(table, teams.house_strategy, wake_director=False)
+    moved = build_move_listener(table, teams.house_strategy, wake_director=False)
     referee, quiet = (
         Referee(
             DynamoMatchRepository(table, life, on_move),
             UserDirectory(teams),
-            Randomness.FAIR,
+            RandomnessMethod.FAIR,
             utc_now,
         )
         for on_move in (moved, ignore_move)
@@ -197,5 +201,5 @@ def build_director(store: str, queue: str, keep_days: str) -> DirectorDependenci
     )
     tables = ArenaMatchHost(InProcessArena(referee, table, teams.house_strategy))
     ticks = TickChain(table, messages, queue)
-    ticking = TickHandler(ticks, referee, tables, contests.active, notify_turn=moved)
+    ticking = TickHandler(ticks, referee, tables, contests.active_contests, notify_turn=moved)
     return DirectorDependencies(ticking, quiet, teams, messages)

@@ -46,7 +46,7 @@ class InProcessArena:
 
     def players(self) -> list[PlayerView]:
         """Return all players, each with the seconds since its last activity."""
-        idle = self._presence.idle_seconds(self._referee.current_time())
+        idle = self._presence.idle_seconds_by_player(self._referee.current_time())
         accounts = self._referee.book.players.values()
         return [
             PlayerView(
@@ -68,7 +68,7 @@ class InProcessArena:
     def get_match(self, match_id: str, *, debug: bool = False) -> MatchView:
         """Return a match with all its moves, with `debug` also the action of each."""
         look = replace(_LOOK, show_debug=debug)
-        return wire.parse_view(self._referee.view(self._referee.get_match(match_id), look))
+        return wire.parse_view(self._referee.build_view(self._referee.get_match(match_id), look))
 
     def create_match(self, params: MatchParams) -> MatchCreatedView:
         """Create the match with these tags, seed and players, or return it if it exists already."""
@@ -77,7 +77,7 @@ class InProcessArena:
         match_id = sha256("\n".join(id_parts).encode()).hexdigest()[:24]
         self._table.put(item_key(_partition(params.tags[0]), match_id))
         with suppress(WriteConflict):  # it was created before
-            self._referee.create(ADMIN_USER, wire.match_params_json(params), None, match_id)
+            self._referee.create_match(ADMIN_USER, wire.match_params_json(params), None, match_id)
         return MatchCreatedView(id=match_id)
 
     def terminate(
@@ -85,7 +85,7 @@ class InProcessArena:
     ) -> MatchView:
         """The match after it was ended by decision."""
         fields = {"winnerId": winner_id, "comment": comment}
-        return _view(self._referee.terminate(ADMIN_USER, match_id, fields, None))
+        return _view(self._referee.terminate_match(ADMIN_USER, match_id, fields, None))
 
 
 class InProcessTurnClient:
@@ -102,8 +102,8 @@ class InProcessTurnClient:
         """The match as it is now, with all its moves."""
         match = self._referee.get_visible_match(self._user, match_id)
         self._move_count = match.moves
-        return wire.parse_complete_view(
-            self._referee.view(match, ViewOptions(self._user, show_events=True))
+        return wire.parse_match_with_events(
+            self._referee.build_view(match, ViewOptions(self._user, show_events=True))
         )
 
     def act(self, match_id: str, action: Action) -> list[EventView]:

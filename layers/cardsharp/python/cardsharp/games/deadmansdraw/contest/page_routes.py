@@ -15,7 +15,7 @@ from cardsharp.games.deadmansdraw.arena.access.path_matching import CaseInsensit
 from cardsharp.games.deadmansdraw.arena.access.request_guard import (
     Endpoint,
     RequestGuard,
-    not_found,
+    not_found_response,
     with_etag,
 )
 from cardsharp.games.deadmansdraw.arena.access.users import User
@@ -44,13 +44,13 @@ class ContestPages:
     ) -> None:
         self._contests, self._clock = contests, clock
 
-    def hidden_matches(self) -> Callable[[ArenaMatch], bool]:
+    def hidden_match_filter(self) -> Callable[[ArenaMatch], bool]:
         """Return a filter for the matches that only the organiser and their players may see."""
         # Slow to load, and needed by no player.
-        from cardsharp.contest.freeze import freeze_filter  # noqa: PLC0415
+        from cardsharp.contest.freeze import build_freeze_filter  # noqa: PLC0415
 
         contests = self._contests()
-        freeze = freeze_filter(map(contests.get, contests.names()), self._clock())
+        freeze = build_freeze_filter(map(contests.get, contests.contest_names()), self._clock())
 
         def hidden(match: ArenaMatch) -> bool:
             team = match.pairing.creator
@@ -61,7 +61,7 @@ class ContestPages:
 
         return hidden
 
-    def routes(
+    def build_routes(
         self, site: "Callable[[], SiteInfo]", matches: MatchRepository, guard: RequestGuard
     ) -> list[Route]:
         """Return the routes of the pages and their assets."""
@@ -69,25 +69,25 @@ class ContestPages:
         def contest_endpoint(*, is_full_page: bool) -> Endpoint:
             def respond(request: Request, user: User, running: list[LiveMatch]) -> Response:
                 contests = self._contests()
-                names = contests.names()
+                names = contests.contest_names()
                 name = request.query_params.get("name", *names[:1])
                 if name not in names:
-                    return not_found(request)
+                    return not_found_response(request)
                 other_names = [other for other in names if other != name]
                 # What draws is loaded for the first page: see the arena's page_routes.
                 from cardsharp.contest.freeze import spectator_records  # noqa: PLC0415
-                from cardsharp.contest.view.pages import contest_page, running_fragment  # noqa: PLC0415
+                from cardsharp.contest.view.pages import contest_page, running_matches_fragment  # noqa: PLC0415
 
                 records = contests.get(name)
                 if not user.is_admin:
                     records = spectator_records(records, self._clock())
-                draw = contest_page if is_full_page else running_fragment
+                draw = contest_page if is_full_page else running_matches_fragment
                 text = draw(site(), records, () if records.frozen_at else running, other_names)
                 return with_etag(HTMLResponse(text, headers=HEADERS))
 
             async def endpoint(request: Request, user: User) -> Response:
                 # Beside the loop, so that no player waits for it.
-                running = list(map(live_match, matches.running_matches()))
+                running = list(map(to_live_match, matches.running_matches()))
                 return await run_in_threadpool(respond, request, user, running)
 
             return guard.authenticated_or_spectator(endpoint)
@@ -102,7 +102,7 @@ class ContestPages:
         ]
 
 
-def live_match(match: ArenaMatch) -> LiveMatch:
+def to_live_match(match: ArenaMatch) -> LiveMatch:
     """A match as a spectator may see it."""
     state = match.state
     return LiveMatch(

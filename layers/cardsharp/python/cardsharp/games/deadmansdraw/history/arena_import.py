@@ -25,7 +25,7 @@ DEFAULT_DISCARD_PILE = lowest_of_each_suit(SERVER_DECK)  # the discard pile of t
 _ASK = "GET /api/matches/ID?showevents=true"
 
 
-def import_match(text: bytes) -> MatchSnapshot:
+def parse_arena_match(text: bytes) -> MatchSnapshot:
     """Return the match of an arena's response with its moves; raise `InvalidInput`."""
     try:
         body = json.loads(text)

@@ -15,7 +15,7 @@ from cardsharp.games.deadmansdraw.history.log_records import position_body
 from cardsharp.games.deadmansdraw.history.replay import (
     EventReplayStep,
     group_into_turns,
-    stored_position,
+    parse_stored_position,
 )
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove, PublicInfoTracker
 from cardsharp.store.match_log import MatchRecord, MoveRecord
@@ -42,11 +42,11 @@ def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Deci
             seat=step.seat, turn=step.turn, action=str(action), position=position_body(position)
         )
         thought = step.decision or observed_decision
-        if stored_position(thought) == stored_position(observed_decision):
-            yield decision_point(step, position, thought)
+        if parse_stored_position(thought) == parse_stored_position(observed_decision):
+            yield build_decision_point(step, position, thought)
 
 
-def decision_point(
+def build_decision_point(
     step: EventReplayStep, position: DeadMansDrawPosition, decision: StoredDecision
 ) -> DecisionPoint:
     """Return the step with its recorded decision, the position and the legal actions."""

@@ -197,7 +197,7 @@ def outcome_body(view: MatchView, seats: set[int]) -> dict[str, object]:
     }
 
 
-def missing_body() -> dict[str, object]:
+def missing_match_outcome_body() -> dict[str, object]:
     """Return the outcome of a match that the arena no longer has."""
     fields = ("scores", "winner", "result", "terminated", "turns", "moves", "timeouts", "endedAt")
     return {**dict.fromkeys(fields), "result": "unknown", "terminated": False}

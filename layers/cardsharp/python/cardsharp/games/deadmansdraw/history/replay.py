@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, PlainValidator, ValidationError
 
-from cardsharp.analysis.replay import ReplayStep, StoredDecision, StoredModel, parse
+from cardsharp.analysis.replay import ReplayStep, StoredDecision, StoredModel, parse_record
 from cardsharp.errors import StoreError
 from cardsharp.games.deadmansdraw.actions import ActionType
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import past_move_from_view
@@ -71,7 +71,7 @@ class StoredPosition(StoredModel):
 
 
 class StoredOpening(StoredModel):
-    """Cards of a match that did not begin with the usual ones, as stored."""
+    """Cards at the start of a match with an unusual start."""
 
     banks: tuple[Cards, Cards] = ((), ())
     play_area: Cards = ()
@@ -111,7 +111,7 @@ class ReplayTurn:
         return tuple(event for step in self.steps for event in step.events)
 
     @property
-    def result(self) -> TurnEnded | None:
+    def turn_end_event(self) -> TurnEnded | None:
         """End of the turn; None while it runs, and if the match was terminated in it."""
         return next((e for e in reversed(self.events) if isinstance(e, TurnEnded)), None)
 
@@ -126,7 +126,7 @@ class ReplayTurn:
         return any(isinstance(event, MatchEnded) for event in self.events)
 
     @property
-    def decisions(self) -> tuple[EventReplayStep, ...]:
+    def decided_steps(self) -> tuple[EventReplayStep, ...]:
         """Moves of the turn that our strategy decided."""
         return tuple(step for step in self.steps if step.decision is not None)
 
@@ -142,10 +142,10 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[EventRe
     )
 
 
-def opening_state(
+def opening_info_and_steps(
     record: MatchRecord, move_records: Sequence[MoveRecord]
 ) -> tuple[PublicInfoTracker, list[EventReplayStep]]:
-    """Return the public information at the start of a match, and its recorded moves.
+    """Return the public information at the start of a match, and its recorded steps.
 
     Raises `StoreError` if the header or a move of the log cannot be read.
     """
@@ -156,7 +156,7 @@ def opening_state(
 
 def _recorded_opening(record: MatchRecord) -> StoredOpening | None:
     opening = record.header.get("opening")
-    return parse(StoredOpening, opening) if isinstance(opening, Mapping) else None
+    return parse_record(StoredOpening, opening) if isinstance(opening, Mapping) else None
 
 
 def _groups(moves: Sequence[MoveRecord]) -> list[tuple[EventReplayStep, ...]]:
@@ -188,12 +188,12 @@ def _banks(public_info: PublicInfoTracker) -> Banks:
 
 def _as_read(move: MoveRecord) -> EventReplayStep:
     """Return a move of the log as a step; its public state is filled in later."""
-    decision = None if move.intent is None else stored_decision(move.intent)
+    decision = None if move.intent is None else parse_stored_decision(move.intent)
     if move.facts is None:
         turn = 0 if decision is None or decision.turn is None else decision.turn
         seat, at, events = decision.seat if decision else None, None, tuple[Event, ...]()
     else:
-        view = move_view(move)
+        view = parse_move_view(move)
         past_move = past_move_from_view(view)
         turn, seat, at, events = (
             past_move.turn,
@@ -213,7 +213,7 @@ def _as_read(move: MoveRecord) -> EventReplayStep:
     )
 
 
-def move_view(move: MoveRecord) -> MoveView:
+def parse_move_view(move: MoveRecord) -> MoveView:
     """Return a move in the arena's form; raise `StoreError` if it cannot be read."""
     try:
         return MoveView.model_validate(move.facts)
@@ -221,10 +221,10 @@ def move_view(move: MoveRecord) -> MoveView:
         raise StoreError(f"Move {move.sequence} of the match log cannot be read.") from error
 
 
-def stored_decision(intent: Body) -> StoredDecision:
+def parse_stored_decision(intent: Body) -> StoredDecision:
     """Return a decision of the log; its action has the name that its options use."""
     action_field = {"action": _action_text(intent["action"])} if "action" in intent else {}
-    return parse(StoredDecision, {**intent, **action_field})
+    return parse_record(StoredDecision, {**intent, **action_field})
 
 
 def _action_text(body: object) -> object:
@@ -270,7 +270,9 @@ def _initial_public_info(
         banks = first, second
         return PublicInfoTracker(opening.draw_pile, opening.discard_pile, opening.play_area, banks)
     for index, group in enumerate(groups):
-        looks = (stored_position(step.decision) for step in group if step.decision is not None)
+        looks = (
+            parse_stored_position(step.decision) for step in group if step.decision is not None
+        )
         openings = (
             candidate
             for candidate in looks
@@ -297,6 +299,6 @@ def _initial_public_info(
     return PublicInfoTracker()
 
 
-def stored_position(decision: StoredDecision) -> StoredPosition | None:
+def parse_stored_position(decision: StoredDecision) -> StoredPosition | None:
     """Return the position of a recorded decision, None if the log has none."""
-    return None if decision.position is None else parse(StoredPosition, decision.position)
+    return None if decision.position is None else parse_record(StoredPosition, decision.position)

@@ -29,7 +29,7 @@ from cardsharp.games.deadmansdraw.events import (
     TurnEnded,
     action_from_events,
 )
-from cardsharp.games.deadmansdraw.history.replay import EventReplayStep, opening_state
+from cardsharp.games.deadmansdraw.history.replay import EventReplayStep, opening_info_and_steps
 from cardsharp.games.deadmansdraw.position import PublicInfoTracker
 from cardsharp.games.deadmansdraw.rules import apply, force_turn_end, start, terminate
 from cardsharp.games.deadmansdraw.simulation import SimulatedDeadMansDrawMatch, match_from_state
@@ -48,7 +48,7 @@ def restore_states(
     Cards that nobody saw are shuffled by `rng`, below a top card that an Oracle showed. Raises
     `StoreError` if a move cannot be read, or is impossible by the rules.
     """
-    public_info, steps = opening_state(record, moves)
+    public_info, steps = opening_info_and_steps(record, moves)
     if not steps:
         return
     match = match_from_state(_initial_state(public_info, steps, rng))

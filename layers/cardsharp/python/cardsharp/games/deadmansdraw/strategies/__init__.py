@@ -48,13 +48,10 @@ IsLate = Callable[[], bool]  # returns True once time is short
 
 @runtime_checkable
 class TimeAware(Protocol):
-    """Strategy that returns its best decision so far when time is short."""
+    """A strategy that can return its best decision so far when time is short."""
 
     def with_deadline(self, is_late: IsLate) -> Strategy:
-        """Return a copy of the strategy that calls `is_late` while it searches.
-
-        The strategy itself does not change.
-        """
+        """Return the strategy with a check of the time; this one stays unchanged."""
 
 
 STRATEGIES: StrategyRegistry[Random, Strategy] = StrategyRegistry(
@@ -74,17 +71,14 @@ class PastMatch(NamedTuple):
 
 @runtime_checkable
 class OpponentAware(Protocol):
-    """Strategy that adapts to an opponent whose past matches it receives."""
+    """A strategy that plays differently against an opponent whose past matches it gets."""
 
     def with_past_matches(self, matches: Sequence[PastMatch]) -> Strategy:
-        """Return a copy of the strategy that knows these matches.
-
-        The strategy itself does not change.
-        """
+        """Return the same strategy, prepared with these matches; this one stays as it is."""
 
 
 def with_past_matches(strategy: Strategy, matches: Sequence[PastMatch]) -> Strategy:
-    """Return the strategy with these matches if it is `OpponentAware`, otherwise unchanged."""
+    """Return the strategy with the past matches if it uses them, else the strategy unchanged."""
     return (
         strategy.with_past_matches(matches)
         if matches and isinstance(strategy, OpponentAware)

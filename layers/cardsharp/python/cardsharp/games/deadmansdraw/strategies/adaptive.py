@@ -44,13 +44,13 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
 )
 from cardsharp.games.deadmansdraw.strategies.search.turn_search import TurnSearch
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
-from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, read_weights
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_weights
 
 MAX_LOSS_PER_DECISION = 0.05  # win probability that one decision may cost at most
 INITIAL_CREDIT = 0.005  # win probability that may be spent before the opponent has lost any
 
 
-def value_loss(position: DeadMansDrawPosition, action: Action) -> float:
+def win_probability_loss(position: DeadMansDrawPosition, action: Action) -> float:
     """Return how much win probability `action` loses against the best option.
 
     Returns 0 if that cannot be evaluated: for a table that cannot occur in a match, and for the
@@ -63,7 +63,9 @@ def value_loss(position: DeadMansDrawPosition, action: Action) -> float:
 def _loss_of(position: DeadMansDrawPosition, action: Action) -> float:
     if not is_standard_deck(position):
         return 0.0
-    options = OptionEvaluator(position, TurnSearch(load_model(WEIGHT_FILE), SHORT_LIMITS)).options()
+    options = OptionEvaluator(
+        position, TurnSearch(load_model(WEIGHT_FILE), SHORT_LIMITS)
+    ).rated_options()
     chosen = [option.value for option in options if option.action == action]
     return max(option.value for option in options) - chosen[0] if chosen else 0.0
 
@@ -88,12 +90,12 @@ class ExploitBudget:
 
     def can_afford(self, decision: ObservedDecision) -> bool:
         """Return True if the decision stays within the limit per decision and within the budget."""
-        cost = value_loss(decision.position, decision.action)
+        cost = win_probability_loss(decision.position, decision.action)
         return cost <= 0 or cost <= min(MAX_LOSS_PER_DECISION, self._judged())
 
     def _judged(self) -> float:
         for decision, is_self in self._waiting:
-            loss = value_loss(decision.position, decision.action)
+            loss = win_probability_loss(decision.position, decision.action)
             self._balance += -loss if is_self else loss
         self._waiting.clear()
         return self._balance
@@ -136,7 +138,7 @@ class Adaptive:
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """Return the captain's decision, with the weights for the most likely opponent."""
         self._watched.watch(position)
-        weights = self._watched.belief.weights()
+        weights = self._watched.belief.best_weights_name()
         if weights != GENERAL_WEIGHTS:
             decision = self._by(weights, position)
             if self._watched.gifts.can_afford(ObservedDecision(position, decision.action)):
@@ -148,26 +150,26 @@ class Adaptive:
         return Captain(numbers, is_late=self._late).decide(position)
 
 
-def load_trained(text: str) -> Strategy:
+def parse_trained_strategy(text: str) -> Strategy:
     """Return the strategy of a file: `adaptive` for opponent profiles, `captain` for weights.
 
     Raises `ValueError` for any other file.
     """
     document = json.loads(text)
     if not isinstance(document, dict) or "opponents" not in document:
-        return Captain(read_weights(text))
+        return Captain(parse_weights(text))
     entries = (*load_opponent_profiles(), *parse_opponent_profiles(text))
-    return Adaptive(Random(0), OpponentBelief(entries), models=load_models(text))
+    return Adaptive(Random(0), OpponentBelief(entries), models=parse_value_models(text))
 
 
-def load_models(text: str) -> dict[str, ValueModel]:
+def parse_value_models(text: str) -> dict[str, ValueModel]:
     """Return the models in a file of opponents, by the names that its entries have for them."""
     packed = json.loads(text)["weights"]
-    return {name: read_weights(json.dumps(weights)) for name, weights in packed.items()}
+    return {name: parse_weights(json.dumps(weights)) for name, weights in packed.items()}
 
 
 def weight_file_name(weights: str) -> str:
-    """Return the name of the weight file for a kind of opponent."""
+    """Return the name of the file that has these weights."""
     return WEIGHT_FILE if weights == GENERAL_WEIGHTS else f"adaptive-{weights}"
 
 

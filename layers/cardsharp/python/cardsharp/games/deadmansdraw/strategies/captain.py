@@ -88,7 +88,7 @@ class Captain:
             return Steady(Random(0)).decide(position)
         search = TurnSearch(self._model, self._limits)
         weighing = OptionEvaluator(position, search, self._late)
-        options = weighing.options()
+        options = weighing.rated_options()
         best = max(options, key=lambda option: option.value)
         return DeadMansDrawDecision(best.action, _reason(best, options), options)
 
@@ -113,7 +113,7 @@ def is_standard_deck(position: DeadMansDrawPosition) -> bool:
     return len(set(cards)) == len(cards) and all(card in CARD_NUMBER for card in cards)
 
 
-def search_turn(position: DeadMansDrawPosition) -> SimulatedTurn:
+def to_simulated_turn(position: DeadMansDrawPosition) -> SimulatedTurn:
     """Return the turn for the search. The cards that a Map offers count as discarded."""
     pending, known_top = position.pending, position.known_top
     discard = card_set(position.discard_pile)
@@ -135,13 +135,13 @@ _Turn = TypeVar("_Turn", contravariant=True)  # noqa: PLC0105 (one letter more s
 class _Values(Protocol[_Turn]):
     """Evaluator of options: the limited search, or the endgame solver."""
 
-    def end_turn(self, turn: _Turn) -> float: ...
-    def draw(self, turn: _Turn) -> float: ...
-    def hook(self, turn: _Turn, card: int) -> float: ...
-    def sword(self, turn: _Turn, card: int) -> float: ...
-    def cannon(self, turn: _Turn, card: int, kraken_draws: int) -> float: ...
-    def map(self, turn: _Turn, card: int) -> float: ...
-    def take_oracle_card(self, turn: _Turn, card: int, kraken_draws: int) -> float: ...
+    def value_of_ending_turn(self, turn: _Turn) -> float: ...
+    def value_of_drawing(self, turn: _Turn) -> float: ...
+    def value_of_hook(self, turn: _Turn, card: int) -> float: ...
+    def value_of_sword(self, turn: _Turn, card: int) -> float: ...
+    def value_of_cannon(self, turn: _Turn, card: int, kraken_draws: int) -> float: ...
+    def value_of_map_card(self, turn: _Turn, card: int) -> float: ...
+    def value_of_oracle_card(self, turn: _Turn, card: int, kraken_draws: int) -> float: ...
 
 
 class OptionEvaluator:
@@ -153,7 +153,7 @@ class OptionEvaluator:
         self.position = position
         self.search = search
         self.late = is_late
-        self.turn = search_turn(position)
+        self.turn = to_simulated_turn(position)
         self._ends = 0
 
     @property
@@ -161,7 +161,7 @@ class OptionEvaluator:
         """Number of ends of turns that were evaluated."""
         return self.search.nodes + self._ends
 
-    def options(self) -> tuple[PointsOption, ...]:
+    def rated_options(self) -> tuple[PointsOption, ...]:
         """Return the legal actions with their values, in a fixed order.
 
         Cards come in the order of the deck, then Draw, then EndTurn. Refusing an Oracle's card is
@@ -223,7 +223,7 @@ def _endgame_values(
 
     There are no values if the solver reaches `max_nodes` or the time is up.
     """
-    endgame, root = EndgameSolver(max_nodes, late), search_turn(position)
+    endgame, root = EndgameSolver(max_nodes, late), to_simulated_turn(position)
     sets = root.own_bank, root.opponent_bank, root.pile, root.discard
     turn = EndgameTurn(*sets, root.area, root.saved, root.known_top)
     try:
@@ -237,9 +237,9 @@ def _value(
     position: DeadMansDrawPosition, action: Action, values: _Values[_Turn], turn: _Turn
 ) -> float:
     if action == END_TURN:
-        return values.end_turn(turn)
+        return values.value_of_ending_turn(turn)
     if position.pending is None or action.card is None:
-        return values.draw(turn)
+        return values.value_of_drawing(turn)
     return _answered(position.pending, CARD_NUMBER[action.card], values, turn)
 
 
@@ -247,15 +247,15 @@ def _answered(pending: PendingEffect, card: int, values: _Values[_Turn], turn: _
     owed = pending.remaining_draws
     match pending.effect_type:
         case EffectType.HOOK:
-            return values.hook(turn, card)
+            return values.value_of_hook(turn, card)
         case EffectType.SWORD:
-            return values.sword(turn, card)
+            return values.value_of_sword(turn, card)
         case EffectType.CANNON:
-            return values.cannon(turn, card, owed)
+            return values.value_of_cannon(turn, card, owed)
         case EffectType.MAP:
-            return values.map(turn, card)
+            return values.value_of_map_card(turn, card)
         case _:
-            return values.take_oracle_card(turn, card, owed)
+            return values.value_of_oracle_card(turn, card, owed)
 
 
 def _order(action: Action) -> int:

@@ -15,7 +15,7 @@ from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, strate
 from cardsharp.games.deadmansdraw.strategies.position_features import (
     bank_gain,
     chest_key_partner,
-    costliest,
+    costliest_card,
     first_by_suit,
     suits_in_play,
 )
@@ -60,7 +60,7 @@ class Champion:
             case EffectType.HOOK:
                 card = self._hook(position)
             case EffectType.CANNON:
-                card = costliest(position.opponent_bank, position.opponent_bank.top_cards())
+                card = costliest_card(position.opponent_bank, position.opponent_bank.top_cards())
             case EffectType.SWORD:
                 card = self._sword(position)
             case EffectType.MAP:

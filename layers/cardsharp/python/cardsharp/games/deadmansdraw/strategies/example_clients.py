@@ -25,7 +25,7 @@ STOP_PROBABILITY = 0.3  # probability that either ends a turn, and that one refu
 
 
 @strategy("example-node")
-class ExampleNode:
+class ExampleNodeClient:
     """Ends the turn at random; answers effects like the server, as the Node client does.
 
     The original sends Draw and EndTurn with autopick, which answers pending effects first. This
@@ -55,7 +55,7 @@ class ExampleNode:
 
 
 @strategy("example-java")
-class ExampleJava(ExampleNode):
+class ExampleJavaClient(ExampleNodeClient):
     """Ends the turn at random, and takes the first card of any choice, as the Java client does."""
 
     def choose_answer(self, position: DeadMansDrawPosition, pending: PendingEffect) -> Action:

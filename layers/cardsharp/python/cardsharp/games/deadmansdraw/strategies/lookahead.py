@@ -52,16 +52,16 @@ class BankValues:
     @cached_property
     def costliest_top(self) -> Card:
         """Top card whose loss costs most; of equal ones, the first."""
-        return max(self.tops, key=lambda card: self.without(card)[1])
+        return max(self.tops, key=lambda card: self.without_card(card)[1])
 
-    def without(self, card: Card) -> tuple["BankValues", int]:
+    def without_card(self, card: Card) -> tuple["BankValues", int]:
         """Return this bank without one of its top cards, and the points that this costs."""
         if card not in self._without:
             side = BankValues(self.bank.without(card))
             self._without[card] = side, card.value - side.top.get(card.suit, 0)
         return self._without[card]
 
-    def placed(self, card: Card) -> PlacedCard:
+    def placed_card(self, card: Card) -> PlacedCard:
         """Return `card` with its gain, for a play area without another card of its suit."""
         return PlacedCard(*card, max(0, card.value - self.top.get(card.suit, 0)))
 
@@ -165,7 +165,7 @@ class ActionEvaluator:
         return points
 
     def value_of_drawing(self, turn: LookaheadTurn, kraken_draws: int = 0) -> float:
-        """Return the expected value of the next card, after which `kraken_draws` more are due."""
+        """Return the mean value of the next card; `kraken_draws` draws are due after it."""
         cards = self._next(turn)
         if not cards:
             return self.value_of_stopping(turn)
@@ -203,7 +203,7 @@ class ActionEvaluator:
     def _next(self, turn: LookaheadTurn) -> list[tuple[float, PlacedCard]]:
         """Return the possible next cards with their probabilities; none if the pile is empty."""
         if turn.known_top is not None:
-            return [(1.0, turn.own_bank.placed(turn.known_top)._replace(is_hypothetical=True))]
+            return [(1.0, turn.own_bank.placed_card(turn.known_top)._replace(is_hypothetical=True))]
         remaining_count = self._unseen - len(turn.search_draws)
         numbers = (
             (card, count - turn.search_draws.count(card.suit)) for card, count in self._means
@@ -225,33 +225,33 @@ class ActionEvaluator:
         elif pending.effect_type is EffectType.ORACLE:
             value = self.value_of_drawing(turn, max(0, owed - 1))
         elif pending.effect_type is EffectType.HOOK:
-            value = self.hook(turn, card)
+            value = self.value_of_hook(turn, card)
         elif pending.effect_type is EffectType.SWORD:
-            value = self.sword(turn, card)
+            value = self.value_of_sword(turn, card)
         elif pending.effect_type is EffectType.CANNON:
-            value = self.cannon(turn, card, owed)
+            value = self.value_of_cannon(turn, card, owed)
         else:
             offered = turn._replace(discard=(*turn.discard, *pending.cards))
             value = self.value_of_map_card(offered, card)
         return value
 
-    def hook(self, turn: LookaheadTurn, card: Card) -> float:
+    def value_of_hook(self, turn: LookaheadTurn, card: Card) -> float:
         """Return the value of answering a Hook with `card`."""
-        own_bank, cost = turn.own_bank.without(card)
+        own_bank, cost = turn.own_bank.without_card(card)
         turn = turn._replace(own_bank=own_bank, points=turn.points - cost)
         if card.suit in turn.suits and Suit.ANCHOR in turn.suits:
             turn = turn.revalued()
-        return self.value_of_placing(turn, own_bank.placed(card), 0)
+        return self.value_of_placing(turn, own_bank.placed_card(card), 0)
 
-    def sword(self, turn: LookaheadTurn, card: Card) -> float:
+    def value_of_sword(self, turn: LookaheadTurn, card: Card) -> float:
         """Return the value of answering a Sword with `card`."""
-        other, cost = turn.opponent_bank.without(card)
+        other, cost = turn.opponent_bank.without_card(card)
         turn = turn._replace(opponent_bank=other, points=turn.points + cost)
-        return self.value_of_placing(turn, turn.own_bank.placed(card), 0)
+        return self.value_of_placing(turn, turn.own_bank.placed_card(card), 0)
 
-    def cannon(self, turn: LookaheadTurn, card: Card, kraken_draws: int) -> float:
+    def value_of_cannon(self, turn: LookaheadTurn, card: Card, kraken_draws: int) -> float:
         """Return the value of answering a Cannon with `card`."""
-        other, cost = turn.opponent_bank.without(card)
+        other, cost = turn.opponent_bank.without_card(card)
         discard = (*turn.discard, card)
         turn = turn._replace(opponent_bank=other, points=turn.points + cost, discard=discard)
         return self.value_with_kraken_draws(turn, kraken_draws)
@@ -260,20 +260,20 @@ class ActionEvaluator:
         """Return the value of taking `card` out of the discard pile for a Map."""
         at = turn.discard.index(card)
         turn = turn._replace(discard=turn.discard[:at] + turn.discard[at + 1 :])
-        return self.value_of_placing(turn, turn.own_bank.placed(card), 0)
+        return self.value_of_placing(turn, turn.own_bank.placed_card(card), 0)
 
     def _answers(self, turn: LookaheadTurn, suit: str, owed: int) -> list[float]:
         """Return the values of all answers to a Hook, Sword or Cannon; none if it has no effect."""
         match suit:
             case Suit.HOOK:
-                return [self.hook(turn, card) for card in turn.own_bank.tops]
+                return [self.value_of_hook(turn, card) for card in turn.own_bank.tops]
             case Suit.SWORD:
                 targets = (
                     card for card in turn.opponent_bank.tops if card.suit not in turn.own_bank.top
                 )
-                return [self.sword(turn, card) for card in targets]
+                return [self.value_of_sword(turn, card) for card in targets]
             case Suit.CANNON if turn.opponent_bank.tops:
-                return [self.cannon(turn, turn.opponent_bank.costliest_top, owed)]
+                return [self.value_of_cannon(turn, turn.opponent_bank.costliest_top, owed)]
             case _:
                 return []
 
@@ -281,7 +281,7 @@ class ActionEvaluator:
         """Return the mean over all offers of the best card in each."""
         values, first = list[float](), dict[str, tuple[float, float]]()
         for card in turn.discard:
-            gain = 0 if card.suit in turn.suits else turn.own_bank.placed(card).gain
+            gain = 0 if card.suit in turn.suits else turn.own_bank.placed_card(card).gain
             # One card of each suit is evaluated, except for Chest and Key, whose bonus may depend
             # on it.
             if card.suit not in first or turn.suits | {card.suit} >= TREASURE:
@@ -305,7 +305,7 @@ class ActionEvaluator:
 def _means(unseen: Iterable[Card], own_bank: BankValues) -> Iterator[tuple[PlacedCard, int]]:
     suits: dict[str, list[PlacedCard]] = {}
     for card in unseen:
-        suits.setdefault(card.suit, []).append(own_bank.placed(card))
+        suits.setdefault(card.suit, []).append(own_bank.placed_card(card))
     for suit, cards in suits.items():
         value, gain = fmean(card.value for card in cards), fmean(card.gain for card in cards)
         yield PlacedCard(suit, value, gain, is_hypothetical=True), len(cards)

@@ -116,14 +116,10 @@ class OpponentBelief:
             evidence.misses += chance < MISS_PROBABILITY
         self.decision_count += 1
         if decision.position.pending is None:
-            self.habits[capped_card_count(decision.position) - 1][decision.action == END_TURN] += 1
+            self.habits[card_count_bin(decision.position) - 1][decision.action == END_TURN] += 1
 
-    def weights(self) -> str:
-        """Return the name of the weights to play with.
-
-        They are those of the most probable type, or the general ones while the opponent may well be
-        unknown.
-        """
+    def best_weights_name(self) -> str:
+        """Return the name of the best weights; the general ones for an unknown opponent."""
         by_weights = {entry.weights: 0.0 for entry in self.profiles}
         for entry, chance in self.probabilities():
             by_weights[entry.weights] += chance
@@ -169,12 +165,14 @@ class OpponentBelief:
         if stops is None:
             # Krichevsky-Trofimov estimate: half a count for each outcome, so that nothing is
             # impossible.
-            on, off = self.habits[capped_card_count(position) - 1]
+            on, off = self.habits[card_count_bin(position) - 1]
             chance = (off + 0.5) / (on + off + 1)
         elif isinstance(stops, float):
             chance = stops
         else:
-            chance = stops[stop_class(position, entry.stop_feature)][stopping_gains(position)]
+            chance = stops[stop_feature_bin(position, entry.stop_feature)][
+                can_gain_by_stopping(position)
+            ]
         return chance if decision.action == END_TURN else 1 - chance
 
 
@@ -184,12 +182,12 @@ def _is_generic(entry: OpponentProfile) -> bool:
     )
 
 
-def capped_card_count(position: DeadMansDrawPosition) -> int:
-    """Return the number of cards in the play area, at most `MAX_TRACKED_CARDS`."""
+def card_count_bin(position: DeadMansDrawPosition) -> int:
+    """Return the number of cards in the play area, capped at `MAX_TRACKED_CARDS`."""
     return min(len(position.play_area), MAX_TRACKED_CARDS)
 
 
-def stop_class(position: DeadMansDrawPosition, feature: str) -> int:
+def stop_feature_bin(position: DeadMansDrawPosition, feature: str) -> int:
     """Return the class of a position by one of `STOP_FEATURES`."""
     if feature == "points":
         return min(
@@ -199,11 +197,11 @@ def stop_class(position: DeadMansDrawPosition, feature: str) -> int:
         return min(
             10 * busting_card_count(position) // max(1, len(position.unseen)), MAX_TRACKED_CARDS - 1
         )
-    return capped_card_count(position) - 1
+    return card_count_bin(position) - 1
 
 
 def answer_kinds(position: DeadMansDrawPosition) -> dict[Card, tuple[str, ...]]:
-    """Return the kinds of each answer: its suit and its rank among the safe ones, or `BUST`."""
+    """Return the kinds of each answer: its suit and its order, or that it busts."""
     cards = effect_targets(position)
     safe = [card for card in cards if not would_bust(position, card)]
     values = [card.value for card in safe]
@@ -217,7 +215,7 @@ def _order(value: int, among: list[int]) -> str:
     return dearest if value == max(among) else cheapest if value == min(among) else between
 
 
-def stopping_gains(position: DeadMansDrawPosition) -> bool:
+def can_gain_by_stopping(position: DeadMansDrawPosition) -> bool:
     """Return True if the bank would gain by stopping now."""
     return any(bank_gain(position.own_bank, card) for card in position.play_area)
 
@@ -277,7 +275,7 @@ def _preference_probability(preferences: AnswerPreferences, decision: ObservedDe
 
 @cache
 def load_opponent_profiles() -> tuple[OpponentProfile, ...]:
-    """Return the shipped profiles, with that of the unknown opponent; raise `ValueError`."""
+    """Load the shipped profiles, with that of an unknown opponent; raise `ValueError`."""
     text = files(__package__).joinpath("adaptive_opponents.json").read_text(encoding="utf-8")
     return parse_opponent_profiles(text)
 

@@ -41,7 +41,7 @@ def value_loss(bank: Bank, card: Card) -> int:
     return bank.score - bank.without(card).score
 
 
-def costliest(bank: Bank, cards: Iterable[Card]) -> Card:
+def costliest_card(bank: Bank, cards: Iterable[Card]) -> Card:
     """Return the first of `cards` whose loss lowers the value of `bank` most."""
     return max(cards, key=lambda top: value_loss(bank, top))
 

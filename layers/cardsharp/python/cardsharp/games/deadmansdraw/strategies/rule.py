@@ -39,7 +39,7 @@ class FiveLines:
         """Return one of `position.legal_actions()`, by the rule alone."""
         pending = position.pending
         if pending is None or pending.effect_type is EffectType.KRAKEN:
-            return stop_or_draw(position)
+            return decide_stop_or_draw(position)
         if pending.effect_type is EffectType.ORACLE:
             card = pending.cards[0]
             if card.suit in suits_in_play(position):
@@ -53,7 +53,7 @@ class FiveLines:
         )
 
 
-def stop_or_draw(position: DeadMansDrawPosition) -> DeadMansDrawDecision:
+def decide_stop_or_draw(position: DeadMansDrawPosition) -> DeadMansDrawDecision:
     """Decide by the points that a bust would lose, and by the number of cards that bust."""
     if END_TURN not in position.legal_actions():
         return DeadMansDrawDecision(DRAW, "There is no choice.")

@@ -14,7 +14,7 @@ from cardsharp.games.deadmansdraw.strategies.champion import Champion
 from cardsharp.games.deadmansdraw.strategies.position_features import (
     bank_gain,
     chest_key_partner,
-    costliest,
+    costliest_card,
     first_by_suit,
     suits_in_play,
 )
@@ -71,7 +71,7 @@ class Third(Champion):
     def _sword(self, position: DeadMansDrawPosition) -> Card:
         targets = _fresh(position, sword_targets(position.own_bank, position.opponent_bank))
         preferred = _preferred(position, targets)
-        return preferred or costliest(position.opponent_bank, _harmless(position, targets))
+        return preferred or costliest_card(position.opponent_bank, _harmless(position, targets))
 
     def _map(self, position: DeadMansDrawPosition, pending: PendingEffect) -> Card:
         cards = _fresh(position, pending.cards)

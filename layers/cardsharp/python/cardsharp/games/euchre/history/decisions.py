@@ -19,7 +19,7 @@ from cardsharp.analysis.replay import (
     RestoredState,
     StoredDecision,
     StoredModel,
-    parse,
+    parse_record,
 )
 from cardsharp.errors import IllegalAction, StoreError
 from cardsharp.games.euchre.actions import Action, DecisionType, Discard, Play
@@ -148,7 +148,7 @@ class DealHeader(StoredModel):
 
 def initial_score(header: Mapping[str, object]) -> tuple[int, int] | None:
     """Return the match score at the start of a deal, None if unrecorded; raise `StoreError`."""
-    return parse(DealHeader, header, "The match log").score
+    return parse_record(DealHeader, header, "The match log").score
 
 
 def restore_states(

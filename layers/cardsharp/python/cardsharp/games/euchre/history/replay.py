@@ -1,12 +1,13 @@
 """Replay of a stored Euchre deal, event by event. Each event is a turn.
 
-The service keeps deals in a separate store; `move_records` converts a deal to the moves of a match.
+The service keeps deals in a separate store; `to_move_records` converts a deal to the moves of
+a match.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from cardsharp.analysis.replay import ReplayStep, StoredDecision, parse
+from cardsharp.analysis.replay import ReplayStep, StoredDecision, parse_record
 from cardsharp.games.euchre.actions import Action, Bid, DecisionType, Defend, Discard, Play
 from cardsharp.games.euchre.cards import DECK, SUIT_NAMES, SUITS, Card, card_name, parse_card
 from cardsharp.games.euchre.public_state import DEALER, TRICKS, PublicState
@@ -27,17 +28,17 @@ from cardsharp.store.match_log import Body, MatchRecord, MoveRecord
 SEAT_NAMES = ("first", "second", "third", "dealer")
 
 
-def move_records(record: DealRecord) -> list[MoveRecord]:
+def to_move_records(record: DealRecord) -> list[MoveRecord]:
     """Return the events of a deal as moves, without our reasons, which are in the log."""
     return [
         MoveRecord(number, None, {"event": encode_event(event)})
-        for number, event in enumerate(record.events)
+        for number, event in enumerate(record.deduplicated_events)
     ]
 
 
 def is_over(record: DealRecord) -> bool:
     """Return True if all tricks are recorded, or eight passes; no event marks the end of a deal."""
-    actions = [action for _, _, action in map(decision_in_event, record.events)]
+    actions = [action for _, _, action in map(decision_in_event, record.deduplicated_events)]
     bids = [action for action in actions if isinstance(action, Bid)]
     if all(bid.suit is None for bid in bids):
         return len(bids) == 2 * len(SEAT_NAMES)
@@ -150,6 +151,6 @@ def _thought_of(entry: Body, table: PublicState) -> StoredDecision:
         "action": descriptions.get(str(answer), answer),
         "decisionMs": entry.get("decision_ms"),
     }
-    return parse(
+    return parse_record(
         StoredDecision, {**entry, **decision_fields, "options": options, "position": position_body}
     )

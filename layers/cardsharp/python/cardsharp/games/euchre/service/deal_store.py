@@ -52,7 +52,7 @@ class BidEvent(NamedTuple):
 
     @property
     def key(self) -> EventKey:
-        """A bid is repeated under the same round and position, by the same method."""
+        """Key of the event: repeated bids of the same round, position and method share it."""
         return ("bid", self.is_answer, self.round, self.bid_index)
 
 
@@ -64,7 +64,7 @@ class DiscardEvent(NamedTuple):
 
     @property
     def key(self) -> EventKey:
-        """There is one discard in a deal."""
+        """Key of the event; a deal has one discard."""
         return ("swap",)
 
 
@@ -76,7 +76,7 @@ class DefenseEvent(NamedTuple):
 
     @property
     def key(self) -> EventKey:
-        """A seat answers once."""
+        """Key of the event; a seat answers once."""
         return ("defense", self.seat)
 
 
@@ -90,7 +90,7 @@ class PlayEvent(NamedTuple):
 
     @property
     def key(self) -> EventKey:
-        """A seat plays one card to a trick."""
+        """Key of the event; a seat plays one card to a trick."""
         return ("play", self.trick, self.seat)
 
 
@@ -115,11 +115,11 @@ class DealRecord:
     expires_at: datetime | None = None
 
     @property
-    def events(self) -> tuple[Event, ...]:
-        """The events in order, of those with the same key only the last, in the first's place."""
+    def deduplicated_events(self) -> tuple[Event, ...]:
+        """The events in order; the last one with a key replaces the earlier ones."""
         return tuple({event.key: event for event in self.raw_events}.values())
 
-    def event(self, key: EventKey) -> Event | None:
+    def find_event(self, key: EventKey) -> Event | None:
         """The event of that key."""
         return next((event for event in reversed(self.raw_events) if event.key == key), None)
 

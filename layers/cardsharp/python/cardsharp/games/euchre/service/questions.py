@@ -50,7 +50,7 @@ QuestionRequest = BidRequest | SwapRequest | DefenseRequest | PlayRequest
 Notification = BidNotification | DefenseNotification | PlayNotification  # what another player did
 
 
-def pending_decision_in(request: QuestionRequest) -> PendingDecision:
+def requested_decision(request: QuestionRequest) -> PendingDecision:
     """Return the seat and type of the requested decision."""
     match request:
         case BidRequest():
@@ -111,10 +111,10 @@ def event_from_notification(notification: Notification) -> Event:
             )
 
 
-def previous_answer(request: QuestionRequest, record: DealRecord) -> Event | None:
+def stored_answer(request: QuestionRequest, record: DealRecord) -> Event | None:
     """Return the stored answer to the same question, if it is still among the offered ones."""
     stored, offered = (
-        record.event(event_from_answer(request, fallback_action(request)).key),
+        record.find_event(event_from_answer(request, fallback_action(request)).key),
         _offered(request),
     )
     if isinstance(stored, DiscardEvent | PlayEvent) and offered is not None:
@@ -128,7 +128,7 @@ def position_of(record: DealRecord, request: QuestionRequest) -> EuchrePosition 
     The legal actions are the client's offer as far as the rules allow it. The client decides
     what is legal, but its offer may include an illegal card.
     """
-    table, pending = _table(request, record), pending_decision_in(request)
+    table, pending = _table(request, record), requested_decision(request)
     if table is None or pending_decision(table) != pending:
         return None
     discard = _discard(record, table, pending.seat)
@@ -193,7 +193,7 @@ def _discard(record: DealRecord, table: PublicState, seat: int) -> int | None:
         return None
     if seat != DEALER:
         return FACE_DOWN
-    swap = record.event(("swap",))
+    swap = record.find_event(("swap",))
     return swap.card if isinstance(swap, DiscardEvent) else None
 
 
@@ -224,7 +224,7 @@ def bids_by_index(record: DealRecord) -> tuple[Bid, ...]:
     the last bid is a call, its suit decides its number, however many bids were reported.
     """
     bids: list[Bid] = []
-    for event in record.events:
+    for event in record.deduplicated_events:
         if not isinstance(event, BidEvent):
             continue
         last = len(bids) - 1
@@ -261,7 +261,7 @@ def public_state_at_play(record: DealRecord, trick: int, seq: int, seat: int) ->
     it. So the plays are replayed without a lone defender first and, if the seats do not match,
     with either.
     """
-    plays = [event for event in record.events if isinstance(event, PlayEvent)]
+    plays = [event for event in record.deduplicated_events if isinstance(event, PlayEvent)]
     earlier = sorted(
         (e for e in plays if (e.trick, e.trick_position) < (trick, seq)),
         key=lambda e: (e.trick, e.trick_position),
@@ -278,7 +278,7 @@ def public_state_at_play(record: DealRecord, trick: int, seq: int, seat: int) ->
 def _openings(record: DealRecord) -> Iterator[PublicState]:
     """Yield the states at the first lead: without a lone defender, then with each of the two."""
     turn_card, bids = record.cards[TURN_CARD_INDEX], bids_by_index(record)
-    swap = record.event(("swap",))
+    swap = record.find_event(("swap",))
     if isinstance(swap, DiscardEvent):
         bids = bids_ending_with(record, swap.caller_seat, Bid(turn_card & 3))
     table = PublicState(turn_card, bids)
@@ -289,7 +289,7 @@ def _openings(record: DealRecord) -> Iterator[PublicState]:
     if not call.goes_alone:
         yield table
         return
-    defenses = [record.event(("defense", (call.caller_seat + place) % 4)) for place in (1, 3)]
+    defenses = [record.find_event(("defense", (call.caller_seat + place) % 4)) for place in (1, 3)]
     for defences in ((False, False), (True,), (False, True)):
         # Only the documents' clients tell; whoever is not told of may have said either.
         pairs = zip(defenses, defences, strict=False)

@@ -69,7 +69,9 @@ ROUTES: tuple[Route[EuchreService], ...] = (
     _route("PATCH /game", "End a game", wire.GameStatus, wire.GameStatus),
     _route("POST /deal", "Begin a deal", wire.NewDeal, wire.DealActive, EuchreService.begin_deal),
     _route("PATCH /deal", "End a deal", wire.DealStatus, wire.DealStatus),
-    _route("GET /bid", "Ask for a bid", wire.BidRequest, wire.BidAnswer, EuchreService.answer),
+    _route(
+        "GET /bid", "Ask for a bid", wire.BidRequest, wire.BidAnswer, EuchreService.answer_question
+    ),
     _route(
         "POST /bid",
         "Report a bid",
@@ -78,7 +80,11 @@ ROUTES: tuple[Route[EuchreService], ...] = (
         EuchreService.record_event,
     ),
     _route(
-        "GET /swap", "Ask for the discard", wire.SwapRequest, wire.SwapAnswer, EuchreService.answer
+        "GET /swap",
+        "Ask for the discard",
+        wire.SwapRequest,
+        wire.SwapAnswer,
+        EuchreService.answer_question,
     ),
     _route("POST /swap", "Report a discard", wire.SwapNotification, wire.SwapNoted),
     _route(
@@ -86,7 +92,7 @@ ROUTES: tuple[Route[EuchreService], ...] = (
         "Ask whether to defend alone",
         wire.DefenseRequest,
         wire.DefenseAnswer,
-        EuchreService.answer,
+        EuchreService.answer_question,
     ),
     _route(
         "POST /defense",
@@ -97,7 +103,13 @@ ROUTES: tuple[Route[EuchreService], ...] = (
     ),
     _route("POST /trick", "Begin a trick", wire.NewTrick, wire.TrickActive),
     _route("PATCH /trick", "End a trick", wire.TrickStatus, wire.TrickStatus),
-    _route("GET /play", "Ask for a card", wire.PlayRequest, wire.PlayAnswer, EuchreService.answer),
+    _route(
+        "GET /play",
+        "Ask for a card",
+        wire.PlayRequest,
+        wire.PlayAnswer,
+        EuchreService.answer_question,
+    ),
     _route(
         "POST /play",
         "Report a card",

@@ -24,9 +24,9 @@ from cardsharp.games.euchre.service.questions import (
     event_from_notification,
     fallback_action,
     matches_turn_card,
-    pending_decision_in,
     position_of,
-    previous_answer,
+    requested_decision,
+    stored_answer,
 )
 from cardsharp.games.euchre.service.wire import DealMessage, NewDeal
 from cardsharp.games.euchre.strategies import EuchreDecision, EuchreOption, Strategy
@@ -112,12 +112,12 @@ class EuchreService:
 
         def note() -> None:
             record = self.store.read(key)
-            if record is not None and record.event(event.key) != event:
+            if record is not None and record.find_event(event.key) != event:
                 self.store.append(record, event)
 
         self._trying(key, "an event is not stored", note)
 
-    def answer(self, request: QuestionRequest) -> Event:
+    def answer_question(self, request: QuestionRequest) -> Event:
         """The stored answer to a question, or a new one that is stored first."""
         key = deal_key(request)
         results: dict[
@@ -133,7 +133,7 @@ class EuchreService:
             record = self.store.read(key)
             if record is None or not matches_turn_card(request, record):
                 return decide(None)
-            stored = previous_answer(request, record)
+            stored = stored_answer(request, record)
             if stored is not None:
                 return stored
             event = decide(position_of(record, request))
@@ -162,7 +162,7 @@ class EuchreService:
             write = self.logger.info if decided.error is None else self.logger.warning
             write(
                 "decision",
-                extra=decision_log_entry(key, pending_decision_in(ask), position, decided),
+                extra=decision_log_entry(key, requested_decision(ask), position, decided),
             )
 
     def _decided(

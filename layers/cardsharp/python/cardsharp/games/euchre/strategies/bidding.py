@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from cardsharp.games.euchre.actions import PASS, Bid
-from cardsharp.games.euchre.cards import SUITS, Card, Suit, strength
+from cardsharp.games.euchre.cards import SUITS, Card, Suit, trick_strength
 from cardsharp.games.euchre.public_state import DEALER, SEATS, partner
 from cardsharp.games.euchre.strategies.trump_layout import trump_layout
 
@@ -37,7 +37,7 @@ class HandValuation:
         return max(self.value_by_suit, key=lambda suit: self.value_by_suit[suit])
 
     @property
-    def bid(self) -> Bid:
+    def best_bid(self) -> Bid:
         """Bid that the rule-based player makes."""
         best = self.best_suit
         if self.value_by_suit[best] < self.threshold:
@@ -55,7 +55,7 @@ def value_hand(hand: int, bid_index: int, turn_card: Card) -> HandValuation:
     seat, turned = bid_index % 4, turn_card & 3
     if bid_index >= len(SEATS):
         worth = {
-            suit: trump_layout(suit).hand_value(trump_layout(suit).from_card_set(hand))
+            suit: trump_layout(suit).hand_value(trump_layout(suit).mask_from_card_set(hand))
             for suit in SUITS
             if suit != turned
         }
@@ -79,11 +79,11 @@ def bid_likelihood(hand: int, bid_index: int, turn_card: Card, bid: Bid) -> floa
 def _first_round(hand: int, seat: int, turn_card: Card) -> int:
     trump = turn_card & 3
     cards = trump_layout(trump)
-    hand_cards = cards.from_card_set(hand)
+    hand_cards = cards.mask_from_card_set(hand)
     if seat == DEALER:
         six = hand_cards | cards.bit[turn_card]
         return cards.hand_value(six ^ cards.spare(six))
-    share = _TURN * (280 + 60 * (strength(turn_card, trump, trump) - 10)) // 700
+    share = _TURN * (280 + 60 * (trick_strength(turn_card, trump, trump) - 10)) // 700
     return cards.hand_value(hand_cards) + (share if partner(seat) == DEALER else -share)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from cardsharp.games.euchre.public_state import SEATS, TRICKS
 from cardsharp.games.euchre.rules import TRICKS_TO_MAKE
-from cardsharp.games.euchre.strategies.playout import PlayOrder, TrickState
+from cardsharp.games.euchre.strategies.playout import CardPlayState, PlayOrder
 from cardsharp.games.euchre.strategies.trump_layout import CardMask, trump_layout
 
 SearchLead = Callable[[CardMask, int, int], bool]
@@ -27,7 +27,7 @@ class DoubleDummySolver:
         self._lead, self._follow = _search(order, masks)
 
     def can_win(
-        self, trick_state: TrickState, tricks_needed: int, current_trick: CardMask = 0
+        self, trick_state: CardPlayState, tricks_needed: int, current_trick: CardMask = 0
     ) -> bool:
         """Return True if the caller's side wins `tricks_needed` of the tricks from this state on.
 
@@ -36,7 +36,7 @@ class DoubleDummySolver:
         """
         table, cards = self._table, self._cards & ~trick_state.played_cards
         if not trick_state.cards_in_trick:
-            return self._lead(cards, table.next_from(trick_state.seat), tricks_needed)
+            return self._lead(cards, table.next_playing_seat(trick_state.seat), tricks_needed)
         remaining_seats = table.chairs - trick_state.cards_in_trick
         return self._follow(
             cards,
@@ -49,15 +49,17 @@ class DoubleDummySolver:
             remaining_seats,
         )
 
-    def points(self, trick_state: TrickState, current_trick: CardMask = 0) -> int:
+    def solve_point_difference(
+        self, trick_state: CardPlayState, current_trick: CardMask = 0
+    ) -> int:
         """Return the points of the caller's side less those of the defenders."""
         if not self.can_win(trick_state, TRICKS_TO_MAKE - trick_state.tricks_won, current_trick):
-            return self._table.points(0, TRICKS)
+            return self._table.point_difference(0, TRICKS)
         if trick_state.tricks_lost or not self.can_win(
             trick_state, TRICKS - trick_state.tricks_won, current_trick
         ):
-            return self._table.points(TRICKS_TO_MAKE, TRICKS - TRICKS_TO_MAKE)
-        return self._table.points(TRICKS, 0)
+            return self._table.point_difference(TRICKS_TO_MAKE, TRICKS - TRICKS_TO_MAKE)
+        return self._table.point_difference(TRICKS, 0)
 
 
 def _search(table: PlayOrder, hands: list[CardMask]) -> tuple[SearchLead, SearchFollow]:  # noqa: C901 - two functions that share their variables

@@ -33,9 +33,9 @@ from cardsharp.games.euchre.strategies import (
 from cardsharp.games.euchre.strategies.bidding import card_mask, value_hand
 from cardsharp.games.euchre.strategies.double_dummy import DoubleDummySolver
 from cardsharp.games.euchre.strategies.playout import (
+    card_play_states,
     play_order,
     playout_points,
-    trick_states,
 )
 from cardsharp.games.euchre.strategies.portable_rng import PortableRng, mix_seed
 from cardsharp.games.euchre.strategies.rule_based import RuleBased
@@ -274,16 +274,16 @@ def _plays(position: EuchrePosition, also: Sequence[Action]) -> _Choices:
     call, table = position.public_state.required_trump_call, position.public_state
     seating, cards = play_order(call, table.lone_defender), trump_layout(call.suit)
     cards_played = (cards.bit[card] for trick in table.tricks for _, card in trick)
-    *_, stage = trick_states(cards_played, seating)
+    *_, stage = card_play_states(cards_played, seating)
     extra_bits = [cards.bit[action.card] for action in also if isinstance(action, Play)]
     bits = list(dict.fromkeys((*_different(position, call.suit), *extra_bits)))
     afterwards = [stage.with_card(bit, seating) for bit in bits]
     sign = 1 if seating.on_caller_side[position.seat] else -1
-    trick = cards.mask(card for _, card in table.current_trick)
+    trick = cards.to_mask(card for _, card in table.current_trick)
     is_open = len(table.complete_tricks) >= FIRST_OPEN_HAND_TRICK
 
     def weigh(world: EuchreWorld, running: Sequence[int]) -> list[int]:
-        hands = [cards.from_card_set(hand) for hand in world.hands]
+        hands = [cards.mask_from_card_set(hand) for hand in world.hands]
         hidden = world.cards_not_dealt(call, table.turn_card)
         search = DoubleDummySolver(seating, hands) if is_open else None
         hand, worths = hands[position.seat], []
@@ -291,7 +291,9 @@ def _plays(position: EuchrePosition, also: Sequence[Action]) -> _Choices:
             hands[position.seat] = hand ^ bits[index]
             worth = playout_points(seating, hands, hidden, afterwards[index])
             worth += (
-                worth if search is None else search.points(afterwards[index], trick | bits[index])
+                worth
+                if search is None
+                else search.solve_point_difference(afterwards[index], trick | bits[index])
             )
             worths.append(sign * worth * (POINT_SCALE // 2))
         return worths
@@ -309,12 +311,14 @@ def _different(position: EuchrePosition, trump: Suit) -> list[int]:
     cards = trump_layout(trump)
     ruled = RuleBased().decide(position).action
     first = cards.bit[ruled.card] if isinstance(ruled, Play) else 0
-    legal = cards.mask(action.card for action in position.legal_actions if isinstance(action, Play))
+    legal = cards.to_mask(
+        action.card for action in position.legal_actions if isinstance(action, Play)
+    )
     table = position.public_state
     present = {*position.hand, *position.unseen_cards, *(card for _, card in table.current_trick)}
     if table.required_trump_call.is_order_up:
         absent_cards = {*position.seat_cards} - {*position.hand}
         absent_cards |= {card for trick in table.complete_tricks for _, card in trick}
         present |= {table.turn_card} - absent_cards
-    blocks = cards.equivalent_groups(legal, cards.mask(present))
+    blocks = cards.equivalent_groups(legal, cards.to_mask(present))
     return [first, *(block[-1] for block in blocks if first not in block)]

@@ -23,11 +23,11 @@ ALL_CARDS: CardMask = (1 << 24) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class TrickState:
-    """Progress of the play: the seat to play, the current trick, and the tricks won so far.
+class CardPlayState:
+    """State of the card play: the seat to play, the current trick, and the tricks won so far.
 
-    The trick has `cards_in_trick` cards of the suit `suit_led`. `winning_card` is the highest of
-    them and `winning_seat` its seat. `played_cards` are all cards that have been played.
+    `cards_in_trick` cards lie in the trick, of suit `suit_led`; `winning_card` is the highest
+    and `winning_seat` its seat. `played_cards` are all cards that have been played.
     """
 
     seat: int = 0
@@ -39,7 +39,7 @@ class TrickState:
     tricks_won: int = 0
     tricks_lost: int = 0
 
-    def with_card(self, card: CardMask, table: "PlayOrder") -> "TrickState":
+    def with_card(self, card: CardMask, table: "PlayOrder") -> "CardPlayState":
         """Return the state after the next seat has played this card."""
         led = self.suit_led if self.cards_in_trick else table.suit[card]
         best, by, laid = self.winning_card, self.winning_seat, self.cards_in_trick + 1
@@ -51,7 +51,7 @@ class TrickState:
             self.tricks_lost,
         )
         if laid < table.chairs:
-            return TrickState(
+            return CardPlayState(
                 table.next_seats[self.seat],
                 played_cards,
                 laid,
@@ -62,7 +62,7 @@ class TrickState:
                 tricks_lost,
             )
         caller_wins = table.on_caller_side[by]
-        return TrickState(
+        return CardPlayState(
             by,
             played_cards,
             tricks_won=tricks_won + caller_wins,
@@ -81,7 +81,7 @@ class PlayOrder:
         self.out |= set() if lone_defender is None else {partner(lone_defender)}
         self.chairs = len(SEATS) - len(self.out)
         self.on_caller_side = [seat % 2 == trump_call.caller_seat % 2 for seat in SEATS]
-        self.next_seats = [self.next_from(seat + 1) for seat in SEATS]
+        self.next_seats = [self.next_playing_seat(seat + 1) for seat in SEATS]
         self.place = [
             CALLER
             if seat == trump_call.caller_seat
@@ -89,14 +89,14 @@ class PlayOrder:
             for seat, is_caller_side in enumerate(self.on_caller_side)
         ]
 
-    def next_from(self, seat: int) -> int:
+    def next_playing_seat(self, seat: int) -> int:
         """Return this seat, or the next one that plays."""
         while seat % 4 in self.out:
             seat += 1
         return seat % 4
 
-    def points(self, tricks_won: int, tricks_lost: int) -> int:
-        """Return the points of the caller's side less the defenders' at the end of the deal."""
+    def point_difference(self, tricks_won: int, tricks_lost: int) -> int:
+        """Return the points of the caller's side less those of the defenders."""
         if tricks_lost > TRICKS - TRICKS_TO_MAKE:
             return -4 if self.lone_defender else -2
         if tricks_won < TRICKS:
@@ -107,9 +107,9 @@ class PlayOrder:
 play_order = cache(PlayOrder)
 
 
-def trick_states(cards: Iterable[CardMask], order: PlayOrder) -> list[TrickState]:
+def card_play_states(cards: Iterable[CardMask], order: PlayOrder) -> list[CardPlayState]:
     """Return the state at each card of a deal, in order, and the final state."""
-    first = TrickState(order.next_from(0))
+    first = CardPlayState(order.next_playing_seat(0))
     return list(accumulate(cards, lambda stage, card: stage.with_card(card, order), initial=first))
 
 
@@ -117,7 +117,7 @@ def playout_points(
     order: PlayOrder,
     hands: Sequence[CardMask],
     hidden: Sequence[CardMask],
-    trick_state: TrickState,
+    trick_state: CardPlayState,
 ) -> int:
     """Return the points of the caller's side when all play on by the rules of thumb.
 
@@ -133,11 +133,11 @@ def playout_points(
     tricks_won, tricks_lost = trick_state.tricks_won, trick_state.tricks_lost
     first = not tricks_won + tricks_lost
     # This loop runs for every choice in every world: it is most of the time of a decision. So it
-    # uses local integers instead of `TrickState`, and stops once the points cannot change any more.
+    # uses local integers instead of `CardPlayState`, and stops once the points cannot change.
     while True:
         euchred = tricks_lost > TRICKS - TRICKS_TO_MAKE
         if euchred or (tricks_lost and tricks_won >= TRICKS_TO_MAKE) or tricks_won == TRICKS:
-            return order.points(tricks_won, tricks_lost)
+            return order.point_difference(tricks_won, tricks_lost)
         if not laid:
             hand = current_hands[seat]
             best = hand

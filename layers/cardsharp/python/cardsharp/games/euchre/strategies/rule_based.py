@@ -48,16 +48,16 @@ def _bid(position: EuchrePosition) -> EuchreDecision:
         EuchreOption(Bid(suit), None, f"{hand_value.value_by_suit[suit] / 1000:.2f} tricks")
         for suit in hand_value.value_by_suit
     )
-    side = "Below" if hand_value.bid == PASS else "At least"
+    side = "Below" if hand_value.best_bid == PASS else "At least"
     return EuchreDecision(
-        hand_value.bid, f"{side} {hand_value.threshold / 1000:.2f} tricks.", options
+        hand_value.best_bid, f"{side} {hand_value.threshold / 1000:.2f} tricks.", options
     )
 
 
 def _discard(position: EuchrePosition) -> EuchreDecision:
     cards = trump_layout(position.public_state.turn_card & 3)
     offered = [action.card for action in position.legal_actions if isinstance(action, Discard)]
-    card = cards.best_discard(cards.mask(position.hand), cards.mask(offered))
+    card = cards.best_discard(cards.to_mask(position.hand), cards.to_mask(offered))
     return EuchreDecision(Discard(cards.number[card]), "The card that is missed least.")
 
 
@@ -71,7 +71,9 @@ def _play(position: EuchrePosition) -> EuchreDecision:
     call = position.public_state.required_trump_call
     bits = trump_layout(call.suit)
     decide = _follow if position.public_state.current_trick else _lead
-    card, reason = decide(position, call, bits.mask(cards), bits.mask(_hidden(position, call)))
+    card, reason = decide(
+        position, call, bits.to_mask(cards), bits.to_mask(_hidden(position, call))
+    )
     return EuchreDecision(Play(bits.number[card]), reason)
 
 

@@ -15,8 +15,8 @@ from cardsharp.games.euchre.cards import (
     Card,
     Suit,
     rank_of,
-    strength,
     suit_of,
+    trick_strength,
 )
 
 CardMask = int  # a set of cards of one layout
@@ -43,13 +43,14 @@ class TrumpLayout:
     def __init__(self, trump: Suit) -> None:
         def place(card: Card) -> tuple[bool, Suit, int]:
             suit = suit_of(card, trump)
-            return suit == trump, suit, strength(card, trump, suit)
+            return suit == trump, suit, trick_strength(card, trump, suit)
 
         self.trump = trump
         self.card = tuple(sorted(DECK, key=place))
         self.bit: dict[Card, CardMask] = {card: 1 << spot for spot, card in enumerate(self.card)}
         suits = {
-            suit: self.mask(card for card in DECK if suit_of(card, trump) == suit) for suit in SUITS
+            suit: self.to_mask(card for card in DECK if suit_of(card, trump) == suit)
+            for suit in SUITS
         }
         self.trumps = suits[trump]
         self.sides = tuple(suits[suit] for suit in SUITS if suit != trump)
@@ -59,7 +60,7 @@ class TrumpLayout:
         self.number: dict[CardMask, Card] = {bit: card for card, bit in self.bit.items()}
         self._from = tuple(
             tuple(
-                self.mask(8 * part + bit for bit in range(8) if byte >> bit & 1)
+                self.to_mask(8 * part + bit for bit in range(8) if byte >> bit & 1)
                 for byte in range(256)
             )
             for part in range(3)
@@ -81,11 +82,11 @@ class TrumpLayout:
             for bit, price in self._price.items()
         }
 
-    def mask(self, cards: Iterable[Card]) -> CardMask:
-        """Return the cards as a set."""
+    def to_mask(self, cards: Iterable[Card]) -> CardMask:
+        """Return the bit mask of cards in this layout."""
         return sum(self.bit[card] for card in cards)
 
-    def from_card_set(self, cards: int) -> CardMask:
+    def mask_from_card_set(self, cards: int) -> CardMask:
         """Convert a set with a bit for each card's number to a mask of this layout."""
         low, middle, high = self._from
         return low[cards & 255] | middle[cards >> 8 & 255] | high[cards >> 16]
@@ -113,7 +114,7 @@ class TrumpLayout:
         return groups
 
     def hand_value(self, hand: CardMask) -> int:
-        """Return the tricks, in thousandths, that a caller may expect of five cards."""
+        """Return the expected tricks of a caller with these five cards, in thousandths."""
         worth, sides = self._trump_worth[hand >> self._shift]
         first, two, three = self.sides
         return worth + sides[hand & first] + sides[hand & two] + sides[hand & three]

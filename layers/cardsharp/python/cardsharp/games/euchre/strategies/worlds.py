@@ -19,10 +19,10 @@ from cardsharp.games.euchre.strategies.bidding import bid_likelihood, card_mask,
 from cardsharp.games.euchre.strategies.card_play_rules import follow_rule, lead_rule
 from cardsharp.games.euchre.strategies.playout import (
     ALL_CARDS,
-    TrickState,
+    CardPlayState,
+    card_play_states,
     play_order,
     playout_points,
-    trick_states,
 )
 from cardsharp.games.euchre.strategies.portable_rng import PortableRng
 from cardsharp.games.euchre.strategies.trump_layout import CardMask, trump_layout
@@ -50,7 +50,8 @@ class EuchreWorld(NamedTuple):
         turn = cards.bit[turn_card]
         candidate_cards = ALL_CARDS if trump_call.is_order_up else ALL_CARDS ^ turn
         hidden = [
-            candidate_cards & ~cards.from_card_set(dealt_cards) for dealt_cards in self.dealt_hands
+            candidate_cards & ~cards.mask_from_card_set(dealt_cards)
+            for dealt_cards in self.dealt_hands
         ]
         hidden[DEALER] &= ~turn
         return hidden
@@ -173,13 +174,13 @@ class WorldSampler:
         cards = trump_layout(self._view.public_state.turn_card & 3)
         hand = (dealt_cards | self._turn) & ~self._played[DEALER]
         void = hand & self._voids[DEALER]
-        return hand ^ 1 << cards.number[cards.spare(cards.from_card_set(void or hand))]
+        return hand ^ 1 << cards.number[cards.spare(cards.mask_from_card_set(void or hand))]
 
 
 class _Played(NamedTuple):
     """Card that another seat played, with all cards that the seat has played since then."""
 
-    stage: TrickState
+    stage: CardPlayState
     card: CardMask
     later_cards: CardMask
 
@@ -193,7 +194,7 @@ class _PlayHistory:
         self._seating = play_order(call, table.lone_defender)
         self._cards = cards = trump_layout(call.suit)
         plays = [(seat, cards.bit[card]) for trick in table.tricks for seat, card in trick]
-        states = trick_states((card for _, card in plays), self._seating)
+        states = card_play_states((card for _, card in plays), self._seating)
         self._plays = [
             _Played(stage, card, sum(later for player, later in plays[spot:] if player == seat))
             for spot, (stage, (seat, card)) in enumerate(zip(states, plays, strict=False))
@@ -202,7 +203,7 @@ class _PlayHistory:
 
     def surprises(self, world: EuchreWorld) -> int:
         """Return the number of plays that contradict the rules, given the cards of that world."""
-        hands = [self._cards.from_card_set(hand) for hand in world.hands]
+        hands = [self._cards.mask_from_card_set(hand) for hand in world.hands]
         hidden = world.cards_not_dealt(self._call, self._turn_card)
         count = 0
         for play in self._plays:
@@ -246,11 +247,11 @@ def call_value(
     Without `discard`, a dealer who picks up discards by the rules.
     """
     table, cards = play_order(trump_call, lone_defender), trump_layout(trump_call.suit)
-    hands = [cards.from_card_set(dealt_cards) for dealt_cards in world.dealt_hands]
+    hands = [cards.mask_from_card_set(dealt_cards) for dealt_cards in world.dealt_hands]
     if trump_call.is_order_up:
         six = hands[DEALER] | cards.bit[turn_card]
         hands[DEALER] = six ^ (cards.spare(six) if discard is None else cards.bit[discard])
-    stage = TrickState(table.next_from(0))
+    stage = CardPlayState(table.next_playing_seat(0))
     points = playout_points(table, hands, world.cards_not_dealt(trump_call, turn_card), stage)
     return -points if trump_call.caller_seat % 2 else points
 
@@ -258,7 +259,7 @@ def call_value(
 def pass_value(world: EuchreWorld, turn_card: Card, bid_index: int) -> int:
     """Return the value of a pass, after which all others bid and play by the rules."""
     for later in range(bid_index + 1, MAX_BIDS):
-        bid = value_hand(world.dealt_hands[later % 4], later, turn_card).bid
+        bid = value_hand(world.dealt_hands[later % 4], later, turn_card).best_bid
         if bid.suit is not None:
             return call_value(world, turn_card, TrumpCall(later, bid.suit, bid.goes_alone))
     return 0

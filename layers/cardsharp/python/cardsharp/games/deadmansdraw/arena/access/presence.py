@@ -32,11 +32,11 @@ class Presence:
     def __init__(self) -> None:
         self._heard: dict[str, datetime] = {}
 
-    def record_seen(self, player: str, seen_at: datetime) -> None:
+    def record_activity(self, player: str, seen_at: datetime) -> None:
         """Record an activity of a player."""
         self._heard[player] = seen_at
 
-    def idle_seconds(self, current_time: datetime) -> Mapping[str, float]:
+    def idle_seconds_by_player(self, current_time: datetime) -> Mapping[str, float]:
         """Return the seconds since the last activity of each player, by player id."""
         return {player: (current_time - at).total_seconds() for player, at in self._last().items()}
 
@@ -51,11 +51,11 @@ class DynamoPresence(Presence):
         super().__init__()
         self._table = table
 
-    def record_seen(self, player: str, seen_at: datetime) -> None:
+    def record_activity(self, player: str, seen_at: datetime) -> None:
         """Record an activity of a player; a failure is only logged, so that no request fails."""
         if player in self._heard and seen_at - self._heard[player] < WRITE_INTERVAL:
             return
-        super().record_seen(player, seen_at)
+        super().record_activity(player, seen_at)
         ends = number_attribute(int((seen_at + _LIFE).timestamp()))
         try:
             self._table.put(

@@ -26,7 +26,7 @@ from cardsharp.games.deadmansdraw.arena.access.throttling import (
     ThrottleResult,
 )
 from cardsharp.games.deadmansdraw.arena.access.users import User
-from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaRuntime
+from cardsharp.games.deadmansdraw.arena.config import ArenaBackend, ArenaConfig
 from cardsharp.games.deadmansdraw.arena.long_poll import ClientDisconnected, RemainingWait
 from cardsharp.games.deadmansdraw.arena.request_body import read_json
 from cardsharp.server.routing import HttpError
@@ -59,7 +59,7 @@ def error_response(status: int, message: str) -> Response:
     return json_response({"error": message}, status)
 
 
-def not_found(request: Request) -> Response:
+def not_found_response(request: Request) -> Response:
     """Return the HTML page of the original's framework for an unknown path or method."""
     message = html.escape(f"Cannot {request.method} {request.url.path}")
     page = (
@@ -87,7 +87,7 @@ def request_timeout(request: Request) -> RemainingWait:
     return remaining
 
 
-def remaining_wait(request: Request, limit: timedelta) -> RemainingWait:
+def make_remaining_wait(request: Request, limit: timedelta) -> RemainingWait:
     """Return a function that tells how long a request may still wait, at most `limit` in all."""
     end = time.monotonic() + limit.total_seconds()
     server_remaining = request_timeout(request)
@@ -100,7 +100,7 @@ class RequestGuard:
     A request that fails one of them gets the matching error status.
     """
 
-    def __init__(self, runtime: ArenaRuntime, config: ArenaConfig) -> None:
+    def __init__(self, runtime: ArenaBackend, config: ArenaConfig) -> None:
         self._gatekeeper, self._config = (
             Authenticator(runtime.users, config.clock, runtime.nonce_key),
             config,
@@ -150,7 +150,7 @@ class RequestGuard:
                 return with_etag(PlainTextResponse("Unauthorized", 401))
             with self._shares.reserve_request(user):
                 if creates:
-                    self._shares.count_match(user)
+                    self._shares.count_created_match(user)
                 pace = await self._slow_user(request, user)
                 answer = await _answered(handler(request, user))
                 answer.headers.update({} if pace is None else pace.headers)
@@ -207,7 +207,7 @@ class RequestGuard:
         """
         address, name = str(client_ip(request)), self._gatekeeper.claimed_user(auth_request)
         if name is not None:
-            self._guesses.check(address, name)
+            self._guesses.check_attempt_allowed(address, name)
         user = self._gatekeeper.authenticate(auth_request)
         if user is not None:
             self._guesses.record_success(address, user.id)
@@ -228,12 +228,12 @@ class RequestGuard:
 
     async def _slow_address(self, address: str) -> None:
         if self._config.throttle:
-            await self._wait(self._of_address.count(address).delay)
+            await self._wait(self._of_address.count_request(address).delay)
 
     async def _slow_user(self, request: Request, user: User) -> ThrottleResult | None:
         if not self._config.throttle or user.id in self._config.unthrottled_users:
             return None
-        pace = self._of_user.count(f"{client_ip(request)} {user.id}")
+        pace = self._of_user.count_request(f"{client_ip(request)} {user.id}")
         await self._wait(pace.delay, request)
         return pace
 

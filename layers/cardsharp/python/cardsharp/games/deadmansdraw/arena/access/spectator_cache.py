@@ -37,7 +37,7 @@ class SpectatorCache:
         self, request: Request, address: str, make_response: Callable[[], Awaitable[Response]]
     ) -> Response:
         """Return a fresh or cached response; raise `HttpError` if the address is over its limit."""
-        if self._pace.count(address).delay:
+        if self._pace.count_request(address).delay:
             raise HttpError(429, "There were too many requests. Wait a minute and try again.")
         key = f"{request.method} {request.url.path}?{request.url.query}"
         current_time = self._clock()

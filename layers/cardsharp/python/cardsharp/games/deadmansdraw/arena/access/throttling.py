@@ -85,7 +85,7 @@ class RequestThrottle:
         self._limit = limit
         self._counts = MemoryWindowCounter(clock)
 
-    def count(self, client_key: str) -> ThrottleResult:
+    def count_request(self, client_key: str) -> ThrottleResult:
         """Count one request of `client_key` and return its delay."""
         number, ends = self._counts.count(client_key, WINDOW)
         return ThrottleResult(
@@ -131,7 +131,7 @@ class LoginThrottle:
         self._shut: dict[str, datetime] = {}
         self._let_in: set[tuple[str, str]] = set()
 
-    def check(self, address: str, user: str) -> None:
+    def check_attempt_allowed(self, address: str, user: str) -> None:
         """Raise `HttpError` if there were too many wrong passwords to check another one."""
         shut = [self._shut[key] for key in _keys(address, user) if key in self._shut]
         if shut and (address, user) not in self._let_in and max(shut) > self._clock():

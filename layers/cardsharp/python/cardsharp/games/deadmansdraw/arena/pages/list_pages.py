@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from cardsharp.core.clock import TimeSource
 from cardsharp.core.time_zones import to_local
-from cardsharp.games.deadmansdraw.arena.access.request_guard import not_found, with_etag
+from cardsharp.games.deadmansdraw.arena.access.request_guard import not_found_response, with_etag
 from cardsharp.games.deadmansdraw.arena.access.spectator_cache import SPECTATOR_USER
 from cardsharp.games.deadmansdraw.arena.access.users import User, UserDirectory
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
@@ -32,7 +32,7 @@ from cardsharp.games.deadmansdraw.arena.match_list import (
 )
 from cardsharp.games.deadmansdraw.arena.referee import Referee
 from cardsharp.pages import assets as viewer
-from cardsharp.pages.match_pages import Column, Row, list_page
+from cardsharp.pages.match_pages import MatchListColumn, MatchListRow, match_list_page
 from cardsharp.pages.templates import SiteInfo, template_environment
 from cardsharp.server.openapi_page import render_body
 
@@ -43,20 +43,20 @@ MATCHES_PER_PAGE = 50  # matches that a list shows, and how many more each furth
 MAX_MATCHES = 500  # matches that the statistics of a tag show
 _MAX_ROWS = 5000
 _COLUMNS = (
-    Column("Points", "num"),
-    Column("Turn", "num spare"),
-    Column("Draw pile", "num spare"),
-    Column("To answer", "spare"),
-    Column("Tags", "spare"),
-    Column("Started", "spare when"),
-    Column("Last move", "spare when"),
+    MatchListColumn("Points", "num"),
+    MatchListColumn("Turn", "num spare"),
+    MatchListColumn("Draw pile", "num spare"),
+    MatchListColumn("To answer", "spare"),
+    MatchListColumn("Tags", "spare"),
+    MatchListColumn("Started", "spare when"),
+    MatchListColumn("Last move", "spare when"),
 )
 _TAG = Markup('<a class="tag" href="/matches/statistics?tag={}">{}</a> ')
 _PLAYERS = Markup("{} v {}")
 
 
-class ListPages:
-    """The pages over one referee's matches."""
+class GeneralArenaPages:
+    """Pages of an arena that show no single match: lists, statistics, documentation, sign-in."""
 
     def __init__(self, site: SiteInfo, referee: Referee, clock: TimeSource) -> None:
         self.site, self._referee, self._clock = site, referee, clock
@@ -74,7 +74,7 @@ class ListPages:
         return _redirect((path or "/matches") + query)
 
     async def logout(self, _request: Request) -> Response:
-        """GET /logout: a 401 that names no way in, at which browsers forget the password."""
+        """GET /logout: a 401 without a challenge, so that browsers forget the password."""
         return _redirect("/login", 401)
 
     async def matches(self, request: Request, user: User) -> Response:
@@ -93,7 +93,7 @@ class ListPages:
         )
         more = QueryParams({**query, "limit": str(max_rows + MATCHES_PER_PAGE)})
         older = f"?{more}" if len(selected) > max_rows else ""
-        return html_response(list_page(self.site, _COLUMNS, rows, filters, older))
+        return html_response(match_list_page(self.site, _COLUMNS, rows, filters, older))
 
     async def statistics(self, request: Request, user: User) -> Response:
         """GET /matches/statistics: of a tag; else all tags, each with its number of matches."""
@@ -127,7 +127,7 @@ class ListPages:
 
     async def asset(self, request: Request) -> Response:
         """Serve GET /page/{name}: a file that the pages load."""
-        return _asset(request.path_params["name"]) or not_found(request)
+        return _asset(request.path_params["name"]) or not_found_response(request)
 
 
 def _redirect(path: str, status: int = 302) -> Response:
@@ -166,10 +166,10 @@ def _filter_from_form(query: QueryParams) -> MatchFilter:
     return MatchFilter(query_flag(query, "active"), frozenset(tags) if tags else None, day)
 
 
-def _row(match: ArenaMatch, book: UserDirectory) -> Row:
+def _row(match: ArenaMatch, book: UserDirectory) -> MatchListRow:
     state = match.state
     names = [_player_markup(match, seat, book) for seat in range(len(match.pairing.players))]
-    return Row(
+    return MatchListRow(
         f"/matches/{match.id}",
         not match.is_finished,
         _PLAYERS.format(*names),

@@ -22,16 +22,16 @@ from cardsharp.games.deadmansdraw.actions import action_json
 from cardsharp.games.deadmansdraw.arena.access.request_guard import (
     client_ip,
     json_response,
-    remaining_wait,
+    make_remaining_wait,
     wait_for_disconnect,
 )
 from cardsharp.games.deadmansdraw.arena.access.spectator_cache import SPECTATOR_USER
 from cardsharp.games.deadmansdraw.arena.access.users import DUMMY_ID, PLAYER, User
-from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaRuntime
+from cardsharp.games.deadmansdraw.arena.config import ArenaBackend, ArenaConfig
 from cardsharp.games.deadmansdraw.arena.dto import Json
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.pages.list_pages import (
-    ListPages,
+    GeneralArenaPages,
     html_response,
     render_template,
 )
@@ -75,11 +75,11 @@ def _explained(handler: Handler) -> Handler:
     return answer
 
 
-class ArenaSite(ListPages):
+class ArenaSite(GeneralArenaPages):
     """All pages of an arena: those of single matches beside the others."""
 
     def __init__(
-        self, site: SiteInfo, referee: Referee, runtime: ArenaRuntime, config: ArenaConfig
+        self, site: SiteInfo, referee: Referee, runtime: ArenaBackend, config: ArenaConfig
     ) -> None:
         super().__init__(site, referee, config.clock)
         self._place, self._config, self._watching = runtime, config, 0
@@ -126,7 +126,7 @@ class ArenaSite(ListPages):
             )
             self._watching += user is SPECTATOR_USER
             try:
-                remaining = remaining_wait(request, self._config.long_poll_timeout)
+                remaining = make_remaining_wait(request, self._config.long_poll_timeout)
                 if self._visible_move_count(match) <= start:
                     await self._place.long_poll.wait(signal, is_new, disconnect_waiter, remaining)
                     if self._config.min_page_interval:
@@ -145,7 +145,7 @@ class ArenaSite(ListPages):
         wish: Json = {"playerids": [user.id, DUMMY_ID if "dummy" in form else user.id]}
         if form.get("seed"):
             wish["randomSeed"] = form["seed"]
-        match = self._referee.create(user, wish, client_ip(request))
+        match = self._referee.create_match(user, wish, client_ip(request))
         return RedirectResponse(f"/matches/{match.id}", 303, headers=HEADERS)
 
     @_explained
@@ -183,7 +183,7 @@ class ArenaSite(ListPages):
 
         Two moves are at least `min_page_interval` apart.
         """
-        times = (move.at for move in self._place.matches.history(match.id))
+        times = (move.at for move in self._place.matches.move_history(match.id))
         return [
             *accumulate(
                 times, lambda previous, at: max(at, previous + self._config.min_page_interval)
@@ -215,7 +215,7 @@ class ArenaSite(ListPages):
         number = self._visible_move_count(match)
         key = match.id, number, match.is_finished and number == match.moves
         if key not in self._renderings:
-            history = self._place.matches.history(match.id)[:number]
+            history = self._place.matches.move_history(match.id)[:number]
             view = full_view(
                 match, ViewOptions(SPECTATOR_USER, show_events=True), history, self._place.users
             )

@@ -100,7 +100,7 @@ class DynamoMatchRepository:
         item = self._table.get(_head(match_id))
         return None if item is None else self._read(item)
 
-    def history(self, match_id: str) -> list[ArenaMove]:
+    def move_history(self, match_id: str) -> list[ArenaMove]:
         """All moves of a match that there is."""
         items = self._table.query_prefix(f"match#{match_id}", "move#")
         try:
@@ -120,19 +120,19 @@ class DynamoMatchRepository:
         """The matches in which a player takes part."""
         return self._listed(f"player#{player_id}")
 
-    def waiting_for(self, player_id: str) -> Iterable[ArenaMatch]:
+    def matches_waiting_for(self, player_id: str) -> Iterable[ArenaMatch]:
         """Return the matches that wait for a player's action; a new turn may appear late."""
-        items = self._table.query_index(_INDEX, _AT_TURN, _turn(player_id))
+        items = self._table.query_index_keys(_INDEX, _AT_TURN, _turn(player_id))
         ids = [item["pk"]["S"].partition("#")[2] for item in items]
         return (match for match in self._matches(ids) if match.active_player == player_id)
 
-    def poll_topic(self, topic: WaitTopic) -> object:
+    def topic_version(self, topic: WaitTopic) -> object:
         """Return a value that changes when the topic does.
 
         The read costs at most half a read unit and may be slightly out of date.
         """
         if topic.kind == TURN_STARTED:
-            items = self._table.query_index(
+            items = self._table.query_index_keys(
                 _INDEX, _AT_TURN, _turn(topic.subject_id), page_size=MAX_NEWEST
             )
             return frozenset(item["pk"]["S"] for item in islice(items, MAX_NEWEST))
@@ -157,13 +157,13 @@ class DynamoMatchRepository:
         moved_key = item_key(f"match#{match.id}", f"move#{move.sequence:06}")
         writes = [
             self._head(match, expires),
-            self._table.put_write({**moved_key, **moved, **expires}),
+            self._table.build_put({**moved_key, **moved, **expires}),
         ]
         if move.sequence == 0:
             players = (f"player#{player}" for player in sorted(set(match.pairing.players)))
             entries = (_MATCHES, _RUNNING, *players)
             writes += [
-                self._table.put_write({**item_key(entry, match.id), **expires}) for entry in entries
+                self._table.build_put({**item_key(entry, match.id), **expires}) for entry in entries
             ]
         if match.is_finished:
             running = {"TableName": self._table.name, "Key": item_key(_RUNNING, match.id)}
@@ -189,8 +189,8 @@ class DynamoMatchRepository:
             item["listed_as"] = _turn(match.active_player)[":turn"]
             item["changed_at"] = timestamp_attribute(match.started_at)
         if match.moves == 1:
-            return self._table.put_write(item, "attribute_not_exists(pk)")
-        return self._table.put_write(
+            return self._table.build_put(item, "attribute_not_exists(pk)")
+        return self._table.build_put(
             item, "move_count = :before", {":before": number_attribute(match.moves - 1)}
         )
 
@@ -244,13 +244,13 @@ def _unzipped(value: Value) -> bytes:
 
 
 class DynamoWindowCounter:
-    """Counts in a table; a stretch begins at a multiple of its length."""
+    """Window counter in a table; a window begins at a multiple of its length."""
 
     def __init__(self, table: DynamoTable, clock: TimeSource) -> None:
         self._table, self._clock = table, clock
 
     def count(self, name: str, window: timedelta) -> WindowCount:
-        """Count one more; raises `StoreError`."""
+        """Count one more request and return the window's count; raises `StoreError`."""
         seconds = int(window.total_seconds())
         begins = int(self._clock().timestamp()) // seconds * seconds
         ends = begins + seconds

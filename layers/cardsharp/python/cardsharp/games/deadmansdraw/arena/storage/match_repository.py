@@ -36,8 +36,8 @@ class MatchRepository(Protocol):
     def get(self, match_id: str) -> ArenaMatch | None:
         """The match with this id."""
 
-    def history(self, match_id: str) -> list[ArenaMove]:
-        """All moves of a match that there is."""
+    def move_history(self, match_id: str) -> list[ArenaMove]:
+        """Return all stored moves of a match."""
 
     def all_matches(self) -> Iterable[ArenaMatch]:
         """Every match."""
@@ -48,7 +48,7 @@ class MatchRepository(Protocol):
     def matches_of(self, player_id: str) -> Iterable[ArenaMatch]:
         """The matches in which a player takes part."""
 
-    def waiting_for(self, player_id: str) -> Iterable[ArenaMatch]:
+    def matches_waiting_for(self, player_id: str) -> Iterable[ArenaMatch]:
         """The matches that wait for a player's action."""
 
     def save_move(self, match: ArenaMatch, move: ArenaMove) -> None:

@@ -26,13 +26,13 @@ from cardsharp.games.deadmansdraw.arena_bot.wire import parse_view
 from cardsharp.games.deadmansdraw.history.arena_import import match_from_view
 from cardsharp.store.match_log import MatchStatus
 from cardsharp.store.match_snapshots import MatchSnapshot, SnapshotMatchReader
-from cardsharp.store.sqlite_file import FileSchema, SqliteFile, migrations_in
+from cardsharp.store.sqlite_file import FileSchema, SqliteFile, parse_migrations
 
 # Exclusive: a second arena on the same file would overwrite the first one's matches.
 _DATA = FileSchema(
     "arena's data file",
     "--data",
-    migrations_in(Path(__file__).with_name("matches.sql")),
+    parse_migrations(Path(__file__).with_name("matches.sql")),
     is_exclusive=True,
 )
 
@@ -55,7 +55,7 @@ class SqliteStorage:
 
     def matches(self) -> Iterable[tuple[str, ArenaMatch | None]]:
         """All stored matches by id, unreadable ones None; `ConfigError` for a newer version's."""
-        with self._file.reading() as db:
+        with self._file.locked_connection() as db:
             rows = db.execute("SELECT id, body FROM matches ORDER BY id").fetchall()
         for match_id, body in rows:
             try:
@@ -66,16 +66,16 @@ class SqliteStorage:
                 _log.warning("%s", error)
                 yield match_id, None
 
-    def history(self, match_id: str) -> list[ArenaMove]:
+    def move_history(self, match_id: str) -> list[ArenaMove]:
         """The moves of a stored match, in order."""
         query = "SELECT body FROM moves WHERE match_id = ? ORDER BY sequence"
         try:
-            with self._file.reading() as db:
+            with self._file.locked_connection() as db:
                 return [_MOVE.validate_json(body) for (body,) in db.execute(query, (match_id,))]
         except ValidationError:
             raise StoreError(f"The stored moves of match {match_id} cannot be read.") from None
 
-    def save(self, match: ArenaMatch, move: ArenaMove) -> None:
+    def save_move(self, match: ArenaMatch, move: ArenaMove) -> None:
         """Store a match and its newest move together; they are safe when this returns."""
         with self._file.transaction() as db:
             db.execute(
@@ -119,7 +119,7 @@ class ArenaFileReader(SnapshotMatchReader):
         match = self._matches.get(match_id)
         if match is None:
             return None
-        view = full_view(match, _LOOK, self._storage.history(match_id), _BOOK)
+        view = full_view(match, _LOOK, self._storage.move_history(match_id), _BOOK)
         record, moves = match_from_view(parse_view(view))
         names = [self._names.get(player, player) for player in match.pairing.players]
         return replace(record, header={**record.header, "names": names}), moves

@@ -42,7 +42,7 @@ def card_set(cards: Iterable[Card]) -> int:
     return bits
 
 
-def cards_in(cards: int) -> list[int]:
+def card_numbers_in(cards: int) -> list[int]:
     """Return the numbers of the cards in a set, ascending."""
     numbers = []
     while cards:
@@ -69,7 +69,7 @@ def bank_points(bank: int) -> int:
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
-def suits_of(cards: int) -> int:
+def cards_of_same_suits(cards: int) -> int:
     """Return all cards of the suits of `cards`."""
     return sum(SUIT_BITS[SUIT_OF[card]] for card in top_cards(cards))
 
@@ -79,7 +79,7 @@ def sword_targets(own_bank: int, opponent_bank: int) -> list[int]:
     return [card for card in top_cards(opponent_bank) if not own_bank & SUIT_BITS[SUIT_OF[card]]]
 
 
-def holds_treasure(cards: int) -> bool:
+def holds_chest_and_key(cards: int) -> bool:
     """Return True if both a Chest and a Key are among `cards`."""
     return bool(cards & TREASURE_BITS[0] and cards & TREASURE_BITS[1])
 

@@ -24,9 +24,9 @@ from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
     SWORD,
     SplitMix64,
     bank_points,
-    cards_in,
-    holds_treasure,
-    suits_of,
+    card_numbers_in,
+    cards_of_same_suits,
+    holds_chest_and_key,
     sword_targets,
     top_cards,
 )
@@ -96,20 +96,20 @@ class EndgameSolver:
 
     # --- the end of a turn -------------------------------------------------------------------
 
-    def end_turn(self, turn: EndgameTurn) -> float:
+    def value_of_ending_turn(self, turn: EndgameTurn) -> float:
         """Return the value of banking the play area now."""
         return self._collect(turn, turn.play_area, turn.discard_pile)
 
     def _collect(self, turn: EndgameTurn, gained_cards: int, discard: int) -> float:
         """Return the value after banking `gained_cards`, with the bonus of Chest and Key."""
         banked, bonus_count = turn.own_bank | gained_cards, gained_cards.bit_count()
-        if not discard or not holds_treasure(gained_cards):
+        if not discard or not holds_chest_and_key(gained_cards):
             return self._next_turn(turn, banked, discard)
         if discard.bit_count() <= bonus_count:
             return self._next_turn(turn, banked | discard, 0)
         dice, total = SplitMix64(discard + bonus_count), 0.0
         for _ in range(BONUS_SAMPLES):
-            rest = cards_in(discard)
+            rest = card_numbers_in(discard)
             bonus = sum(1 << rest.pop(dice.below(len(rest))) for _ in range(bonus_count))
             total += self._next_turn(turn, banked | bonus, discard & ~bonus)
         return total / BONUS_SAMPLES
@@ -125,18 +125,22 @@ class EndgameSolver:
             return 1.0 if lead > 0 else 0.0 if lead else 0.5
         begins = EndgameTurn(turn.opponent_bank, banked, turn.draw_pile, discard)
         if turn.known_top != NO_CARD:
-            return 1.0 - self.place(begins.without_pile_card(turn.known_top), turn.known_top)
+            return 1.0 - self.value_of_placing(
+                begins.without_pile_card(turn.known_top), turn.known_top
+            )
         return 1.0 - self._cached_draw_value(begins, _BEGINS)
 
     # --- drawing -----------------------------------------------------------------------------
 
-    def draw(self, turn: EndgameTurn, kraken_draws: int = 0) -> float:
-        """Return the mean over the next card, after which `kraken_draws` more are due."""
+    def value_of_drawing(self, turn: EndgameTurn, kraken_draws: int = 0) -> float:
+        """Return the mean value over the next card; `kraken_draws` draws are due after it."""
         if turn.known_top != NO_CARD:
-            return self.place(turn.without_pile_card(turn.known_top), turn.known_top, kraken_draws)
+            return self.value_of_placing(
+                turn.without_pile_card(turn.known_top), turn.known_top, kraken_draws
+            )
         total = 0.0
-        for card in cards_in(turn.draw_pile):
-            total += self.place(turn.without_pile_card(card), card, kraken_draws)
+        for card in card_numbers_in(turn.draw_pile):
+            total += self.value_of_placing(turn.without_pile_card(card), card, kraken_draws)
         return total / turn.draw_pile.bit_count()
 
     def _cached_draw_value(self, turn: EndgameTurn, moment: int) -> float:
@@ -152,36 +156,36 @@ class EndgameSolver:
     def _draw_value(self, turn: EndgameTurn, moment: int) -> float:
         if moment == _FREE:
             return self._stop_or_draw(turn)
-        return self.draw(turn, max(0, moment - _OWED - 1))
+        return self.value_of_drawing(turn, max(0, moment - _OWED - 1))
 
     def _stop_or_draw(self, turn: EndgameTurn) -> float:
         """Return the better of stopping and drawing.
 
         Drawing is cut off once it cannot be better.
         """
-        stop, number, total = self.end_turn(turn), turn.draw_pile.bit_count(), 0.0
+        stop, number, total = self.value_of_ending_turn(turn), turn.draw_pile.bit_count(), 0.0
         # `leeway` is what drawing may still lose against stopping, if every other card won for
         # sure. Busting cards come first, because they use it up soonest.
         leeway = number * (1.0 - stop)
-        busting = turn.draw_pile & suits_of(turn.play_area)
-        for card in (*cards_in(busting), *cards_in(turn.draw_pile & ~busting)):
+        busting = turn.draw_pile & cards_of_same_suits(turn.play_area)
+        for card in (*card_numbers_in(busting), *card_numbers_in(turn.draw_pile & ~busting)):
             if leeway <= 0:
                 return stop
-            value = self.place(turn.without_pile_card(card), card)
+            value = self.value_of_placing(turn.without_pile_card(card), card)
             total += value
             leeway -= 1.0 - value
         return max(stop, total / number)
 
     def _continuation_value(self, turn: EndgameTurn, owed: int) -> float:
         if not turn.draw_pile:
-            return self.end_turn(turn)
+            return self.value_of_ending_turn(turn)
         draws = min(owed, turn.draw_pile.bit_count())
         return self._cached_draw_value(turn, _OWED + draws if draws else _FREE)
 
     # --- effects -----------------------------------------------------------------------------
 
-    def place(self, turn: EndgameTurn, card: int, kraken_draws: int = 0) -> float:
-        """Return the value after a card, removed from its place by the caller, was placed."""
+    def value_of_placing(self, turn: EndgameTurn, card: int, kraken_draws: int = 0) -> float:
+        """Return the value after `card`, already taken from its place, came to the play area."""
         suit = SUIT_OF[card]
         if turn.play_area & SUIT_BITS[suit]:
             thrown = turn.play_area & ~turn.anchored | 1 << card
@@ -199,49 +203,55 @@ class EndgameSolver:
     def _answers(self, turn: EndgameTurn, suit: int, owed: int) -> Iterator[float] | None:
         """Return the value of each answer to a Hook, Sword or Cannon; None if there is none."""
         if suit == HOOK and turn.own_bank:
-            return (self.hook(turn, target) for target in top_cards(turn.own_bank))
+            return (self.value_of_hook(turn, target) for target in top_cards(turn.own_bank))
         if suit == SWORD and (targets := sword_targets(turn.own_bank, turn.opponent_bank)):
-            return (self.sword(turn, target) for target in targets)
+            return (self.value_of_sword(turn, target) for target in targets)
         if suit == CANNON and turn.opponent_bank:
-            return (self.cannon(turn, target, owed) for target in top_cards(turn.opponent_bank))
+            return (
+                self.value_of_cannon(turn, target, owed) for target in top_cards(turn.opponent_bank)
+            )
         return None
 
-    def take_oracle_card(self, turn: EndgameTurn, card: int, kraken_draws: int) -> float:
+    def value_of_oracle_card(self, turn: EndgameTurn, card: int, kraken_draws: int) -> float:
         """Return the value of taking the card that an Oracle has shown."""
-        return self.place(turn.without_pile_card(card), card, max(0, kraken_draws - 1))
+        return self.value_of_placing(turn.without_pile_card(card), card, max(0, kraken_draws - 1))
 
-    def hook(self, turn: EndgameTurn, card: int) -> float:
+    def value_of_hook(self, turn: EndgameTurn, card: int) -> float:
         """Return the value of answering a Hook with `card`."""
-        return self.place(turn._replace(own_bank=turn.own_bank ^ 1 << card), card)
+        return self.value_of_placing(turn._replace(own_bank=turn.own_bank ^ 1 << card), card)
 
-    def sword(self, turn: EndgameTurn, card: int) -> float:
+    def value_of_sword(self, turn: EndgameTurn, card: int) -> float:
         """Return the value of answering a Sword with `card`."""
-        return self.place(turn._replace(opponent_bank=turn.opponent_bank ^ 1 << card), card)
+        return self.value_of_placing(
+            turn._replace(opponent_bank=turn.opponent_bank ^ 1 << card), card
+        )
 
-    def cannon(self, turn: EndgameTurn, card: int, kraken_draws: int) -> float:
+    def value_of_cannon(self, turn: EndgameTurn, card: int, kraken_draws: int) -> float:
         """Return the value of answering a Cannon with `card`."""
         shot = turn._replace(
             opponent_bank=turn.opponent_bank ^ 1 << card, discard_pile=turn.discard_pile | 1 << card
         )
         return self._continuation_value(shot, kraken_draws)
 
-    def map(self, turn: EndgameTurn, card: int) -> float:
+    def value_of_map_card(self, turn: EndgameTurn, card: int) -> float:
         """Return the value of taking `card` out of the discard pile for a Map."""
-        return self.place(turn._replace(discard_pile=turn.discard_pile ^ 1 << card), card)
+        return self.value_of_placing(
+            turn._replace(discard_pile=turn.discard_pile ^ 1 << card), card
+        )
 
     def _map_to_come(self, turn: EndgameTurn) -> float:
         values: list[float] = []
         for card, number in group_all_suits(
-            turn.discard_pile, turn.own_bank, suits_of(turn.play_area), is_fine=False
+            turn.discard_pile, turn.own_bank, cards_of_same_suits(turn.play_area), is_fine=False
         ):
-            values += [self.map(turn, card)] * number
+            values += [self.value_of_map_card(turn, card)] * number
         return expected_best_of_three(values)
 
     def _oracle_to_come(self, turn: EndgameTurn, owed: int) -> float:
         total = 0.0
-        for card in cards_in(turn.draw_pile):
-            stopped = self.end_turn(turn._replace(known_top=card))
-            total += max(stopped, self.take_oracle_card(turn, card, owed))
+        for card in card_numbers_in(turn.draw_pile):
+            stopped = self.value_of_ending_turn(turn._replace(known_top=card))
+            total += max(stopped, self.value_of_oracle_card(turn, card, owed))
         return total / turn.draw_pile.bit_count()
 
 

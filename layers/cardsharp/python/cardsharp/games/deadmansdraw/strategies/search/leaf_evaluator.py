@@ -8,8 +8,8 @@ from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
     RANKS,
     SUIT_OF,
     SplitMix64,
-    cards_in,
-    holds_treasure,
+    card_numbers_in,
+    holds_chest_and_key,
 )
 from cardsharp.games.deadmansdraw.strategies.search.simulated_turn import SimulatedTurn
 from cardsharp.games.deadmansdraw.strategies.search.value_model import (
@@ -71,8 +71,8 @@ class LeafValue(NamedTuple):
     sums: Sums
 
 
-def keys_with_cards(keys: list[int], cards: list[int]) -> list[int]:
-    """Return the suits' keys at the end of a turn that has also banked `cards` as a bonus."""
+def keys_after_banking(keys: list[int], cards: list[int]) -> list[int]:
+    """Return the keys of a turn's end after `cards` of the discard pile were banked as well."""
     keys = keys.copy()
     for card in cards:
         keys[SUIT_OF[card]] += OTHER * PLACE_DIGIT[card % RANKS]
@@ -95,29 +95,29 @@ class LeafEvaluator:
 
     def value_of_bust(self, turn: SimulatedTurn, card: int) -> float:
         """Return the value after `card`, already taken from its place, has busted the turn."""
-        if not holds_treasure(turn.saved):
+        if not holds_chest_and_key(turn.saved):
             return self._worth(turn, turn.bust).win_probability
         thrown = turn.area & ~turn.saved | 1 << card
-        discard, samples = cards_in(turn.discard | thrown), self.limits.samples
+        discard, samples = card_numbers_in(turn.discard | thrown), self.limits.samples
         return self._with_bonus(turn, turn.bust, discard, turn.rescued, samples).win_probability
 
     def value_of_busting_draw(self, turn: SimulatedTurn, card: int) -> float:
         """Return the value after a draw of `card` that busts the turn."""
         return self.value_of_bust(turn.without_pile_card(card), card)
 
-    def value_of_end(self, turn: SimulatedTurn, keys: list[int]) -> float:
+    def value_of_turn_end(self, turn: SimulatedTurn, keys: list[int]) -> float:
         """Return the value of a turn that has ended with these keys."""
         return self._worth(turn, keys).win_probability
 
     def _stopped(self, turn: SimulatedTurn, samples: int) -> LeafValue:
-        if not holds_treasure(turn.area):
+        if not holds_chest_and_key(turn.area):
             return self._worth(turn, turn.stop)
-        discard = cards_in(turn.discard)
+        discard = card_numbers_in(turn.discard)
         return self._with_bonus(turn, turn.stop, discard, turn.lying, samples)
 
     def _worth(self, turn: SimulatedTurn, keys: list[int]) -> LeafValue:
         pile_count = turn.pile_count
-        sums = self.model.sums(keys, pile_count)
+        sums = self.model.sum_suit_terms(keys, pile_count)
         self.nodes += 1
         if not pile_count:
             lead = sums[1]
@@ -144,14 +144,14 @@ class LeafEvaluator:
     ) -> LeafValue:
         """Return the mean over sampled picks of `bonus_count` cards; exact without a choice."""
         if len(discard) <= bonus_count:
-            return self._worth(turn, keys_with_cards(keys, discard))
+            return self._worth(turn, keys_after_banking(keys, discard))
         # The seed depends on the cards only. So all branches of a search sample the same picks,
         # which makes their comparison fair, and the compiled twin finds the same ones.
         dice = SplitMix64(sum(1 << card for card in discard) + bonus_count)
         chance, log_odds = 0.0, 0
         for _ in range(samples):
             sample_to_front(dice, discard, bonus_count)
-            worth = self._worth(turn, keys_with_cards(keys, discard[:bonus_count]))
+            worth = self._worth(turn, keys_after_banking(keys, discard[:bonus_count]))
             chance += worth.win_probability
             log_odds += worth.log_odds
         return LeafValue(chance / samples, _quotient(log_odds, samples), worth.sums)
@@ -191,7 +191,7 @@ class LeafEvaluator:
 
 
 def sample_to_front(rng: SplitMix64, cards: list[int], count: int) -> None:
-    """Move `count` random cards to the front of `cards`."""
+    """Move `count` random cards to the front of `cards`, in place."""
     for i in range(count):
         at = i + rng.below(len(cards) - i)
         cards[i], cards[at] = cards[at], cards[i]

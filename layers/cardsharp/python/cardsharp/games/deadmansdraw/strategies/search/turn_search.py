@@ -36,12 +36,12 @@ class TurnSearch(LeafEvaluator):
 
     # --- drawing -----------------------------------------------------------------------------
 
-    def draw(self, turn: SimulatedTurn, kraken_draws: int = 0, depth: int = 0) -> float:
-        """Return the mean over the next card, after which `kraken_draws` more are due."""
+    def value_of_drawing(self, turn: SimulatedTurn, kraken_draws: int = 0, depth: int = 0) -> float:
+        """Return the mean value over the next card; `kraken_draws` draws are due after it."""
         if not turn.pile_count:
             return self.value_of_stopping(turn)
         if turn.known_top >= 0:
-            return self.place(
+            return self.value_of_placing(
                 turn.without_pile_card(turn.known_top), turn.known_top, kraken_draws, depth
             )
         total = 0.0
@@ -71,11 +71,13 @@ class TurnSearch(LeafEvaluator):
             groups = group_equivalent(turn.own_bank, suit, cards, is_fine=True)
         total = 0.0
         for card, number in groups:
-            total += number * self.place(turn.without_pile_card(card), card, owed, level)
+            total += number * self.value_of_placing(turn.without_pile_card(card), card, owed, level)
         return total
 
-    def place(self, turn: SimulatedTurn, card: int, kraken_draws: int, level: int) -> float:
-        """Return the value after `card`, which the caller has removed from its place, was placed.
+    def value_of_placing(
+        self, turn: SimulatedTurn, card: int, kraken_draws: int, level: int
+    ) -> float:
+        """Return the value after `card`, already taken from its place, came to the play area.
 
         The turn is changed.
         """
@@ -97,14 +99,14 @@ class TurnSearch(LeafEvaluator):
         # draw, too, would multiply the tree by the number of suits.
         if kraken_draws == 1 and level:
             return self.continuation_values(turn)[0]
-        return self.draw(turn, kraken_draws - 1, level or 1)
+        return self.value_of_drawing(turn, kraken_draws - 1, level or 1)
 
     def value_of_continuing(self, turn: SimulatedTurn, level: int) -> float:
         """Return the value without a pending effect: the better of stopping and drawing on."""
         if not turn.pile_count:
             return self.value_of_stopping(turn)
         if level <= self.limits.max_second_draws:
-            return max(self.value_of_stopping(turn), self.draw(turn, 0, level + 1))
+            return max(self.value_of_stopping(turn), self.value_of_drawing(turn, 0, level + 1))
         return max(self.continuation_values(turn))
 
     # --- effects -----------------------------------------------------------------------------
@@ -112,12 +114,13 @@ class TurnSearch(LeafEvaluator):
     def _effect(self, turn: SimulatedTurn, suit: int, owed: int, level: int) -> float:
         """Return the value after the best answer to the effect of the card placed last."""
         if suit == HOOK and turn.own_bank:
-            return max(self.hook(turn, card, level) for card in top_cards(turn.own_bank))
+            return max(self.value_of_hook(turn, card, level) for card in top_cards(turn.own_bank))
         if suit == SWORD and (targets := sword_targets(turn.own_bank, turn.opponent_bank)):
-            return max(self.sword(turn, card, level) for card in targets)
+            return max(self.value_of_sword(turn, card, level) for card in targets)
         if suit == CANNON and turn.opponent_bank:
             return max(
-                self.cannon(turn, card, owed, level) for card in top_cards(turn.opponent_bank)
+                self.value_of_cannon(turn, card, owed, level)
+                for card in top_cards(turn.opponent_bank)
             )
         if suit == MAP and turn.discard:
             return self._map_to_come(turn, level)
@@ -125,31 +128,35 @@ class TurnSearch(LeafEvaluator):
             return self._oracle_to_come(turn, owed, level)
         return self.value_with_kraken_draws(turn, KRAKEN_DRAWS if suit == KRAKEN else owed, level)
 
-    def end_turn(self, turn: SimulatedTurn) -> float:
+    def value_of_ending_turn(self, turn: SimulatedTurn) -> float:
         """Return the value of banking the play area now, with more samples than in the search."""
         return self.value_of_stopping(turn, self.limits.root_samples)
 
-    def take_oracle_card(self, turn: SimulatedTurn, card: int, kraken_draws: int) -> float:
+    def value_of_oracle_card(self, turn: SimulatedTurn, card: int, kraken_draws: int) -> float:
         """Return the value of taking the card that an Oracle has shown."""
-        return self.place(turn.without_pile_card(card), card, max(0, kraken_draws - 1), 0)
+        return self.value_of_placing(
+            turn.without_pile_card(card), card, max(0, kraken_draws - 1), 0
+        )
 
-    def hook(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
+    def value_of_hook(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
         """Return the value of answering a Hook with `card`."""
-        return self.place(turn.without_bank_card(card), card, 0, level)
+        return self.value_of_placing(turn.without_bank_card(card), card, 0, level)
 
-    def sword(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
+    def value_of_sword(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
         """Return the value of answering a Sword with `card`."""
-        return self.place(turn.without_opponent_card(card), card, 0, level)
+        return self.value_of_placing(turn.without_opponent_card(card), card, 0, level)
 
-    def cannon(self, turn: SimulatedTurn, card: int, kraken_draws: int, level: int = 0) -> float:
+    def value_of_cannon(
+        self, turn: SimulatedTurn, card: int, kraken_draws: int, level: int = 0
+    ) -> float:
         """Return the value of answering a Cannon with `card`."""
         shot = turn.without_opponent_card(card)
         shot.discard |= 1 << card
         return self.value_with_kraken_draws(shot, kraken_draws, level)
 
-    def map(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
+    def value_of_map_card(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
         """Return the value of taking `card` out of the discard pile for a Map."""
-        return self.place(turn.without_discard_card(card), card, 0, level)
+        return self.value_of_placing(turn.without_discard_card(card), card, 0, level)
 
     def _map_to_come(self, turn: SimulatedTurn, level: int) -> float:
         # Of a Map's three cards the player takes the best. A value for each card of the discard
@@ -158,7 +165,7 @@ class TurnSearch(LeafEvaluator):
         for card, number in group_all_suits(
             turn.discard, turn.own_bank, turn.barred, is_fine=level <= 1
         ):
-            values += [self.map(turn, card, level)] * number
+            values += [self.value_of_map_card(turn, card, level)] * number
         return expected_best_of_three(values)
 
     def _oracle_to_come(self, turn: SimulatedTurn, owed: int, level: int) -> float:
@@ -171,7 +178,7 @@ class TurnSearch(LeafEvaluator):
             value = stop
             if not turn.barred >> shift & 1:
                 card = shift + MIDDLE_CARD[cards]
-                value = self.place(turn.without_pile_card(card), card, duty, level)
+                value = self.value_of_placing(turn.without_pile_card(card), card, duty, level)
             total += cards.bit_count() * max(value, stop)
         return total / turn.pile_count
 

@@ -68,7 +68,7 @@ def win_probability(log_odds: int) -> float:
 
 
 class ValueModel:
-    """Learned weights with their caches of terms, and optionally a network."""
+    """Trained weights of the value function with cached sums, and an optional network."""
 
     def __init__(self, weights: "array[int]", network: ValueNetwork | None = None) -> None:
         if len(weights) != WEIGHT_COUNT:
@@ -94,7 +94,7 @@ class ValueModel:
         """Return a number of a part without knots."""
         return self.numbers[PART_OFFSETS[part] + index]
 
-    def sums(self, keys: list[int], pile_count: int) -> Sums:
+    def sum_suit_terms(self, keys: list[int], pile_count: int) -> Sums:
         # One integer holds three sums (see `SuitTerms`). Each field is signed, so half its range is
         # added before it is masked; otherwise a negative sum would borrow from the field above it.
         """Return the sums over the keys of all suits."""

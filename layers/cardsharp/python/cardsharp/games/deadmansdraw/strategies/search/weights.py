@@ -34,7 +34,7 @@ def dump_weights(model: ValueModel | ValueNetwork, provenance: dict[str, object]
     return json.dumps(content | {"numbers": numbers}, indent=1, ensure_ascii=False)
 
 
-def read_weights(text: str) -> ValueModel:
+def parse_weights(text: str) -> ValueModel:
     """Return the model of a weight file; raise `ValueError` if it cannot be read."""
     content = json.loads(text)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -45,7 +45,7 @@ def read_weights(text: str) -> ValueModel:
 
 @cache
 def load_shipped_network() -> ValueNetwork:
-    """Return the network that belongs to captain's tables, and to tables trained from these."""
+    """Load the shipped network, which a weight file may use beside its tables."""
     content = json.loads((FOLDER / "network.json").read_text("utf-8"))
     return ValueNetwork(_unpacked("h", content["numbers"], WEIGHTS))
 
@@ -53,7 +53,7 @@ def load_shipped_network() -> ValueNetwork:
 @cache
 def load_model(name: str) -> ValueModel:
     """Return the model of the weight file `name` beside this module, read once a process."""
-    return read_weights((FOLDER / f"{name}.json").read_text("utf-8"))
+    return parse_weights((FOLDER / f"{name}.json").read_text("utf-8"))
 
 
 def _unpacked(kind: Literal["i", "h"], packed: str, number: int) -> "array[int]":
