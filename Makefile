@@ -158,8 +158,8 @@ bench-load: setup ## Measure many matches at once in one process: CONCURRENCY="1
 	@for number in $(or $(CONCURRENCY),10 100 300 1000); do \
 	  $(BIN)/python -m cardsharp_tools.benchmarks.load_benchmark $$number || exit; done
 
-bench-games: setup ## Measure requests and matches of each hosted game, and their cost in the cloud
-	@$(BIN)/python -m cardsharp_tools.costs.game_costs
+bench-games: setup ## Measure what matches use in the cloud, and store it for `cardsharp cost`
+	@PYTHONPATH=tests $(BIN)/python -m support.cost_measurement
 
 evidence: ## List the targets that measure behaviour under faults (CONTRIBUTING.md)
 	@awk -F ':.*### ' '/^evidence-[a-z-]+:.*### / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

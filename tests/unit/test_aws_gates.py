@@ -12,17 +12,23 @@ import pytest
 import yaml
 from support.store_fixtures import FakeClock
 
+from cardsharp.bot.timing import DEFAULT_TIMING
 from cardsharp.errors import ConfigError
 from cardsharp_tools.build import gates
 from cardsharp_tools.build.sam_build import restrict_strategy_parameters
 from cardsharp_tools.build.target import REPOSITORY_ROOT
 from cardsharp_tools.cli import main
-from cardsharp_tools.costs.bill import load_prices, make_bill
-from cardsharp_tools.costs.measure import write_measured
-from cardsharp_tools.costs.usage import bot_usage, load_measured
-from cardsharp_tools.costs.workload import BotWorkload
+from cardsharp_tools.costs import model as cost_model
+from cardsharp_tools.costs.model import (
+    BotWorkload,
+    bot_usage,
+    load_measured,
+    load_price_list,
+    make_bill,
+    service_usage,
+)
 from cardsharp_tools.local_cloud.emulator_process import log_filter_matcher
-from cardsharp_tools.local_cloud.template_files import TEMPLATE, load_template
+from cardsharp_tools.local_cloud.template_files import MONITORING_TEMPLATE, TEMPLATE, load_template
 from cardsharp_tools.operations.function_logs import PROBLEM_FILTER, LogLine, follow_log_lines
 from cardsharp_tools.operations.stack import Stack
 from cardsharp_tools.operations.stack_control import rotate_service_secret
@@ -148,31 +154,34 @@ def test_a_log_filter_pattern_matches_as_aws_documents(
 
 
 DOCS = Path(__file__).parents[2] / "docs" / "cost.md"
-REGIONS = ("eu-central-1", "eu-west-1", "us-east-1")
+PRICE_LINE = re.compile(r'"([^"]+)" = [\d.e-]+  # (\w+)')
 USUAL = BotWorkload(matches_per_day=100)
 
 
 def test_every_item_has_a_price_with_its_source_and_the_aims_are_met_in_every_region() -> None:
-    """In the second year, by default; regions without prices are refused."""
-    assert (USUAL.days, USUAL.days + USUAL.history_days) == (31, 2 * 365)
-    units = bot_usage(USUAL, load_measured())
-    other_items = {"Lambda GB-seconds x86_64", "HTTP API requests"}
-    for region in REGIONS:
-        listed = load_prices(region)
-        assert set(units) | other_items == set(listed.items)
-        assert listed.date >= date(2026, 11, 1)
-        assert all(listed.sources[item.source] for item in listed.items.values())
-        bill = make_bill(units, listed)
-        assert bill.total_due <= 1.5, "USD after the free tier"
-        assert bill.total_full_price <= 10, "USD without it"
+    """By default; regions without prices are refused."""
+    measured, price_list = load_measured(), load_price_list()
+    units = bot_usage(USUAL, measured)
+    items = units.keys() | service_usage("blef", 1, measured)
+    assert price_list.date >= date(2026, 11, 1)
+    assert list(price_list.regions) == ["eu-central-1", "eu-west-1", "us-east-1"]
+    for region, prices in price_list.regions.items():
+        assert prices.keys() == items
+        bill = make_bill(units, region)
+        assert sum(line.amount_due for line in bill) <= 1.5, "USD after the free tier"
+        assert sum(line.full_price for line in bill) <= 10, "USD without it"
     with pytest.raises(ConfigError, match=r"no prices for mars-1. .* eu-central-1, eu-west-1, us-"):
-        load_prices("mars-1")
+        make_bill(units, "mars-1")
+    text = cost_model.PRICE_LIST.read_text("utf-8")
+    sources = PRICE_LINE.findall(text)
+    assert len(sources) == 3 * len(items), "each price has a source"
+    assert all(f"\n# {source}: " in text for _, source in sources)
 
 
-def test_a_load_has_the_defaults_of_the_template() -> None:
+def test_the_model_has_the_defaults_of_the_template() -> None:
     template = load_template(TEMPLATE)
     defaults = {
-        "Architecture": USUAL.architecture,
+        "Architecture": "arm64",
         "KeepDays": f"{USUAL.retention_days:g}",
         "Watch": USUAL.monitoring,
     }
@@ -181,19 +190,51 @@ def test_a_load_has_the_defaults_of_the_template() -> None:
         name: template["Resources"][name]["Properties"]["MemorySize"]
         for name in ("Poller", "Worker")
     }
-    assert memory == {"Poller": USUAL.poller_memory, "Worker": USUAL.worker_memory}
+    assert memory == {
+        "Poller": cost_model.POLLER_MEGABYTES,
+        "Worker": cost_model.WORKER_MEGABYTES,
+    }
     variables = template["Globals"]["Function"]["Environment"]["Variables"]
-    assert variables["CARDSHARP_POLLERS"] == str(USUAL.pollers)
+    assert variables["CARDSHARP_POLLERS"] == "1"
+    assert variables["CARDSHARP_WATCH_SECONDS"] == "1", "the leases are checked each second"
+    assert DEFAULT_TIMING.renew_interval == timedelta(seconds=1)
 
 
-def test_the_measured_figures_are_written_as_they_are_read(tmp_path: Path) -> None:
-    measured = load_measured()
-    write_measured(measured, tmp_path / "measured.json")
-    assert load_measured(tmp_path / "measured.json") == measured
-    assert measured.matches >= 5
+@pytest.mark.parametrize(
+    ("watch", "conditions"), [("alarms", [None]), ("all", [None, "IsFullyWatched"])]
+)
+def test_the_model_counts_the_metrics_that_the_alarms_of_the_template_watch(
+    watch: str, conditions: list[str | None]
+) -> None:
+    alarms = [
+        resource["Properties"]
+        for resource in load_template(MONITORING_TEMPLATE)["Resources"].values()
+        if resource["Type"] == "AWS::CloudWatch::Alarm" and resource.get("Condition") in conditions
+    ]
+    counts = [sum("MetricStat" in query for query in a.get("Metrics", [])) or 1 for a in alarms]
+    assert cost_model.ALARMS[watch] == sum(counts)
+
+
+def test_measured_figures_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
     (tmp_path / "measured.json").write_text('{"matches": -1}')
-    with pytest.raises(ConfigError, match="measure them again with `cardsharp cost --measure`"):
+    with pytest.raises(ConfigError, match="measure them again with `make bench-games`"):
         load_measured(tmp_path / "measured.json")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--contest --service blef", "Give either --contest or --service"),
+        ("--service whist", "no service of the game 'whist'. Give --service with one of blef, eu"),
+        ("--history-days 0", "Unknown option: --history-days"),
+        ("--measure", "Unknown option: --measure"),
+    ],
+)
+def test_wrong_and_removed_options_of_cost_are_refused(
+    options: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cost", *options.split()]) != 0
+    assert message in " ".join(capsys.readouterr().err.split())
 
 
 ROWS = re.findall(r"\| `cardsharp (cost [^`]+)` \| ([\d.]+) \| ([\d.]+) \|", DOCS.read_text())

@@ -1,19 +1,31 @@
-"""`cardsharp cost`: what playing on AWS costs, from a dated price list and measured use."""
+"""`cardsharp cost`: what playing on AWS costs, from a dated price list and measured usage."""
 
+import os
 from dataclasses import dataclass, field
+from typing import Annotated
 
+from cyclopts import Parameter
 from rich.table import Table
 
-from cardsharp_tools.cli.console import (
-    borderless_table,
-    message_console,
-    print_json,
-    result_console,
-)
+from cardsharp.errors import ConfigError
+from cardsharp_tools.cli.console import borderless_table, print_json, result_console
 from cardsharp_tools.cli.options import Json
-from cardsharp_tools.costs.bill import Bill, default_region, load_prices, make_bill
-from cardsharp_tools.costs.usage import MEASURED, bot_usage, contest_usage, load_measured
-from cardsharp_tools.costs.workload import BotWorkload, ContestWorkload
+from cardsharp_tools.costs.model import (
+    DIRECTOR_EXECUTIONS,
+    BillItem,
+    BotWorkload,
+    ContestWorkload,
+    MeasuredUsage,
+    Positive,
+    bot_usage,
+    contest_usage,
+    load_measured,
+    load_price_list,
+    make_bill,
+    service_usage,
+)
+
+DEFAULT_REGION = "eu-central-1"  # where nothing names a region, as in docs/first-deployment.md
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,65 +34,99 @@ class CostOptions(BotWorkload):
 
     region: str | None = None
     """The AWS region. Default: that of the environment or the profile, or Frankfurt."""
+    service: str | None = None
+    """Estimate games at the HTTP service of this game, such as blef, instead of a bot."""
+    games: Annotated[float, Parameter(validator=Positive)] = 1000
+    """With --service: number of games."""
     contest: bool = False
     """Estimate a one-day contest in the cloud instead of a bot."""
     contest_workload: ContestWorkload = field(default_factory=ContestWorkload)
-    measure: bool = False
-    """First measure on this machine what a match uses, and store the result."""
     as_json: Json = False
 
 
 def cost(*, options: CostOptions = CostOptions()) -> None:
     """Print the estimated bill."""
-    if options.measure:
-        # The emulator and the handlers are slow to import, and not needed to add up a bill.
-        from cardsharp_tools.costs.measure import measure, write_measured  # noqa: PLC0415
-
-        message_console().print("Playing matches on this machine to measure what they use ...")
-        write_measured(measure(), MEASURED)
-    prices = load_prices(options.region or default_region())
-    measured = load_measured()
-    day, days = options.contest_workload, 1 if options.contest else options.days
-    used = contest_usage(day, measured) if options.contest else bot_usage(options, measured)
-    bill = make_bill(used, prices)
+    region, measured = options.region or _default_region(), load_measured()
+    units, workload = _usage(options, measured)
+    bill = make_bill(units, region)
+    full_price = sum(line.full_price for line in bill)
+    amount_due = sum(line.amount_due for line in bill)
+    prices_of = load_price_list().date
     if options.as_json:
         document = {
-            "region": prices.region,
-            "pricesOf": str(prices.date),
+            "region": region,
+            "pricesOf": str(prices_of),
             "measuredOn": str(measured.date),
-            "days": days,
-            "withoutFreeTier": round(bill.total_full_price, 2),
-            "afterFreeTier": round(bill.total_due, 2),
-            "lines": [line.document() for line in bill.lines],
+            "workload": workload,
+            "withoutFreeTier": round(full_price, 2),
+            "afterFreeTier": round(amount_due, 2),
+            "lines": [_line_document(line) for line in bill],
         }
-        print_json(document | ({"executionsAtOnce": day.executions} if options.contest else {}))
-    else:
-        result_console().print(_table(bill))
-        result_console().print()
-        if options.contest:
-            line = f"{day.executions} executions at once, most of them of waiting clients."
-            result_console().print(line)
-        result_console().print(
-            f"{days:g} days in {prices.region}, with prices of {prices.date}. The usage of a match "
-            f"was measured on {measured.date} ({measured.matches} matches). Sources of the prices "
-            "are in cardsharp_tools/costs/prices.toml. The free tier is the one that never ends; "
-            "an "
-            "account has it once. Accounts opened since July 2025 pay the rest from their "
-            "credits for six months."
-        )
+        print_json(document)
+        return
+    result_console().print(_table(bill, full_price, amount_due))
+    result_console().print()
+    result_console().print(
+        f"{workload} in {region}, with prices of {prices_of}. The usage was measured on "
+        f"{measured.date}. Sources of the prices are in cardsharp_tools/costs/prices.toml. The "
+        "free tier is the one that never ends; an account has it once. Accounts opened since July "
+        "2025 pay the rest from their credits for six months."
+    )
 
 
-def _table(bill: Bill) -> Table:
+def _usage(options: CostOptions, measured: MeasuredUsage) -> tuple[dict[str, float], str]:
+    """Return the units of the chosen workload, and its description."""
+    if options.contest and options.service is not None:
+        raise ConfigError("Give either --contest or --service, because each is a bill of its own.")
+    if options.contest:
+        contest = options.contest_workload
+        executions = contest.teams + DIRECTOR_EXECUTIONS
+        text = f"A contest day with {contest.teams} teams, with {executions} functions at a time,"
+        return contest_usage(contest, measured), text
+    if options.service is not None:
+        if options.service not in measured.games:
+            raise ConfigError(
+                f"There is no service of the game '{options.service}'. Give --service with one of "
+                f"{', '.join(sorted(measured.games))}."
+            )
+        units = service_usage(options.service, options.games, measured)
+        return units, f"{options.games:,g} games of {options.service}"
+    text = f"{options.days:g} days with {options.matches_per_day:g} matches a day"
+    return bot_usage(options, measured), text
+
+
+def _default_region() -> str:
+    """Return the region of the environment or of the profile in use, or else Frankfurt."""
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        if os.environ.get(name):
+            return os.environ[name]
+    from boto3.session import Session  # noqa: PLC0415 - slow to import
+
+    return Session().region_name or DEFAULT_REGION
+
+
+def _line_document(line: BillItem) -> dict[str, object]:
+    """Return a line of the bill as a JSON document."""
+    return {
+        "item": line.item,
+        "units": round(line.units, 3),
+        "withoutFreeTier": round(line.full_price, 4),
+        "unitsFree": round(line.free_units, 3),
+        "afterFreeTier": round(line.amount_due, 4),
+    }
+
+
+def _table(bill: list[BillItem], full_price: float, amount_due: float) -> Table:
+    """Return the bill as a table with its totals."""
     figures = ("units", "free", "without free tier", "after it")
     table = borderless_table("USD for", *figures, right_aligned=figures, column_gap=1)
-    for line in filter(lambda bill_line: bill_line.units, bill.lines):
+    for line in filter(lambda bill_line: bill_line.units, bill):
         money = (f"{line.full_price:.2f}", f"{line.amount_due:.2f}")
         table.add_row(line.item, _units(line.units), _units(line.free_units), *money)
-    table.add_row(
-        "together", "", "", f"{bill.total_full_price:.2f}", f"{bill.total_due:.2f}", style="bold"
-    )
+    table.add_row("together", "", "", f"{full_price:.2f}", f"{amount_due:.2f}", style="bold")
     return table
 
 
 def _units(units: float) -> str:
+    """Return a number of units with as many digits as matter."""
     return f"{units:,.0f}" if units >= 100 else f"{units:.3g}"  # noqa: PLR2004 - digits to show

@@ -175,8 +175,8 @@ def rollback(
 ) -> None:
     """Have the functions use the versions from before the last deployment, within seconds.
 
-    Code, layers and settings of the functions go back together. It holds until the next
-    deployment that changes them.
+    Code, layers and settings of the functions go back together. It holds until
+    the next deployment that changes them.
 
     Example: cardsharp cloud rollback --stack cardsharp-dev
     """
