@@ -34,7 +34,7 @@ from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_play.local_run import bot_settings
 from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS
 
-POLL_SECONDS = 0.5  # seconds between two looks at how many have ended
+PROGRESS_POLL_SECONDS = 0.5  # seconds between two looks at how many have ended
 
 app = cyclopts.App(help=__doc__, help_format="plaintext")
 
@@ -45,7 +45,7 @@ def play_matches(
     """Play the matches for at most `seconds`; return the duration and the counted metrics."""
     began = time.monotonic()
     while True:
-        time.sleep(POLL_SECONDS)
+        time.sleep(PROGRESS_POLL_SECONDS)
         passed = time.monotonic() - began
         running = sum(r.outcome is None for r in matches.matches(limit=run_number))
         if not running or passed > seconds:

@@ -21,8 +21,8 @@ from cardsharp_tools.contest.contest_arena import DEFAULT_LISTEN_OPTIONS
 from cardsharp_tools.contest.contest_process import HANDOVER_SECONDS, LockHolder, lock_holder
 
 CONSOLE_LOG = "console.log"  # output of a command that was started from the page
-POLL_SECONDS = 0.05  # seconds between two checks whether a command has begun or ended
-START_TIMEOUT_SECONDS = 120.0  # seconds within which a command must begin, or end after a kill
+COMMAND_POLL_SECONDS = 0.05  # seconds between two checks whether a command has begun or ended
+COMMAND_START_TIMEOUT_SECONDS = 120.0  # seconds within which a command must begin, or end after a kill
 STOP_TIMEOUT_SECONDS = 10.0  # seconds after Ctrl-C until a command is killed
 
 
@@ -71,9 +71,9 @@ class ContestManager:
             with self.records(name) as records:
                 patience = records.settings.timeout + HANDOVER_SECONDS
             with suppress(ConfigError):  # a practice that hangs is stopped below
-                return self._started(name, command, options, START_TIMEOUT_SECONDS + patience)
+                return self._started(name, command, options, COMMAND_START_TIMEOUT_SECONDS + patience)
         self.stop(name)
-        return self._started(name, command, options, START_TIMEOUT_SECONDS)
+        return self._started(name, command, options, COMMAND_START_TIMEOUT_SECONDS)
 
     def _started(self, name: str, command: str, options: Sequence[str], limit: float) -> None:
         """Start a command for a contest; raises as `start`."""
@@ -107,7 +107,7 @@ class ContestManager:
         """Stop a contest's command as Ctrl-C would, or else kill it; neither loses a result."""
         for sign, limit in (
             (signal.SIGINT, STOP_TIMEOUT_SECONDS),
-            (signal.SIGKILL, START_TIMEOUT_SECONDS),
+            (signal.SIGKILL, COMMAND_START_TIMEOUT_SECONDS),
         ):
             holder = self.running_command(name)
             if holder is None:
@@ -155,5 +155,5 @@ def _within(happened: Callable[[], bool], limit: float) -> bool:
     while not happened():
         if time.monotonic() > end:
             return False
-        time.sleep(POLL_SECONDS)
+        time.sleep(COMMAND_POLL_SECONDS)
     return True

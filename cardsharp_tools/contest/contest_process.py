@@ -50,7 +50,7 @@ _log = logging.getLogger(__name__)
 
 DIRECTOR, NEXT_LOCK = "director", "heir"  # lock files of the holder and of the waiting command
 HANDOVER_SECONDS = 15.0  # seconds, besides those of a turn, within which practice must hand over
-POLL_SECONDS, REMINDER_SECONDS = 0.05, 5.0  # seconds between two tries, and between two messages
+LOCK_POLL_SECONDS, REMINDER_SECONDS = 0.05, 5.0  # seconds between two tries, and between two messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def _await_end(file: IO[str], heir: Path, holder: LockHolder, patience: float, s
                     "Waiting for practice to end, for at most "
                     f"{began + patience - current_time:.0f} s more ..."
                 )
-            time.sleep(POLL_SECONDS)
+            time.sleep(LOCK_POLL_SECONDS)
 
 
 def _busy(holder: LockHolder | None, more: str = "") -> ConfigError:
@@ -248,7 +248,7 @@ def _is_taken(file: IO[str], tries: int = 3) -> bool:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
         if remaining:
-            time.sleep(POLL_SECONDS / 5)
+            time.sleep(LOCK_POLL_SECONDS / 5)
     return False
 
 

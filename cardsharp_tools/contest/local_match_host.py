@@ -46,7 +46,7 @@ from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
 from cardsharp_tools.executors.submission import submission_strategy_name, team_submissions
 
 MATCH_LOG_FILE = "matches.db"  # the match log in the contest's folder
-START_TIMEOUT_SECONDS = 300.0  # seconds until a process's first line; a turn has its own limit
+MATCH_START_TIMEOUT_SECONDS = 300.0  # seconds until a process's first line; a turn has its own limit
 STEP_INTERVAL_SECONDS = 0.5  # seconds between two steps of the director, or less if a match ends
 
 _log = logging.getLogger(__name__)
@@ -235,14 +235,14 @@ class LocalMatchHost:
             lines.put(None)
 
         threading.Thread(target=read, daemon=True).start()
-        limit = START_TIMEOUT_SECONDS
+        limit = MATCH_START_TIMEOUT_SECONDS
         with suppress(queue.Empty):
             while (line := lines.get(timeout=limit)) is not None and not self._over.is_set():
                 yield line
                 limit = (
                     self._settings.timeout
                     if line.startswith(TURN_MESSAGE)
-                    else START_TIMEOUT_SECONDS
+                    else MATCH_START_TIMEOUT_SECONDS
                 )
 
     def _take(self, match: str, future: "Future[WorkerMatchResult]") -> None:

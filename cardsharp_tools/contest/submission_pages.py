@@ -31,7 +31,7 @@ from cardsharp.pages.templates import SiteInfo, template_environment
 from cardsharp.play.catalog import get_game
 from cardsharp.server.routing import HttpError
 from cardsharp_tools.executors.sandbox import check_sandbox
-from cardsharp_tools.executors.sandbox_supervisor import MAX_MEMORY_BYTES, escape_control_chars
+from cardsharp_tools.executors.sandbox_supervisor import MAX_SANDBOX_BYTES, escape_control_chars
 from cardsharp_tools.executors.submission import LARGEST, SANDBOXED, team_submissions, unpack_upload
 
 _ROOM = 10_000  # bytes of a form without its file
@@ -122,7 +122,7 @@ class LocalContestPages(ContestPages):
             closed=closed,
             token=_token(team),
             largest=LARGEST // 10**6,
-            memory=MAX_MEMORY_BYTES >> 20,
+            memory=MAX_SANDBOX_BYTES >> 20,
             versions=versions,
             matches=list(_matches(self._records, team.id))[:_LAST],
             faults=self._records.team_faults().get(team.id, TeamFaults()),

@@ -31,7 +31,7 @@ from cardsharp_tools.executors.sandbox_supervisor import process_tree
 # (`hang_monitor.Usage`), so a busy machine makes no program late. A late program is killed and
 # started again.
 ANSWER_TIMEOUT = timedelta(seconds=2)  # for an answer
-START_TIMEOUT = timedelta(seconds=20)  # for the first answer; a match does not wait for so long
+PROGRAM_START_TIMEOUT = timedelta(seconds=20)  # for the first answer; a match does not wait for so long
 MAX_LINE_BYTES = 1_000_000  # bytes of an answer
 PAUSE = 0.1  # seconds from one check of a program's usage to the next
 _HEARD = 8 * MAX_STDOUT_CHARS  # bytes of stderr that are read: the stored part and a last stack
@@ -72,7 +72,7 @@ class LineProcess:
         self._unread, self._has_exited = b"", False
         self.exceeded_timeout: timedelta | None = None
         self._is_busy = False
-        self._limit = START_TIMEOUT
+        self._limit = PROGRAM_START_TIMEOUT
         weakref.finalize(self, _end, popen, errors)
 
     @property
@@ -178,7 +178,7 @@ class LineProcess:
         had it was ended for the same reason, and its caller is just being informed.
         """
         if self._is_busy:
-            if self._limit == START_TIMEOUT:
+            if self._limit == PROGRAM_START_TIMEOUT:
                 return False
             self._ring(timeout)
         return True

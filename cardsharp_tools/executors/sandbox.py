@@ -29,7 +29,7 @@ RESOURCE_LIMITS = (
     "--nofile=256",
     f"--fsize={SCRATCH_BYTES}",
     "--core=0",
-    f"--data={sandbox_supervisor.MAX_MEMORY_BYTES}",
+    f"--data={sandbox_supervisor.MAX_SANDBOX_BYTES}",
 )
 """Limits of one process, as arguments of `prlimit`; `nproc` counts the threads of all processes.
 

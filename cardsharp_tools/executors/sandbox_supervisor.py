@@ -18,7 +18,7 @@ from fcntl import LOCK_EX, flock
 from pathlib import Path
 from time import monotonic
 
-MAX_MEMORY_BYTES = 512 << 20  # bytes that all processes of a sandbox may have together
+MAX_SANDBOX_BYTES = 512 << 20  # bytes that all processes of a sandbox may have together
 MAX_CPU_SECONDS = (
     30.0  # seconds of processor time from one question to the next, of all processes together
 )
@@ -26,7 +26,7 @@ MAX_IDLE_SECONDS = 900.0  # seconds without a question after which a sandbox end
 EXIT_GRACE_SECONDS = 5.0  # seconds in which it may end by itself after its stdin was closed
 # Bytes of stderr for each question: PAGE are passed on, FLOOD end the sandbox.
 PAGE, FLOOD = 3_000, 1_000_000
-POLL_SECONDS = 0.1  # seconds from one check of the limits to the next
+LIMIT_CHECK_SECONDS = 0.1  # seconds from one check of the limits to the next
 
 NETWORK_COUNTERS = ("OutRequests", "OutNoRoutes", "Ip6OutRequests", "Ip6OutNoRoutes")
 """Names of the kernel's counters of packets that were sent or that had no route."""
@@ -203,12 +203,12 @@ class SandboxSupervisor:
         waiting, reason = [0, self._errors], ""
         looked = 0.0
         while self._errors in waiting:
-            ready = select.select(waiting, [], [], POLL_SECONDS)[0]
+            ready = select.select(waiting, [], [], LIMIT_CHECK_SECONDS)[0]
             if 0 in ready and not self._ask():
                 waiting.remove(0)
             if self._errors in ready and not self._hear():
                 waiting.remove(self._errors)
-            if monotonic() - looked > POLL_SECONDS and not reason:
+            if monotonic() - looked > LIMIT_CHECK_SECONDS and not reason:
                 looked = monotonic()
                 reason = self._excess()
                 if reason:
@@ -266,8 +266,8 @@ class SandboxSupervisor:
             with Path(self._notes).open("a", encoding="utf-8") as file:
                 flock(file, LOCK_EX)
                 file.write(f"{NETWORK_VIOLATION}\n")
-        if memory > MAX_MEMORY_BYTES:
-            return f"it took more than {MAX_MEMORY_BYTES >> 20} MB of memory"
+        if memory > MAX_SANDBOX_BYTES:
+            return f"it took more than {MAX_SANDBOX_BYTES >> 20} MB of memory"
         if self._busy - self._busy_at_request > MAX_CPU_SECONDS:
             return f"it took {MAX_CPU_SECONDS:g} s of processor time for one question"
         if self._heard > FLOOD:

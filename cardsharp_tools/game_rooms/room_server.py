@@ -39,7 +39,7 @@ from cardsharp_tools.game_rooms.match_branch import config_with_branches, find_b
 from cardsharp_tools.game_rooms.match_config import MatchConfig
 from cardsharp_tools.game_rooms.seat_pages import (
     ASSET_ROUTES,
-    LONG_POLL_TIMEOUT,
+    SEAT_LONG_POLL_TIMEOUT,
     NO_CACHE_HEADERS,
     Form,
     SeatEndpoints,
@@ -79,7 +79,7 @@ class RoomServer:
     """
 
     def __init__(
-        self, hosts: Iterable[str], long_poll_timeout: timedelta = LONG_POLL_TIMEOUT
+        self, hosts: Iterable[str], long_poll_timeout: timedelta = SEAT_LONG_POLL_TIMEOUT
     ) -> None:
         self.play_on = ContinueForm(
             token_urlsafe(16), lambda of: registry_for(of.strategy_package).names()
@@ -204,7 +204,7 @@ def serve_room(
     room: GameRoom,
     host: str = HOST,
     port: int = 0,
-    long_poll_timeout: timedelta = LONG_POLL_TIMEOUT,
+    long_poll_timeout: timedelta = SEAT_LONG_POLL_TIMEOUT,
 ) -> Iterator[list[str]]:
     """Serve a game room while the block runs; yield the addresses of its seats, the host's first.
 

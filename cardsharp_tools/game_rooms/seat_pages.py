@@ -190,7 +190,7 @@ def load_template(name: str) -> Template:
     return template_environment(FileSystemLoader(_FOLDER)).get_template(name)
 
 
-LONG_POLL_TIMEOUT = timedelta(seconds=15)  # how long a request for updates waits for one
+SEAT_LONG_POLL_TIMEOUT = timedelta(seconds=15)  # how long a request for updates waits for one
 _LARGEST = 2000  # bytes of a form
 NO_CACHE_HEADERS = {**HEADERS, "Cache-Control": "no-store"}  # a cached seat would be out of date
 
@@ -200,7 +200,7 @@ Form = Mapping[str, str]
 class SeatEndpoints:
     """HTTP endpoints of a room's seats."""
 
-    def __init__(self, room: GameRoom, long_poll_timeout: timedelta = LONG_POLL_TIMEOUT) -> None:
+    def __init__(self, room: GameRoom, long_poll_timeout: timedelta = SEAT_LONG_POLL_TIMEOUT) -> None:
         self._room, self._hold = room, long_poll_timeout
         self.links = [f"/seat/{browser_seat.secret}" for browser_seat in room.chairs]
         self._places = {

@@ -42,8 +42,8 @@ from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
 
 MAX_CONCURRENCY = 256  # invocations at once, of which most are in a long poll; others wait
 MAX_CONCURRENCY_PER_CLIENT = 64  # of one caller: more of its requests wait, for each other alone
-MAX_BODY_BYTES = 1_000_000  # bytes of the largest request body that is passed on
-KEEP_ALIVE = 60  # seconds of an idle connection: who thinks must not find it just closing
+MAX_GATEWAY_BODY_BYTES = 1_000_000  # bytes of the largest request body that is passed on
+GATEWAY_KEEP_ALIVE_SECONDS = 60  # seconds of an idle connection: who thinks must not find it just closing
 
 _TOO_LONG = HttpResponse(413, (("Content-Type", "application/json"),), b'{"message":"Too Long"}')
 _log = logging.getLogger(__name__)
@@ -194,7 +194,7 @@ class HttpGateway:
         body = bytearray()
         async for chunk in request.stream():
             body += chunk
-            if len(body) > MAX_BODY_BYTES:
+            if len(body) > MAX_GATEWAY_BODY_BYTES:
                 return _TOO_LONG
         http_request = _to_http_request(request, bytes(body))
         # A caller's requests wait for each other; this machine's do not.
@@ -257,7 +257,7 @@ class ApiGatewayServer(BackgroundServer):
             port=port,
             lifespan="off",
             date_header=False,
-            timeout_keep_alive=KEEP_ALIVE,
+            timeout_keep_alive=GATEWAY_KEEP_ALIVE_SECONDS,
             ws="none" if sockets is None else "websockets-sansio",
             ws_max_size=MAX_MESSAGE_BYTES,
         )

@@ -25,7 +25,7 @@ ARENA_TEMPLATE = STACKS_DIR / "arena.yaml"  # the competition's arena with its d
 GAME_TEMPLATE = STACKS_DIR / "game.yaml"  # the HTTP service of one game
 PAGES_TEMPLATE = STACKS_DIR / "pages.yaml"  # the match log of a bot as web pages
 ROOT_TEMPLATES = (TEMPLATE, ARENA_TEMPLATE, GAME_TEMPLATE, PAGES_TEMPLATE)  # each is a stack
-MONITORING_TEMPLATE = STACKS_DIR / "watching.yaml"  # what the bot's template nests to watch it
+MONITORING_TEMPLATE = STACKS_DIR / "monitoring.yaml"  # what the bot's template nests to watch it
 
 _TABLE_REQUEST = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
 """The properties that mean the same in a CreateTable request."""

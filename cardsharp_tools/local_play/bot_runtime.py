@@ -57,10 +57,10 @@ def start_cloud_backend(kind: CloudBackend, folder: Path) -> Iterator[dict[str, 
 
 
 POLLER_TIME = timedelta(seconds=100)  # longer than a tick and a poll: so one takes over
-WORKER_TIME = timedelta(minutes=15)  # what Lambda grants a function at most
+MAX_LAMBDA_TIME = timedelta(minutes=15)  # what Lambda grants a function at most
 
 
-SHUTDOWN_GRACE = timedelta(seconds=3)  # how long handlers get to end once the arena has hung up
+HANDLER_SHUTDOWN_GRACE = timedelta(seconds=3)  # how long handlers get to end once the arena has hung up
 
 
 @contextmanager
@@ -82,7 +82,7 @@ def run_bot_runtime(
     options: LambdaSchedulerOptions,
     disconnect: Callable[[], None] | None = None,
     *,
-    worker_time: timedelta = WORKER_TIME,
+    worker_time: timedelta = MAX_LAMBDA_TIME,
     poller_handler: LambdaHandler | None = None,
 ) -> Iterator[LambdaScheduler]:
     """Run poller and workers while the block runs; then stop and wait a short time.
@@ -105,10 +105,10 @@ def run_bot_runtime(
         home.stop_accepting()
         if disconnect is not None:
             disconnect()
-            home.stop(SHUTDOWN_GRACE)
+            home.stop(HANDLER_SHUTDOWN_GRACE)
 
 
-POLL_INTERVAL = timedelta(milliseconds=50)  # how often the match log is looked at
+HOME_LOG_POLL_INTERVAL = timedelta(milliseconds=50)  # how often the match log is looked at
 OnRunning = Callable[[Sequence[str]], None]  # told again and again which matches run
 
 
@@ -136,7 +136,7 @@ class MatchFollower:
         """
         running = list(islice(matches := iter(matches), concurrency))
         while running:
-            self._clock.sleep(POLL_INTERVAL)
+            self._clock.sleep(HOME_LOG_POLL_INTERVAL)
             on_running(tuple(running))
             records = [(match_id, self._log.match(match_id)) for match_id in running]
             for match_id in [i for i, match in records if match and match.outcome is not None]:

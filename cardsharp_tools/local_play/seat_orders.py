@@ -29,8 +29,8 @@ from cardsharp_tools.local_play.handler_environment import (
     settings_environment,
 )
 
-WORKER_TIME = timedelta(days=1)  # nothing limits a worker at home, so it stays with its match
-POLL_INTERVAL = timedelta(milliseconds=200)  # how often the match log is looked at
+LOCAL_WORKER_TIME = timedelta(days=1)  # nothing limits a worker at home, so it stays with its match
+SEAT_LOG_POLL_INTERVAL = timedelta(milliseconds=200)  # how often the match log is looked at
 
 
 def place_seat_order(game: Game, seat_order: Mapping[str, object]) -> str:
@@ -38,7 +38,7 @@ def place_seat_order(game: Game, seat_order: Mapping[str, object]) -> str:
 
     Raises `InvalidInput` if it cannot be ordered so.
     """
-    ordering = LambdaFunction("practice", practice.app.handler, WORKER_TIME)
+    ordering = LambdaFunction("practice", practice.app.handler, LOCAL_WORKER_TIME)
     event = {practice.app.PLAY: game.name, **seat_order}
     [match_id] = practice.app.handler(event, ordering.context(SystemClock()))["match_ids"]
     return str(match_id)
@@ -81,7 +81,7 @@ def run_workers(store: Path, notify: Notify, concurrency: int) -> Iterator[SeatD
             concurrency=concurrency, on_invocation=failure_observer(notify)
         )
         at_work = run_bot_runtime(
-            places.dispatcher, options, worker_time=WORKER_TIME, poller_handler=lookout
+            places.dispatcher, options, worker_time=LOCAL_WORKER_TIME, poller_handler=lookout
         )
         stack.enter_context(at_work)
         yield places

@@ -24,7 +24,7 @@ from cardsharp_tools.local_server.log_filter import RepeatFilter
 
 T = TypeVar("T")
 
-KEEP_ALIVE = timedelta(minutes=5)  # longer than a long think, that no POST meets a closing one
+ARENA_KEEP_ALIVE = timedelta(minutes=5)  # longer than a long think, that no POST meets a closing one
 
 
 class ArenaServer(BackgroundServer):
@@ -36,7 +36,7 @@ class ArenaServer(BackgroundServer):
         if extra_pages is not None:
             self._arena.mount_pages(extra_pages)
         _make_room()
-        options: UvicornOptions = {"timeout_keep_alive": int(KEEP_ALIVE.total_seconds())}
+        options: UvicornOptions = {"timeout_keep_alive": int(ARENA_KEEP_ALIVE.total_seconds())}
         if config.tls_files is not None:
             certificate, key = config.tls_files
             options |= {"ssl_certfile": certificate, "ssl_keyfile": str(key)}

@@ -20,11 +20,11 @@ from cardsharp.errors import ConfigError
 from cardsharp_tools.local_server.connections import ConnectionLimiter, track_requests
 from cardsharp_tools.local_server.listening_socket import ListeningSocket
 
-SHUTDOWN_GRACE = timedelta(seconds=3)  # how long a stop waits for answers that are being written
+RESPONSE_SHUTDOWN_GRACE = timedelta(seconds=3)  # how long a stop waits for answers that are being written
 BODY_TIMEOUT = timedelta(seconds=10)  # from the head of a request to the end of its body
 TICKS_PER_SECOND = 10  # of which every tenth closes the connections whose time is over
 
-START_TIMEOUT = timedelta(minutes=2)
+SERVER_START_TIMEOUT = timedelta(minutes=2)
 
 HOST = "127.0.0.1"
 BACKLOG = 2048  # connections that may knock at once; a thousand waiting clients come back together
@@ -133,7 +133,7 @@ class WakingServer(uvicorn.Server):
                 access_log=False,  # a query string may hold a secret
                 server_header=False,
                 proxy_headers=False,
-                timeout_graceful_shutdown=int(SHUTDOWN_GRACE.total_seconds()),
+                timeout_graceful_shutdown=int(RESPONSE_SHUTDOWN_GRACE.total_seconds()),
                 backlog=BACKLOG,
                 **options,
             )
@@ -193,7 +193,7 @@ class BackgroundServer:
     def start(self) -> Self:
         """Start the server and return when it answers; raise `ConfigError` if it fails."""
         self._thread.start()
-        if not self._ready.wait(START_TIMEOUT.total_seconds()) or not self._server.started:
+        if not self._ready.wait(SERVER_START_TIMEOUT.total_seconds()) or not self._server.started:
             raise ConfigError(f"{self._server_name} did not start. Its log says why.")
         return self
 

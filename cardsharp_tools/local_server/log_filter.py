@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from cardsharp.aws.telemetry import LOGGER
 
-REPEAT_INTERVAL_SECONDS = 60.0  # seconds between two lines of the same text
+LOG_REPEAT_SECONDS = 60.0  # seconds between two lines of the same text
 
 _MANY = 1_000
 
@@ -27,8 +27,8 @@ class RepeatFilter(logging.Filter):
         if "spared" in attributes:
             return not attributes["spared"]
         current_time, key = self._clock(), (record.name, record.getMessage())
-        since, times = self._entries.get(key, (current_time - REPEAT_INTERVAL_SECONDS, 0))
-        attributes["spared"] = current_time - since < REPEAT_INTERVAL_SECONDS
+        since, times = self._entries.get(key, (current_time - LOG_REPEAT_SECONDS, 0))
+        attributes["spared"] = current_time - since < LOG_REPEAT_SECONDS
         if attributes["spared"]:
             self._entries[key] = since, times + 1
             return False
@@ -36,7 +36,7 @@ class RepeatFilter(logging.Filter):
             self._entries = {
                 entry_key: entry
                 for entry_key, entry in self._entries.items()
-                if current_time - entry[0] < REPEAT_INTERVAL_SECONDS
+                if current_time - entry[0] < LOG_REPEAT_SECONDS
             }
         self._entries[key] = current_time, 0
         if times:

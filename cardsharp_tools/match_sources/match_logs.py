@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from cardsharp.analysis.match_listing import MAX_READ, is_match_of, newest_matches
+from cardsharp.analysis.match_listing import MAX_LISTED_HEADERS, is_match_of, newest_matches
 from cardsharp.analysis.replay import header_of
 from cardsharp.bot.bootstrap import build_match_log
 from cardsharp.core.clock import SystemClock
@@ -215,7 +215,7 @@ def readable_matches(
 
     `status` and `tag` select some of them. Raises `ConfigError` if there are none.
     """
-    every = newest_matches(log, game, status, limit=MAX_READ)
+    every = newest_matches(log, game, status, limit=MAX_LISTED_HEADERS)
     matching = [record for record in every if tag is None or tag in header_of(record).tags]
     if not matching:
         kind = f"{status or ''} match of {game.title}".strip()
@@ -233,7 +233,7 @@ def find_match(log: MatchReader, match_ref: str, game: Game | None = None) -> st
         return _last_match(log, game)
     if exact := log.match(match_ref):
         return exact.match_id
-    records = log.matches(limit=MAX_READ)
+    records = log.matches(limit=MAX_LISTED_HEADERS)
     matching = [
         r for r in records if r.match_id.startswith(match_ref) or r.match_id.endswith(match_ref)
     ]

@@ -56,7 +56,7 @@ MAX_INIT_TIME = timedelta(
 )  # with AWS's clients: only then it has a whole processor
 TRACING_BYTES = 16 * 1024 * 1024  # what Lambda takes of a function's memory for tracing at most
 
-MAX_MEMORY_BYTES = 128 * 1024 * 1024 - TRACING_BYTES
+MAX_ARTIFACT_MEMORY_BYTES = 128 * 1024 * 1024 - TRACING_BYTES
 _CREDENTIALS = "/artifact-run/arena"
 _POLLER_TIME = timedelta(seconds=48)  # polls begin while 40 s remain: for 8 s, one answer's
 _POLL = timedelta(seconds=2)  # how long the arena holds a poll here
@@ -263,10 +263,10 @@ def _report(figures: list[FunctionMetrics], record: MatchRecord, slow: float) ->
     missed = [
         figure.name
         for figure in figures
-        if figure.init_cpu > init or figure.peak_bytes > MAX_MEMORY_BYTES
+        if figure.init_cpu > init or figure.peak_bytes > MAX_ARTIFACT_MEMORY_BYTES
     ]
     if missed:
-        aims = f"{init / timedelta(milliseconds=1):.0f} ms or {MAX_MEMORY_BYTES / 1024**2:.0f} MB"
+        aims = f"{init / timedelta(milliseconds=1):.0f} ms or {MAX_ARTIFACT_MEMORY_BYTES / 1024**2:.0f} MB"
         print_flushed(f"Above the limit of {aims}: {', '.join(missed)}")
     return 1 if missed else 0
 

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from cardsharp.aws.client import call
-from cardsharp.bot.control.runtime_settings import CACHE_TTL, RuntimeSettings
+from cardsharp.bot.control.runtime_settings import SETTINGS_CACHE_TTL, RuntimeSettings
 from cardsharp.core.clock import Clock, SystemClock
 from cardsharp.core.redaction import register_secrets
 from cardsharp.errors import CardsharpError, ConfigError
@@ -157,10 +157,10 @@ _SCHEDULE_FIELDS = (
 """Fields of a schedule that an update must repeat; a missing field is reset."""
 
 
-SETTINGS_DELAY = CACHE_TTL + timedelta(seconds=3)
+SETTINGS_DELAY = SETTINGS_CACHE_TTL + timedelta(seconds=3)
 """Time after which every process has read new settings, also one whose read was just under way.
 
-A function may use settings as old as `CACHE_TTL`, and an eventually consistent read may be a second
+A function may use settings as old as `SETTINGS_CACHE_TTL`, and an eventually consistent read may be a second
 late.
 """
 

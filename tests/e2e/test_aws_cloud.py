@@ -29,7 +29,7 @@ from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
 from cardsharp.games.blef.service.bootstrap import SERVICE, build_websocket_handler
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
 from cardsharp.server import feed_bootstrap
-from cardsharp.server.access_gate import POLL_INTERVAL
+from cardsharp.server.access_gate import MATCH_LOG_POLL_INTERVAL
 from cardsharp.server.feed_bootstrap import FEED_VARIABLE
 from cardsharp.store.dynamodb_match_log import DynamoMatchLog
 from cardsharp.store.match_log import MatchRecord, MatchStatus
@@ -130,7 +130,7 @@ def played(cloud: EmulatedDeployment) -> MatchRecord:
         steps_page = answer.json() if answer.status_code == 200 else {"over": False, "steps": []}
         answers.append(len(steps_page["steps"]))
         if not steps_page["steps"]:  # or nobody has taken it up yet
-            SystemClock().sleep(POLL_INTERVAL)
+            SystemClock().sleep(MATCH_LOG_POLL_INTERVAL)
     record = wait_for_finished_match(cloud, match_id)
     assert sum(answers) == len(cloud.stack.log.moves(match_id))
     assert len([step_count for step_count in answers if step_count]) > 1, "not all of it at the end"

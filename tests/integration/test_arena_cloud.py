@@ -31,7 +31,7 @@ from cardsharp.aws.dynamodb_attributes import item_key, string_attribute
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.errors import StoreError, WriteConflict
 from cardsharp.games.deadmansdraw.arena.access.dynamo_players import (
-    CACHE_TTL,
+    PLAYER_CACHE_TTL,
     PLAYERS_PARTITION,
 )
 from cardsharp.games.deadmansdraw.arena.match import (
@@ -127,7 +127,7 @@ def test_changes_of_teams_and_passwords_apply_without_a_restart(
                 "player_name": string_attribute("no password"),
             }
         )
-        clock.advance(CACHE_TTL)
+        clock.advance(PLAYER_CACHE_TTL)
         assert client.get("/api/whoami").status == 401
         names = [player["name"] for player in client.get("/api/players", ADMIN).json()]
         assert "Bob" in names

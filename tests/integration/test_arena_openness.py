@@ -154,7 +154,7 @@ def test_it_stops_at_once_although_connections_are_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Idle kept-alive connections are not waited for; afterwards nobody listens."""
-    monkeypatch.setattr(http_server, "SHUTDOWN_GRACE", timedelta(hours=1))
+    monkeypatch.setattr(http_server, "RESPONSE_SHUTDOWN_GRACE", timedelta(hours=1))
     with at_home(tmp_path) as (arena, client):
         client.get("/api/hello", None)
         began = time.monotonic()

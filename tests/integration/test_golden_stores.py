@@ -26,7 +26,7 @@ from support.store_fixtures import FakeClock
 from cardsharp.errors import ConfigError
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.games.deadmansdraw.arena.match import FORMAT
+from cardsharp.games.deadmansdraw.arena.match import STORED_MATCH_FORMAT
 from cardsharp.games.euchre.service.deal_store import DEAL_STORE_FACTORY
 from cardsharp.store.codec import from_micros
 from cardsharp_tools.contest import contest_process
@@ -143,7 +143,7 @@ def test_a_killed_contest_resumes_with_its_decided_results(
     ]
 
 
-@pytest.mark.parametrize("format_", [FORMAT + 1, "two"])
+@pytest.mark.parametrize("format_", [STORED_MATCH_FORMAT + 1, "two"])
 def test_a_newer_match_format_is_refused_and_an_unreadable_match_affects_no_other(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, format_: int | str
 ) -> None:
@@ -156,7 +156,7 @@ def test_a_newer_match_format_is_refused_and_an_unreadable_match_affects_no_othe
     with closing(sqlite3.connect(data)) as db:
         match, body = db.execute("SELECT id, body FROM matches ORDER BY id DESC").fetchone()
         document = json.loads(body)
-        assert document["format"] == FORMAT
+        assert document["format"] == STORED_MATCH_FORMAT
         text = json.dumps({**document, "format": format_})
         db.execute("UPDATE matches SET body = ? WHERE id = ?", (text, match))
         db.commit()

@@ -286,7 +286,7 @@ def test_a_program_that_cannot_play_is_not_stored(
 ) -> None:
     """The version is refused with a sentence, and the previous version plays on."""
     limit = timedelta(seconds=1 if code == "while True: pass" else 20)
-    monkeypatch.setattr(line_process, "START_TIMEOUT", limit)
+    monkeypatch.setattr(line_process, "PROGRAM_START_TIMEOUT", limit)
     submissions = team_submissions(cup, "programs", SANDBOXED)
     (tmp_path / "main.py").write_text(code)
     (tmp_path / "run").write_text("python3 main.py\n")

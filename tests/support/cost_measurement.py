@@ -33,7 +33,7 @@ from cardsharp_tools.games.deadmansdraw.emulated_arena import (
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, sqs_event
-from cardsharp_tools.local_cloud.metric_samples import read_emf
+from cardsharp_tools.local_cloud.metric_samples import read_emf_samples
 from cardsharp_tools.local_play.bot_runtime import open_assembly
 from cardsharp_tools.local_play.game_service import EMULATOR, service_definition, store_variable
 from cardsharp_tools.local_play.opponent import (
@@ -56,7 +56,7 @@ def measure(bot_matches: int = 10, games: int = 5) -> MeasuredUsage:
     with open_bot() as bot:
         idle_minute = bot.measure_idle_minute()
         bot_match = bot.measure_match(bot_matches)
-        samples = read_emf(bot.meter.log.getvalue().splitlines())
+        samples = read_emf_samples(bot.meter.log.getvalue().splitlines())
     metrics = {sample.metric.name for sample in samples}
     return MeasuredUsage(
         date=datetime.now(UTC).date(),

@@ -18,7 +18,7 @@ from support.store_fixtures import TTL, RecordingMeter, receive_message, require
 from cardsharp.bot.bot import Bot
 from cardsharp.bot.bot_match import IN_FLIGHT_SECONDS, MoveFacts, NextRead, Observation
 from cardsharp.bot.control.runtime_settings import (
-    CACHE_TTL,
+    SETTINGS_CACHE_TTL,
     CachedRuntimeSettings,
     RuntimeSettings,
     RuntimeSettingsStore,
@@ -556,11 +556,11 @@ def test_a_settings_change_is_seen_within_seconds_and_survives_a_board_failure(
     cached_settings = CachedRuntimeSettings(desk.board, desk.clock)
     assert not cached_settings.read().paused
     desk.board.switches = RuntimeSettings(paused=True)
-    desk.clock.advance(CACHE_TTL - timedelta(seconds=0.1))
+    desk.clock.advance(SETTINGS_CACHE_TTL - timedelta(seconds=0.1))
     assert not cached_settings.read().paused, "so that it is not asked twice a second"
     desk.clock.advance(timedelta(seconds=0.1))
     assert cached_settings.read().paused
-    assert timedelta(seconds=1) <= CACHE_TTL <= timedelta(seconds=10)
+    assert timedelta(seconds=1) <= SETTINGS_CACHE_TTL <= timedelta(seconds=10)
     cached_settings = CachedRuntimeSettings(desk.board, desk.clock)
     desk.board.switches = None
     with pytest.raises(StoreError, match="throttled"):
@@ -568,7 +568,7 @@ def test_a_settings_change_is_seen_within_seconds_and_survives_a_board_failure(
     desk.board.switches = RuntimeSettings(at_once=2)
     assert cached_settings.read().at_once == 2
     desk.board.switches = None
-    desk.clock.advance(CACHE_TTL)
+    desk.clock.advance(SETTINGS_CACHE_TTL)
     assert cached_settings.read().at_once == 2
     assert "throttled" in caplog.text
 

@@ -32,7 +32,7 @@ from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
 from cardsharp_tools.games.deadmansdraw.bot_runner import bot_slot
 from cardsharp_tools.local_play import handler_environment
 from cardsharp_tools.local_play.handler_environment import LogFile, redirect_telemetry
-from cardsharp_tools.local_server.log_filter import REPEAT_INTERVAL_SECONDS, RepeatFilter
+from cardsharp_tools.local_server.log_filter import LOG_REPEAT_SECONDS, RepeatFilter
 
 CANARY = 'can"ary-☃-81b2'
 
@@ -284,7 +284,7 @@ def test_repeated_messages_are_logged_once_a_minute_with_their_count(tmp_path: P
     repeat_note = "(2 times more in the meantime)"
     assert messages == [
         (time, f"{text} {repeat_note}" if time else text)
-        for time in (0, int(REPEAT_INTERVAL_SECONDS), 2 * int(REPEAT_INTERVAL_SECONDS))
+        for time in (0, int(LOG_REPEAT_SECONDS), 2 * int(LOG_REPEAT_SECONDS))
         for text in ("no handle", "no room")
     ]
     with redirect_telemetry(tmp_path / "a.log"):

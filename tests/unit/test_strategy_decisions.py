@@ -189,9 +189,9 @@ def test_a_process_that_plays_for_days_remembers_no_more_than_so_many() -> None:
     network, dice = load_shipped_network(), Random(3)
     cards = [suit * KEYS + dice.randrange(KEYS) for suit in range(SUITS)]
     sums = network.begins.log_odds_correction(cards, 30, 0, 0, NO_CARD)
-    for key in range(net.MAX_CACHED + 10):
+    for key in range(net.MAX_CACHED_SUMS + 10):
         network.begins.suits[key]
-        assert len(network.begins.suits) <= net.MAX_CACHED
+        assert len(network.begins.suits) <= net.MAX_CACHED_SUMS
     assert network.begins.log_odds_correction(cards, 30, 0, 0, NO_CARD) == sums
 
 

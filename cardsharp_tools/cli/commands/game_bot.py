@@ -25,7 +25,7 @@ from cardsharp_tools.executors.strategy_file import load_strategy
 from cardsharp_tools.http_session import proxy_override
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_play.seat_orders import (
-    POLL_INTERVAL,
+    SEAT_LOG_POLL_INTERVAL,
     match_outcome,
     place_seat_order,
     run_workers,
@@ -94,7 +94,7 @@ def _played(game: Game, options: JoinGameOptions) -> int:
         steps = _Steps(game, places.dispatcher.match_log, match, as_json=options.as_json)
         outcome = None
         while outcome is None:
-            places.dispatcher.clock.sleep(POLL_INTERVAL)
+            places.dispatcher.clock.sleep(SEAT_LOG_POLL_INTERVAL)
             outcome = match_outcome(places, match)  # before the steps, so that the last is told
             steps.tell()
         print_result(outcome, _ending(outcome), as_json=options.as_json, style="bold")

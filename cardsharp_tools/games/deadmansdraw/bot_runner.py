@@ -33,7 +33,7 @@ from cardsharp_tools.local_play.bot_runtime import run_bot_runtime
 from cardsharp_tools.match_sources.match_logs import SQLITE_PREFIX, sqlite_path
 from cardsharp_tools.terminal.display import DisplayGuard
 
-POLL_INTERVAL = timedelta(milliseconds=200)  # between two checks of the log, unless they take long
+BOT_LOG_POLL_INTERVAL = timedelta(milliseconds=200)  # between two checks of the log, unless they take long
 MAX_NEWS_TIME_SHARE = (
     0.1  # the part of the time that may go into looking: the matches need the processor more
 )
@@ -140,7 +140,7 @@ class _News:
 
     def tell_calmly(self) -> None:
         """Report news, but spend no more than a share of the time on it."""
-        self._clock.sleep(POLL_INTERVAL)
+        self._clock.sleep(BOT_LOG_POLL_INTERVAL)
         began = self._clock.monotonic()
         if began >= self._due:
             self.tell()

@@ -33,7 +33,7 @@ from cardsharp_tools.local_server.arena_server import ArenaServer
 
 T = TypeVar("T")
 
-TIMEOUT = timedelta(seconds=29)  # of the function, as in template.yaml
+REQUEST_TIMEOUT = timedelta(seconds=29)  # of the function, as in template.yaml
 
 
 class EmulatedArenaServer(ArenaServer):
@@ -56,7 +56,7 @@ class EmulatedArenaServer(ArenaServer):
         life = timedelta(days=DEFAULT_RETENTION_DAYS)
         arena = CloudArena(config, table, lambda: secret, retention=life, on_move=on_move)
         self._arena: Any = arena
-        function = LambdaFunction("deadmansdraw", wrap_handler(asgi_handler(arena.app)), TIMEOUT)
+        function = LambdaFunction("deadmansdraw", wrap_handler(asgi_handler(arena.app)), REQUEST_TIMEOUT)
         self.front = ApiGatewayServer(function, config.port, config.host)
         self.url = self.front.url
 

@@ -31,7 +31,7 @@ from cardsharp.games.euchre.simulation import (
 from cardsharp_tools.http_session import http_session, proxy_failure, resolve_proxy
 from cardsharp_tools.lab.match_runner import play_match
 
-TIMEOUT = 30  # seconds; the real client has no timeout
+REQUEST_TIMEOUT_SECONDS = 30  # seconds; the real client has no timeout
 
 Json = dict[str, object]
 
@@ -184,7 +184,7 @@ class RemotePlayer:
                 self.base + path,
                 params=query,
                 json=None if query else payload,
-                timeout=TIMEOUT,
+                timeout=REQUEST_TIMEOUT_SECONDS,
             )
         except requests.RequestException as error:
             at_proxy = proxy_failure(f"{method} {path}", self._proxy, error)

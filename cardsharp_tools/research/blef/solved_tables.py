@@ -18,8 +18,8 @@ from cardsharp.games.blef.rules import RoundMove, max_cards
 from cardsharp.games.blef.strategies import build
 from cardsharp.games.blef.strategies.bayes import Bayes
 from cardsharp.games.blef.strategies.equilibrium import (
-    FORMAT,
-    PROBABILITY_SCALE,
+    SOLVED_ROUNDS_FORMAT,
+    SOLVED_PROBABILITY_SCALE,
     BehaviorStrategy,
     MixedStrategy,
     SolvedRound,
@@ -52,7 +52,7 @@ def solved_table(
     starter, other = (_plan(small_round, strategy, seat) for seat in SEATS)
     written = table_strategy(small_round, (starter, other))
     return SolvedRound(
-        format=FORMAT,
+        format=SOLVED_ROUNDS_FORMAT,
         cards=small_round.cards,
         made_by=command,
         made_on=created_on.isoformat(),
@@ -125,12 +125,12 @@ def _rounded(chances: dict[int, float]) -> Thousandths:
     likely = {
         act: chance
         for act, chance in chances.items()
-        if chance * PROBABILITY_SCALE >= _MIN_THOUSANDTHS
+        if chance * SOLVED_PROBABILITY_SCALE >= _MIN_THOUSANDTHS
     }
     total = sum(likely.values())
-    parts = {act: round(chance / total * PROBABILITY_SCALE) for act, chance in likely.items()}
+    parts = {act: round(chance / total * SOLVED_PROBABILITY_SCALE) for act, chance in likely.items()}
     likeliest = max(parts, key=parts.__getitem__)
-    parts[likeliest] += PROBABILITY_SCALE - sum(parts.values())
+    parts[likeliest] += SOLVED_PROBABILITY_SCALE - sum(parts.values())
     return {str(action): parts[action] for action in sorted(parts)}
 
 

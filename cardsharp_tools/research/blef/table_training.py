@@ -16,10 +16,10 @@ from pathlib import Path
 
 from cardsharp.errors import ConfigError
 from cardsharp.games.blef.strategies.equilibrium import SOLVED_CARD_COUNTS
-from cardsharp.games.blef.strategies.table_lookup import MAX_CARDS
+from cardsharp.games.blef.strategies.table_lookup import MAX_TABLE_CARDS
 from cardsharp_tools.research.blef.native import CfrTrainer, HandSizes
 
-FORMAT = 3
+TRAINING_RUN_FORMAT = 3
 _DEALS = 2_000  # deals of a step
 STEPS = 10  # steps of a task, after which a checkpoint is written
 _AT_ONCE = 4
@@ -29,8 +29,8 @@ _SEED = 1_000_003
 
 ROUNDS: tuple[HandSizes, ...] = tuple(
     (player_cards, other_cards)
-    for player_cards, other_cards in product(range(1, MAX_CARDS), repeat=2)
-    if player_cards + other_cards <= MAX_CARDS
+    for player_cards, other_cards in product(range(1, MAX_TABLE_CARDS), repeat=2)
+    if player_cards + other_cards <= MAX_TABLE_CARDS
     and (player_cards, other_cards) not in SOLVED_CARD_COUNTS
 )  # rounds that are trained: too large to solve, small enough for `table_lookup`
 
@@ -67,7 +67,7 @@ class CheckpointFolder:
 
 def _head(line: bytes, cards: HandSizes) -> int:
     head = json.loads(line)
-    if (head["format"], tuple(head["cards"])) != (FORMAT, cards):
+    if (head["format"], tuple(head["cards"])) != (TRAINING_RUN_FORMAT, cards):
         raise ConfigError(f"The checkpoint of {cards} has another format; use a new folder.")
     return int(head["steps"])
 
@@ -93,7 +93,7 @@ def train_steps(cards: HandSizes, state: bytes, steps: int = STEPS) -> bytes:
         learner.train((cards[0] * 16 + cards[1]) * _SEED + step, _DEALS)
         # Later steps count more: a regret by its step, the average by the step's square.
         learner.discount(step / (step + 1), (step / (step + 1)) ** 2)
-    head = {"format": FORMAT, "cards": cards, "steps": done + steps}
+    head = {"format": TRAINING_RUN_FORMAT, "cards": cards, "steps": done + steps}
     parts = (bytes(numbers) for numbers in (*learner.regrets, *learner.strategy_sums))
     return b"".join((json.dumps(head).encode(), b"\n", *parts))
 

@@ -25,7 +25,7 @@ from cardsharp.games.blef.strategies.equilibrium import MixedStrategy
 from cardsharp.games.blef.strategies.opponent_types import BETTING_HABITS, opponent_type_of
 from cardsharp.games.blef.strategies.policy_tables import (
     DEFAULT_FILE,
-    PROBABILITY_SCALE,
+    POLICY_PROBABILITY_SCALE,
     load_policy_tables,
     read_tables,
     write_tables,
@@ -194,9 +194,9 @@ def test_row_is_stored_in_two_hundred_and_fifty_fifths() -> None:
     weights, row = (0.5, 0.3, 0.15, 0.04, 0.007, 0.003), ctypes.create_string_buffer(ROW)
     native_library().write_row((ctypes.c_float * 6)(*weights), 4, 6, row)
     assert list(row.raw[::2]) == [0, 5, 6, 7, 8, *[0] * 7], "the check, and bets above the fourth"
-    assert sum(row.raw[1::2]) == PROBABILITY_SCALE
+    assert sum(row.raw[1::2]) == POLICY_PROBABILITY_SCALE
     for parts, chance in zip(row.raw[1::2], weights[:5], strict=False):
-        assert isclose(parts / PROBABILITY_SCALE, chance, abs_tol=0.005)
+        assert isclose(parts / POLICY_PROBABILITY_SCALE, chance, abs_tol=0.005)
 
 
 def test_packed_table_plays_like_the_trained_table(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from cardsharp_tools.local_play.handler_environment import (
 )
 from cardsharp_tools.match_sources.match_logs import data_folder
 
-REPEAT_INTERVAL_SECONDS = 30.0  # seconds for which a warning is not said again
+WARNING_REPEAT_SECONDS = 30.0  # seconds for which a warning is not said again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ def _speaker() -> Notify:
 
     def say(sentence: str) -> None:
         current_time = time.monotonic()
-        if current_time - last_times.get(sentence, -inf) >= REPEAT_INTERVAL_SECONDS:
+        if current_time - last_times.get(sentence, -inf) >= WARNING_REPEAT_SECONDS:
             last_times[sentence] = current_time
             print_notice(f"{to_local(utc_now()):%H:%M:%S} {sentence}")
 

@@ -15,7 +15,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena.dto import cards_json
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
-from cardsharp.games.deadmansdraw.arena_bot.practice_orders import MAX_MATCHES
+from cardsharp.games.deadmansdraw.arena_bot.practice_orders import MAX_PRACTICE_MATCHES
 from cardsharp.games.deadmansdraw.cards import SUIT_ORDER, Card
 from cardsharp.games.deadmansdraw.history.replay import parse_card
 from cardsharp.store.match_log import Body
@@ -110,7 +110,7 @@ class PracticeOptions(CommandOptions):
 
     arena: ArenaOptions = field(default_factory=ArenaOptions)
     matches: Annotated[
-        int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=MAX_MATCHES))
+        int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=MAX_PRACTICE_MATCHES))
     ] = 1
     """Number of matches."""
     opponent: Literal["self", "dummy"] = "self"

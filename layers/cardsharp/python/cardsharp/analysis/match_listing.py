@@ -5,7 +5,7 @@ from cardsharp.play import catalog
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus
 
-MAX_READ = 100_000  # headers that one listing reads at most
+MAX_LISTED_HEADERS = 100_000  # headers that one listing reads at most
 _FIRST_READ = 20
 _GROWTH = 10
 
@@ -29,7 +29,7 @@ def newest_matches(
     status: MatchStatus | None = None,
     *,
     limit: int,
-    max_read: int = MAX_READ,
+    max_read: int = MAX_LISTED_HEADERS,
 ) -> list[MatchRecord]:
     """Return the newest `limit` readable matches of a game.
 

@@ -36,7 +36,7 @@ _RESULTS = {
 }
 
 A = TypeVar("A")  # an action
-MAX_RETRY_AFTER = timedelta(seconds=3)
+MAX_TURN_RETRY_AFTER = timedelta(seconds=3)
 """The longest pause that an arena can ask for; a quarter of the turn limit if that is less."""
 
 
@@ -78,7 +78,7 @@ class MatchSession(Generic[A]):
         self.denial_tracker, self.denied_sequence = DenialTracker(), -1
         self.refusal_tracker = RefusalTracker()
         self.moves_missing_since: float | None = None
-        self.max_retry_after = MAX_RETRY_AFTER
+        self.max_retry_after = MAX_TURN_RETRY_AFTER
 
     def run(self) -> SessionResult:
         """Play turn by turn until the match ends, is to be parked, or the time is up."""
@@ -134,7 +134,7 @@ class MatchSession(Generic[A]):
         with self.cpu_semaphore.acquire(is_urgent=True):
             observation = self.match.observe(self.recorded_facts)
         if observation.turn_timeout is not None:
-            self.max_retry_after = min(MAX_RETRY_AFTER, observation.turn_timeout / 4)
+            self.max_retry_after = min(MAX_TURN_RETRY_AFTER, observation.turn_timeout / 4)
         return observation
 
     def _first_observation(self) -> Observation[A] | None:

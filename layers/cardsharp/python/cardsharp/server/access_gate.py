@@ -44,7 +44,7 @@ from cardsharp.pages.match_pages import login_page
 from cardsharp.pages.templates import SiteInfo
 from cardsharp.server.match_site import (
     MATCHES_PER_PAGE,
-    MAX_MATCHES,
+    MAX_LISTED_MATCHES,
     MatchSite,
     PagesConfig,
     build_pages_application,
@@ -187,7 +187,7 @@ PROJECTED_ATTRIBUTES = (
 
 INTENT_ATTRIBUTES = ("intent", "intent_json")  # additional attributes of private pages
 
-POLL_INTERVAL = timedelta(milliseconds=500)
+MATCH_LOG_POLL_INTERVAL = timedelta(milliseconds=500)
 """Pause of a page after a response without news.
 
 A change is then seen within a second: on average half of this pause, and one round trip.
@@ -204,7 +204,7 @@ class DynamoMatchSource:
     """Match source in DynamoDB; a match changes with the facts of a move, not with its lease."""
 
     reader: "DynamoMatchReader"
-    poll_interval: timedelta = POLL_INTERVAL
+    poll_interval: timedelta = MATCH_LOG_POLL_INTERVAL
 
     def matches(
         self, day: date | None, status: MatchStatus | None, limit: int
@@ -269,13 +269,13 @@ def _manner(*, public: bool) -> PagesConfig:
             "Cardsharp",
             assets_path=f"/page/{version}",
             has_analysis=not public,
-            poll_milliseconds=POLL_INTERVAL // timedelta(milliseconds=1),
+            poll_milliseconds=MATCH_LOG_POLL_INTERVAL // timedelta(milliseconds=1),
         ),
         hide_private=public,
         long_poll_timeout=timedelta(),
         # Each listed match costs a read unit, and strangers can request the list without end. The
         # filter by day leads to older matches.
-        max_matches=MATCHES_PER_PAGE if public else MAX_MATCHES,
+        max_matches=MATCHES_PER_PAGE if public else MAX_LISTED_MATCHES,
         finished_cache_control=f"{'public' if public else 'private'}, max-age={_DAY}, immutable",
         assets_cache_control=f"public, max-age={_YEAR}, immutable",
     )

@@ -39,9 +39,9 @@ from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 
 MATCHES_PER_PAGE = 50  # matches that a list shows, and how many more a further click
 
-MAX_MATCHES = 10_000
+MAX_LISTED_MATCHES = 10_000
 _DIGITS = 9
-LONG_POLL_TIMEOUT = timedelta(seconds=20)  # how long a request for new steps waits for one
+STEPS_LONG_POLL_TIMEOUT = timedelta(seconds=20)  # how long a request for new steps waits for one
 
 DEFAULT_SITE = SiteInfo("Cardsharp", has_analysis=True)
 _COLUMNS = (
@@ -86,8 +86,8 @@ class PagesConfig:
 
     site: SiteInfo = DEFAULT_SITE
     hide_private: bool = False
-    long_poll_timeout: timedelta = LONG_POLL_TIMEOUT
-    max_matches: int = MAX_MATCHES
+    long_poll_timeout: timedelta = STEPS_LONG_POLL_TIMEOUT
+    max_matches: int = MAX_LISTED_MATCHES
     unlisted_source: SiteMatchSource | None = None
     branches: BranchIds = lambda _: ()
     continue_form: ContinueForm | None = None

@@ -11,7 +11,7 @@ from cardsharp.store.packed_bodies import unpack
 
 StoredBody = str | bytes | Mapping[str, object]  # JSON text, packed by versions up to 0.3, or plain
 
-MAX_BODY_BYTES = 64_000  # of JSON text; an item of DynamoDB has four bodies at most, and 400 KB
+MAX_STORED_BODY_BYTES = 64_000  # of JSON text; an item of DynamoDB has four bodies at most, and 400 KB
 NOTE_TTL = timedelta(days=14)  # how long a debugging note is kept
 WITHDRAWN = "withdrawn"  # the kind of the note that keeps a move which the arena has lost
 _HALF = re.compile("[\ud800-\udfff]")  # half a UTF-16 pair, which only JSON may name
@@ -28,8 +28,8 @@ def encode(body: Body) -> str:
     except (TypeError, ValueError) as error:
         raise StoreError(f"The match log stores JSON only: {error}.") from error
     size = len(text.encode())
-    if size > MAX_BODY_BYTES:
-        raise StoreError(f"The match log stores at most {MAX_BODY_BYTES} bytes, not {size}.")
+    if size > MAX_STORED_BODY_BYTES:
+        raise StoreError(f"The match log stores at most {MAX_STORED_BODY_BYTES} bytes, not {size}.")
     return text
 
 

@@ -16,7 +16,7 @@ from cardsharp.bot.settings import NameList
 from cardsharp.core.clock import Clock
 from cardsharp.errors import StoreError
 
-CACHE_TTL = timedelta(seconds=10)  # age up to which a process uses the settings it has read
+SETTINGS_CACHE_TTL = timedelta(seconds=10)  # age up to which a process uses the settings it has read
 _log = logging.getLogger("cardsharp.switches")
 
 
@@ -44,7 +44,7 @@ class RuntimeSettingsStore:
 
 
 class CachedRuntimeSettings(RuntimeSettingsStore):
-    """Runtime settings with a cache that expires after `CACHE_TTL`."""
+    """Runtime settings with a cache that expires after `SETTINGS_CACHE_TTL`."""
 
     def __init__(self, store: RuntimeSettingsStore, clock: Clock) -> None:
         self._store = store
@@ -52,14 +52,14 @@ class CachedRuntimeSettings(RuntimeSettingsStore):
         self._cached: tuple[datetime, RuntimeSettings] | None = None
 
     def read(self) -> RuntimeSettings:
-        """Return the settings, at most `CACHE_TTL` old.
+        """Return the settings, at most `SETTINGS_CACHE_TTL` old.
 
         If the store fails, the last settings that were read are used; without any the error is
         raised.
         """
         current_time, cached = self._clock.now(), self._cached
         # By the time of day, because the monotonic clock stands still while Lambda freezes us.
-        if cached is not None and abs(current_time - cached[0]) < CACHE_TTL:
+        if cached is not None and abs(current_time - cached[0]) < SETTINGS_CACHE_TTL:
             return cached[1]
         try:
             settings = self._store.read()

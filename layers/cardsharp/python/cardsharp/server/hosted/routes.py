@@ -36,8 +36,8 @@ from cardsharp.server.routing import (
 )
 from cardsharp.store.factories import StoreFactory
 
-MAX_CREATED_PER_DAY = 200  # games that one caller may create on a day
-POLL_INTERVAL = timedelta(milliseconds=200)  # between two reads of a game during a long poll
+MAX_GAMES_PER_DAY = 200  # games that one caller may create on a day
+GAME_POLL_INTERVAL = timedelta(milliseconds=200)  # between two reads of a game during a long poll
 _DICE = secrets.SystemRandom()  # random numbers that nobody can predict
 RESPONSE_MARGIN = timedelta(seconds=3)  # time of a request that is left when a long poll ends
 
@@ -57,11 +57,11 @@ class HostedService:
         except ConfigError as error:
             raise bad_request(str(error)) from None
         if request.caller is not None and not self.store.count_creation(
-            request.caller, MAX_CREATED_PER_DAY
+            request.caller, MAX_GAMES_PER_DAY
         ):
             raise HttpError(
                 HTTPStatus.TOO_MANY_REQUESTS,
-                f"A client may create {MAX_CREATED_PER_DAY} games a day. Retry tomorrow.",
+                f"A client may create {MAX_GAMES_PER_DAY} games a day. Retry tomorrow.",
             )
         state = self.hosted_game.json_codecs.states.dump(rules.initial_state(_DICE))
         table = HostedGameRecord(uuid4().hex, rules.seats, state, state)
@@ -116,7 +116,7 @@ class HostedService:
             and self._is_old(table, params.known, viewer)
             and request.remaining_wait() > RESPONSE_MARGIN
         ):
-            self.clock.sleep(POLL_INTERVAL)
+            self.clock.sleep(GAME_POLL_INTERVAL)
             table = self._find(params.game)
         return ApiResponse(self._body(table, viewer, params.known))
 

@@ -50,7 +50,7 @@ OpenClient = Callable[[str], AbstractContextManager[BlefClient]]
 _OUR_FAULT = range(400, 500)
 
 START_DELAY = timedelta(seconds=3)  # until a game that has not started is looked at again
-POLL_INTERVAL = timedelta(seconds=1)  # until a service that lets nobody wait is asked again
+SERVICE_POLL_INTERVAL = timedelta(seconds=1)  # until a service that lets nobody wait is asked again
 
 
 class BlefJoinGameOrder(service_seats.JoinGameOrder):
@@ -138,7 +138,7 @@ class BlefBotMatch:
     def wait_for_state(self, version: int | None) -> GameSnapshot:
         """The same when it has another version, or after a while."""
         if version is None:
-            self.clock.sleep(POLL_INTERVAL)
+            self.clock.sleep(SERVICE_POLL_INTERVAL)
         return self.client.wait_for_state(self.seat.game, self.seat.secret, version)
 
     def join(self) -> GameSnapshot:

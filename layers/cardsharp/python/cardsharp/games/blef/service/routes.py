@@ -13,7 +13,7 @@ from cardsharp.games.blef.service.service import BlefService, StateQuery
 from cardsharp.server.api import Api
 from cardsharp.server.routing import ApiRequest, ApiResponse, ResponseModels, Route, bad_request
 
-VERSION = "2.3.0"  # the version of the API that is spoken; clients check that it has three parts
+API_VERSION = "2.3.0"  # the version of the API that is spoken; clients check that it has three parts
 _GAME = "/games/{game_uuid}"
 _OK, _ACCEPTED = HTTPStatus.OK, HTTPStatus.ACCEPTED
 _ERROR_STATUSES = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN)
@@ -27,7 +27,7 @@ lower case."""
 
 
 def _version(_blef: BlefService, _call: ApiRequest[BaseModel]) -> ApiResponse:
-    return ApiResponse(wire.VersionBody(version=VERSION))
+    return ApiResponse(wire.VersionBody(version=API_VERSION))
 
 
 def _list(blef: BlefService, _call: ApiRequest[BaseModel]) -> ApiResponse:
@@ -216,7 +216,7 @@ API = Api(
         "GameStatus": "Status",
     },
     title="Blef",
-    version=VERSION,
+    version=API_VERSION,
     description=_INTRODUCTION,
     base_path=wire.BASE_PATH,
     routes=ROUTES,

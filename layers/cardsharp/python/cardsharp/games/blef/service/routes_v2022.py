@@ -18,7 +18,7 @@ from cardsharp.server.api import Api
 from cardsharp.server.request_parsing import ParameterParser
 from cardsharp.server.routing import ApiRequest, ApiResponse, ErrorBody, ResponseModels, Route
 
-VERSION = "2022.4"  # the API has no version of its own: the year and month of its makers' latest
+API_VERSION_2022 = "2022.4"  # the API has no version of its own: the year and month of its makers' latest
 _INTRODUCTION = """\
 The API of Blef's Android, iOS and web clients. Every request can be sent by GET, and changes also
 by POST, with the same parameters in the query string, as a JSON object or as a form. Prefer POST: a
@@ -187,7 +187,7 @@ API = Api(
     },
     name="next",
     title="Blef, API of 2022",
-    version=VERSION,
+    version=API_VERSION_2022,
     description=_INTRODUCTION,
     routes=ROUTES,
     request_parser=ParameterParser(keep_blank_values=True),

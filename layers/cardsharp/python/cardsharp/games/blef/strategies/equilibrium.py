@@ -17,9 +17,9 @@ from cardsharp.games.blef.cards import RANKS
 from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.strategies.mapped_file import unreadable_file_error
 
-FORMAT = 1
+SOLVED_ROUNDS_FORMAT = 1
 SOLVED_CARD_COUNTS = ((1, 1), (2, 1), (1, 2))  # cards of the player who begins, and of the other
-PROBABILITY_SCALE = 1000  # the tables store probabilities in thousandths
+SOLVED_PROBABILITY_SCALE = 1000  # the tables store probabilities in thousandths
 MixedStrategy = tuple[tuple[int, float], ...]  # actions with their probabilities
 CHECK_ONLY: MixedStrategy = ((CHECK, 1.0),)
 
@@ -90,8 +90,8 @@ def load_solution(starter: int, other: int) -> SolvedRound:
         read: SolvedRound = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise unreadable_file_error(str(file)) from error
-    if read["format"] != FORMAT:
-        raise ConfigError(f"{file} has format {read['format']}, not {FORMAT}; solve it again.")
+    if read["format"] != SOLVED_ROUNDS_FORMAT:
+        raise ConfigError(f"{file} has format {read['format']}, not {SOLVED_ROUNDS_FORMAT}; solve it again.")
     return read
 
 
@@ -110,7 +110,7 @@ def look_up_plan(plan: BehaviorStrategy, bets: tuple[int, ...], hand: str) -> Mi
     chances = plan.get(history_key(bets), {}).get(hand)
     if chances is None:
         return CHECK_ONLY
-    return tuple((int(action), parts / PROBABILITY_SCALE) for action, parts in chances.items())
+    return tuple((int(action), parts / SOLVED_PROBABILITY_SCALE) for action, parts in chances.items())
 
 
 def starter_and_other_card_counts(position: BlefPosition) -> tuple[int, int]:

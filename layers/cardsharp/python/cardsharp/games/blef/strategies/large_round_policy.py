@@ -41,15 +41,15 @@ PROBABILITY_CLASSES, HELP_CLASSES, OVERLAP_CLASSES = len(PROBABILITY_BINS) + 1, 
 FEATURE_COUNT = PROBABILITY_CLASSES * HELP_CLASSES
 """Number of kinds of bets: by probability class, and by the help of the last bet."""
 SOFTMAX_TEMPERATURE = 0.035  # a choice that wins this much more often is taken e times as often
-PROBABILITY_SCALE = 50  # the file stores probabilities in fiftieths
-FORMAT = 2
+LARGE_ROUND_PROBABILITY_SCALE = 50  # the file stores probabilities in fiftieths
+LARGE_ROUNDS_FORMAT = 2
 DEFAULT_FILE = Path(str(files("cardsharp.games.blef.strategies") / "tables" / "large.bin"))
 
 _WEIGHTS = (
     0.0,
     *(
-        exp((parts / PROBABILITY_SCALE - 0.6) / SOFTMAX_TEMPERATURE)
-        for parts in range(PROBABILITY_SCALE + 1)
+        exp((parts / LARGE_ROUND_PROBABILITY_SCALE - 0.6) / SOFTMAX_TEMPERATURE)
+        for parts in range(LARGE_ROUND_PROBABILITY_SCALE + 1)
     ),
 )
 
@@ -159,7 +159,7 @@ def load_large_round_policy() -> LargeRoundPolicy:
 
 def read_policy(file: Path) -> LargeRoundPolicy:
     """Map a policy file into memory; rows are read on access; raise `ConfigError`."""
-    entries, mapped = read_mapped_file(file, FORMAT)
+    entries, mapped = read_mapped_file(file, LARGE_ROUNDS_FORMAT)
     rounds = {
         (player_cards, other): mapped.body[at : at + INTEGER_BYTES * (len(BETS) + 2)].cast("I")
         for player_cards, other, at in entries
@@ -179,7 +179,7 @@ def write_policy(file: Path, producer: str, rounds: Mapping[CardCounts, bytes]) 
         body += b"".join(number.to_bytes(INTEGER_BYTES, "little") for number in begins)
         body += b"".join(packed)
         body += bytes(-len(body) % INTEGER_BYTES)
-    write_mapped_file(file, FORMAT, producer, entries, bytes(body))
+    write_mapped_file(file, LARGE_ROUNDS_FORMAT, producer, entries, bytes(body))
 
 
 def _rows(values: bytes) -> Iterator[bytes]:

@@ -27,8 +27,8 @@ from cardsharp.games.blef.strategies.mapped_file import (
 )
 from cardsharp.games.blef.strategies.table_lookup import TableShape
 
-FORMAT = 3
-PROBABILITY_SCALE = 255  # the file stores probabilities in 255ths
+POLICY_TABLES_FORMAT = 3
+POLICY_PROBABILITY_SCALE = 255  # the file stores probabilities in 255ths
 DEFAULT_FILE = Path(str(files("cardsharp.games.blef.strategies") / "tables" / "trained.bin"))
 
 CardCounts = tuple[int, int]  # cards of the player who begins, and of the other
@@ -97,7 +97,7 @@ def read_tables(file: Path) -> PolicyTables:
 
     Raises `ConfigError` if it cannot be read or has another format.
     """
-    entries, mapped = read_mapped_file(file, FORMAT)
+    entries, mapped = read_mapped_file(file, POLICY_TABLES_FORMAT)
     rounds: dict[CardCounts, tuple[RolePolicy, RolePolicy]] = {}
     for entry in entries:
         first, second = (
@@ -126,7 +126,7 @@ def write_tables(
             body += array("I", starts).tobytes() + b"".join(parts)
             body += bytes(-len(body) % INTEGER_BYTES)
         entries.append({"cards": cards, "tables": written})
-    write_mapped_file(file, FORMAT, producer, entries, bytes(body))
+    write_mapped_file(file, POLICY_TABLES_FORMAT, producer, entries, bytes(body))
 
 
 def _parts(table: PolicyRows, apart: int, number: int) -> list[bytes]:

@@ -17,7 +17,7 @@ from cardsharp.games.blef.actions import BETS, CHECK
 from cardsharp.games.blef.cards import RANKS, SUITS
 
 NO_BET = -1  # the last bet of a round without a bet
-MAX_CARDS = 9  # cards in play up to which this view is used
+MAX_TABLE_CARDS = 9  # cards in play up to which this view is used
 _FEW = 4  # cards in play up to which the third last bet is stored exactly
 _PAIRS = 2
 _SIX = range(len(RANKS))

@@ -11,7 +11,7 @@ from cardsharp.games.blef.strategies.equilibrium import (
     starter_and_other_card_counts,
 )
 from cardsharp.games.blef.strategies.policy_tables import (
-    PROBABILITY_SCALE,
+    POLICY_PROBABILITY_SCALE,
     PolicyTables,
     load_policy_tables,
 )
@@ -41,7 +41,7 @@ def look_up_trained_tables(
     number = shape.row_index(role, (card.value for card in position.hand), bets[-3:])
     row = policy_tables.rounds[cards][role].find_row_choices(number)
     mixed = tuple(
-        (shape.action_of_choice(choice), parts / PROBABILITY_SCALE) for choice, parts in row.items()
+        (shape.action_of_choice(choice), parts / POLICY_PROBABILITY_SCALE) for choice, parts in row.items()
     )
     return mixed or (CHECK_ONLY if position.history else None)
 

@@ -134,7 +134,7 @@ class InProcessLongPoll(LongPoll):
                 self._sleepers.pop(signal, None)
 
 
-POLL_INTERVAL = timedelta(seconds=1)  # between two reads; each read costs money
+ARENA_POLL_INTERVAL = timedelta(seconds=1)  # between two reads; each read costs money
 READS_PER_CHANGE = 2  # checks after a change, because an index may return an older state again
 
 
@@ -158,7 +158,7 @@ class TableLongPoll(LongPoll):
     ) -> None:
         """Wait until `is_ready()` is True or the time is up.
 
-        The table is read once in `POLL_INTERVAL`. `is_ready()` is checked only after a change,
+        The table is read once in `ARENA_POLL_INTERVAL`. `is_ready()` is checked only after a change,
         and `READS_PER_CHANGE` times, because an index may return an older state once more.
         """
         del disconnected
@@ -172,7 +172,7 @@ class TableLongPoll(LongPoll):
                 if looks > 0 and is_ready():
                     return
                 looks -= 1
-                rest = min(remaining_wait(), POLL_INTERVAL)
+                rest = min(remaining_wait(), ARENA_POLL_INTERVAL)
                 if rest <= timedelta(0):
                     break
                 await asyncio.sleep(rest.total_seconds())

@@ -220,7 +220,7 @@ def _text(events: list[Json]) -> str:
 
 # --- stored, as JSON text that every later version reads -----------------------------------------
 
-FORMAT = 2
+STORED_MATCH_FORMAT = 2
 """The number of a snapshot's format; where a field is renamed or means something else, it grows.
 
 | format | versions    | what it changed                                           |
@@ -252,7 +252,7 @@ def to_snapshot(match: ArenaMatch) -> bytes:
     """The match as JSON text in today's format."""
     body = _MATCH.dump_python(match, mode="json")
     body["state"] = _renamed(body["state"], _STORED_NAMES)
-    return to_json({"format": FORMAT, **body})
+    return to_json({"format": STORED_MATCH_FORMAT, **body})
 
 
 def from_snapshot(snapshot: str | bytes, match_id: str) -> ArenaMatch:
@@ -271,10 +271,10 @@ def _brought_up(raw: dict[str, Any], match_id: str) -> dict[str, Any]:
     Raises `UnsupportedSnapshot` for a newer format.
     """
     version = raw.get("format", 1)
-    if version > FORMAT:
+    if version > STORED_MATCH_FORMAT:
         raise UnsupportedSnapshot(
             f"A newer Cardsharp stored the match {match_id} (format {version}, "
-            f"known up to {FORMAT}); install that one or name another data file."
+            f"known up to {STORED_MATCH_FORMAT}); install that one or name another data file."
         )
     if "seats" in raw:
         raw["pairing"] = raw.pop("seats")

@@ -145,7 +145,7 @@ def js_truthy(value: object) -> bool:
     return isinstance(value, list | dict) or bool(value)
 
 
-MAX_BODY_BYTES = 100 * 1024  # bytes of the largest request body that is read, compressed or not
+MAX_REQUEST_BODY_BYTES = 100 * 1024  # bytes of the largest request body that is read, compressed or not
 MAX_DRAINED_BYTES = 32 * 1024 * 1024  # bytes let pass unread, so that the client hears why
 _ZLIB_WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
@@ -178,11 +178,11 @@ async def _read(request: Request) -> bytes:
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
-        if size <= MAX_BODY_BYTES:
+        if size <= MAX_REQUEST_BODY_BYTES:
             raw += chunk
         elif size > MAX_DRAINED_BYTES:
             break
-    if size > MAX_BODY_BYTES:
+    if size > MAX_REQUEST_BODY_BYTES:
         raise _too_large()
     return bytes(raw)
 
@@ -194,16 +194,16 @@ def _unpacked(raw: bytes, encoding: str) -> bytes:
         raise HttpError(415, f'unsupported content encoding "{encoding}"')
     inflater = zlib.decompressobj(_ZLIB_WINDOWS[encoding])
     try:
-        plain = inflater.decompress(raw, MAX_BODY_BYTES + 1)
+        plain = inflater.decompress(raw, MAX_REQUEST_BODY_BYTES + 1)
     except zlib.error:
         raise InvalidInput(f"The body is not compressed with {encoding}.") from None
-    if len(plain) > MAX_BODY_BYTES:
+    if len(plain) > MAX_REQUEST_BODY_BYTES:
         raise _too_large()
     return plain
 
 
 def _too_large() -> HttpError:
-    return HttpError(413, f"The body is larger than {MAX_BODY_BYTES} bytes.")
+    return HttpError(413, f"The body is larger than {MAX_REQUEST_BODY_BYTES} bytes.")
 
 
 # --- JavaScript values as the original's error texts print them (`util.inspect`) ---------------

@@ -19,7 +19,7 @@ from cardsharp.play.game import InvocationContext
 
 _log = logging.getLogger("cardsharp.practice")
 
-MAX_MATCHES = 100  # practice matches that one order may ask for
+MAX_PRACTICE_MATCHES = 100  # practice matches that one order may ask for
 
 
 class PracticeMatchOrder(OperatorOrder):
@@ -27,7 +27,7 @@ class PracticeMatchOrder(OperatorOrder):
 
     refusal = "The practice order cannot be used."
 
-    matches: Annotated[int, Field(ge=0, le=MAX_MATCHES)] = 1
+    matches: Annotated[int, Field(ge=0, le=MAX_PRACTICE_MATCHES)] = 1
     """None only looks whether one could be created: the settings, and who we are at the arena."""
     opponent: Literal["self", "dummy"] = "self"
     tags: tuple[str, ...] = ()

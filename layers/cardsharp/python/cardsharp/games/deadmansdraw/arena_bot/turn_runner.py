@@ -16,7 +16,7 @@ from cardsharp.games.deadmansdraw.history.log_records import ends_turn
 from cardsharp.games.deadmansdraw.strategies import Strategy
 from cardsharp.play.guarded_call import call_guarded
 
-DECISION_TIMEOUT = timedelta(
+HOUSE_DECISION_TIMEOUT = timedelta(
     seconds=10
 )  # a later decision is the end: the arena's limit is over too
 
@@ -36,7 +36,7 @@ def play_turn(
     player_id: str,
     match_id: str,
     strategy_for: Callable[[MatchView], Strategy],
-    limit: timedelta | None = DECISION_TIMEOUT,
+    limit: timedelta | None = HOUSE_DECISION_TIMEOUT,
 ) -> None:
     """Play until the turn of `player_id` has ended; raise `StrategyError` or `ArenaError`.
 

@@ -20,7 +20,7 @@ from cardsharp.games.deadmansdraw.strategies.position_features import (
 )
 from cardsharp.games.deadmansdraw.transitions import sword_targets
 
-MAX_CARDS = 3
+MAX_AREA_CARDS = 3
 STOP_AT_GAIN = 8
 KRAKEN_LIMIT = 2  # a Kraken is avoided when more cards than this lie in the play area
 MAP_LIMIT = 4  # the same limit for a Map that a Hook or a Sword could take
@@ -48,7 +48,7 @@ class Third(Champion):
     def _draw_or_end(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         area, own_bank = position.play_area, position.own_bank
         rise = sum(bank_gain(own_bank, card) for card in area if card.suit in own_bank.suits)
-        if len(area) > MAX_CARDS:
+        if len(area) > MAX_AREA_CARDS:
             return DeadMansDrawDecision(END_TURN, f"{len(area)} cards lie in the play area.")
         if rise > STOP_AT_GAIN:
             return DeadMansDrawDecision(END_TURN, f"The suits in the bank rise by {rise}.")

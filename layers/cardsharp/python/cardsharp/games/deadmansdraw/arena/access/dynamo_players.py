@@ -28,13 +28,13 @@ from cardsharp.games.deadmansdraw.arena.access.users import (
 from cardsharp.store.codec import decode
 
 PLAYERS_PARTITION = "players"  # the partition
-CACHE_TTL = timedelta(seconds=4)  # how late a new team or password is known
+PLAYER_CACHE_TTL = timedelta(seconds=4)  # how late a new team or password is known
 _PREFIX = "player_"
 _log = logging.getLogger(__name__)
 
 
 class DynamoPlayers:
-    """Players of the table by id, cached for `CACHE_TTL`."""
+    """Players of the table by id, cached for `PLAYER_CACHE_TTL`."""
 
     def __init__(self, table: DynamoTable, clock: TimeSource) -> None:
         self._table = table
@@ -56,7 +56,7 @@ class DynamoPlayers:
             self._players, self._strategies = {DUMMY_ID: self._dummy}, {}
             for item in self._table.query_prefix(PLAYERS_PARTITION):
                 self._take(item)
-            self._until = current_time + CACHE_TTL
+            self._until = current_time + PLAYER_CACHE_TTL
         return self._players
 
     def _take(self, item: Item) -> None:

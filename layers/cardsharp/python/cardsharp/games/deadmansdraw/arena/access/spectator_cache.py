@@ -13,7 +13,7 @@ from cardsharp.server.routing import HttpError
 
 SPECTATOR_USER = User("spectator", None, "spectator")
 
-CACHE_TTL = timedelta(milliseconds=300)  # short enough to show a card within a second
+SPECTATOR_CACHE_TTL = timedelta(milliseconds=300)  # short enough to show a card within a second
 MAX_SPECTATOR_REQUESTS = 1200  # requests a minute from one address: ten spectators of a match
 MAX_CACHED_RESPONSES = 256  # responses that are stored at a time
 MAX_CACHED_BYTES = 1_000_000  # bytes of the largest response that is stored
@@ -49,5 +49,5 @@ class SpectatorCache:
         if len(response.body) <= MAX_CACHED_BYTES:
             if len(self._responses) >= MAX_CACHED_RESPONSES:  # all of them expire soon anyway
                 self._responses.clear()
-            self._responses[key] = current_time + CACHE_TTL, response
+            self._responses[key] = current_time + SPECTATOR_CACHE_TTL, response
         return response

@@ -40,7 +40,7 @@ FOLDER = Path(__file__).with_name("page")
 _DOCUMENT = Path(__file__).with_name("openapi.json")
 ASSETS = {"statistics.css": "text/css; charset=utf-8"}  # beside what all pages load
 MATCHES_PER_PAGE = 50  # matches that a list shows, and how many more each further click
-MAX_MATCHES = 500  # matches that the statistics of a tag show
+MAX_TAG_MATCHES = 500  # matches that the statistics of a tag show
 _MAX_ROWS = 5000
 _COLUMNS = (
     MatchListColumn("Points", "num"),
@@ -206,16 +206,16 @@ def statistics_page(
 ) -> str:
     """Return the page of one tag: the result of each match, by pair of players."""
     tagged = (match for match in matches if tag in (match.params.tags or ()))
-    selected = list(islice(tagged, MAX_MATCHES + 1))
+    selected = list(islice(tagged, MAX_TAG_MATCHES + 1))
     rows: defaultdict[str, list[ArenaMatch]] = defaultdict(list)
-    for match in selected[:MAX_MATCHES]:
+    for match in selected[:MAX_TAG_MATCHES]:
         rows[next((other for other in match.params.tags or () if other != tag), "")].append(match)
     return render_template(
         "statistics.jinja",
         tag=tag,
         rows=[(further, _pairs(rows[further], users)) for further in sorted(rows)],
-        more=len(selected) > MAX_MATCHES,
-        most=MAX_MATCHES,
+        more=len(selected) > MAX_TAG_MATCHES,
+        most=MAX_TAG_MATCHES,
         named=lambda player: _with_country(player, users),
         site=site,
     )

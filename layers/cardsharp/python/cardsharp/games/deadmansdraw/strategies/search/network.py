@@ -65,7 +65,7 @@ _MASK, _SIGN_OF_LANE = (1 << LANE) - 1, 1 << LANE - 1
 _SIGNS = (_ONES & _FIRST) * _SIGN_OF_LANE
 _UNIT = 6  # shift of a sum of products (12 + 10 + 5 bits) to `FIXED_POINT_ONE` (21 bits)
 
-MAX_CACHED = 16384  # cached sums of each part; about 5 MB
+MAX_CACHED_SUMS = 16384  # cached sums of each part; about 5 MB
 
 
 class ValueNetwork:
@@ -127,7 +127,7 @@ class OutputLayer:
 
 
 class SuitActivations(dict[int, int]):
-    """Sums of the rows of each suit's key; the cache is cleared at `MAX_CACHED` entries."""
+    """Sums of the rows of each suit's key; the cache is cleared at `MAX_CACHED_SUMS` entries."""
 
     def __init__(self, rows: list[int], *, apart: bool) -> None:
         self._rows, self._apart = rows, apart
@@ -137,7 +137,7 @@ class SuitActivations(dict[int, int]):
         suit, places = divmod(rest, KEYS)
         start = (lies * self._apart * SUITS + suit) * ROWS_PER_SUIT
         total = sum(self._rows[start + row] for row in active_rows(places))
-        if len(self) >= MAX_CACHED:
+        if len(self) >= MAX_CACHED_SUMS:
             self.clear()
         self[key] = total
         return total

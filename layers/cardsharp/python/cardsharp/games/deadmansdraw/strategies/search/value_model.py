@@ -50,7 +50,7 @@ PART_OFFSETS: dict[str, int] = dict(
 )
 WEIGHT_COUNT = sum(PART_SIZES.values())
 
-MAX_CACHED = 2048  # cached terms for each size of the draw pile; about 15 MB in all
+MAX_CACHED_TERMS = 2048  # cached terms for each size of the draw pile; about 15 MB in all
 _MAX_LOG_ODDS, _MINUS_ONE = 30 * FIXED_POINT_ONE, -1.0 / FIXED_POINT_ONE
 _LEAD_FIELD, _ON_FIELD = 56, 80
 _VALUE_HALF, _VALUE_MASK = 1 << 55, (1 << 56) - 1
@@ -113,7 +113,7 @@ class ValueModel:
 class SuitTerms(dict[int, int]):
     """Term of each suit's key for a draw pile of `pile_count` cards, computed on first use.
 
-    There are 80,000 keys and a process plays for days, so the cache is cleared at `MAX_CACHED`
+    There are 80,000 keys and a process plays for days, so the cache is cleared at `MAX_CACHED_TERMS`
     entries. V, the lead and D share one integer, at bits 0, 56 and 80, so that one addition
     serves all three.
     """
@@ -137,7 +137,7 @@ class SuitTerms(dict[int, int]):
         lead = stack_points(suit, tops[MOVER]) - stack_points(suit, tops[OTHER])
         on = self._on(suit, tops, numbers[PILE], lies=bool(lies))
         packed = value + (lead << _LEAD_FIELD) + (on << _ON_FIELD)
-        if len(self) >= MAX_CACHED:
+        if len(self) >= MAX_CACHED_TERMS:
             self.clear()
         self[key] = packed
         return packed

@@ -21,13 +21,13 @@ from cardsharp.games.deadmansdraw.strategies.search.value_model import (
     ValueModel,
 )
 
-FORMAT = 1
+WEIGHTS_FORMAT = 1
 FOLDER = Path(__file__).parent
 
 
 def dump_weights(model: ValueModel | ValueNetwork, provenance: dict[str, object]) -> str:
     """Return the text of a weight file."""
-    content = {"format": FORMAT, "provenance": provenance}
+    content = {"format": WEIGHTS_FORMAT, "provenance": provenance}
     if isinstance(model, ValueModel):
         content["network"] = model.network is not None
     numbers = b85encode(compress(_little(model.numbers).tobytes(), 9)).decode()
@@ -37,8 +37,8 @@ def dump_weights(model: ValueModel | ValueNetwork, provenance: dict[str, object]
 def parse_weights(text: str) -> ValueModel:
     """Return the model of a weight file; raise `ValueError` if it cannot be read."""
     content = json.loads(text)
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f"This is not a weight file of format {FORMAT}; train again.")
+    if not isinstance(content, dict) or content.get("format") != WEIGHTS_FORMAT:
+        raise ValueError(f"This is not a weight file of format {WEIGHTS_FORMAT}; train again.")
     network = load_shipped_network() if content.get("network") else None
     return ValueModel(_unpacked("i", content["numbers"], WEIGHT_COUNT), network)
 
